@@ -1,0 +1,1 @@
+"""DataFrame in, plotly figure out; nothing here knows of streamlit."""

@@ -1,0 +1,1 @@
+"""EvidenceBench Explorer's core."""

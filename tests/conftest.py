@@ -1,0 +1,45 @@
+"""Where the real data is, and what its absence means."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+
+@pytest.fixture(autouse=True)
+def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the store or the cache of whoever runs it."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(home / "store.sqlite"))
+    monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(home / "cache"))
+
+
+def real_file(relative: str) -> Path:
+    """A file of the real data; without it the test is skipped, in CI it fails."""
+    path = DATA / relative
+    if not path.is_file():
+        message = f"{path} is not there; set EVIDENCEBENCH_TEST_DATA to the folder with the real data"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+@pytest.fixture(scope="session")
+def train_path() -> Path:
+    """The real train set, 96 instances."""
+    return real_file("evidencebench/evidencebench_train_set.json")
+
+
+@pytest.fixture(scope="session")
+def train_raw(train_path: Path) -> dict[str, dict[str, Any]]:
+    """The real train set as decoded JSON. Copy before you change it."""
+    raw: dict[str, dict[str, Any]] = json.loads(train_path.read_text(encoding="utf-8"))
+    return raw

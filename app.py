@@ -1,0 +1,19 @@
+"""The app: page config and the table of pages. Start it with ``evidencebench app``."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from components.state import enter
+
+st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
+enter()
+st.html(Path(__file__).parent / "components" / "page.css")
+
+PAGES = [
+    st.Page("pages/home.py", title="Home", default=True),
+    st.Page("pages/browse.py", title="Browse", url_path="browse"),
+    st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
+]
+
+st.navigation(PAGES, position="top").run()

@@ -1,1 +1,26 @@
-"""."""
+"""What a selection of sentences is worth: sets and integers only, no text, no files.
+
+``covers`` is everywhere a sequence with one set of sentence indices per study aspect.
+"""
+
+from evidencebench_core.metrics.cover import best_cover, ceiling, greedy_cover, optimal_cover
+from evidencebench_core.metrics.coverage import Denominator, aspect_recall, times_covered
+from evidencebench_core.metrics.expectation import expected_recall, random_expectation
+from evidencebench_core.metrics.gain import Gain, marginal_gains
+from evidencebench_core.metrics.marks import Mark, marks
+
+__all__ = [
+    "Denominator",
+    "Gain",
+    "Mark",
+    "aspect_recall",
+    "best_cover",
+    "ceiling",
+    "expected_recall",
+    "greedy_cover",
+    "marginal_gains",
+    "marks",
+    "optimal_cover",
+    "random_expectation",
+    "times_covered",
+]

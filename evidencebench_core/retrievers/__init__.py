@@ -1,1 +1,29 @@
-"""."""
+"""Retrievers: they are given a hypothesis and a paper's sentences, and choose."""
+
+from __future__ import annotations
+
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, Setting, query_of
+from evidencebench_core.retrievers.settings import SettingSpec
+from evidencebench_core.retrievers.table import (
+    RETRIEVERS,
+    RetrieverEntry,
+    full_settings,
+    make_retriever,
+    retriever_entries,
+    retriever_entry,
+)
+
+__all__ = [
+    "RETRIEVERS",
+    "Query",
+    "Retrieval",
+    "Retriever",
+    "RetrieverEntry",
+    "Setting",
+    "SettingSpec",
+    "full_settings",
+    "make_retriever",
+    "query_of",
+    "retriever_entries",
+    "retriever_entry",
+]

@@ -1,0 +1,83 @@
+"""Ways to get data in: the sample papers, a file, a download."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from components.markdown import literal
+from components.run_work import start_download, start_ingest
+from evidencebench_core.data import DATASETS, RemoteDataset
+from evidencebench_core.errors import DataError
+
+__all__ = ["SAMPLE", "draw_download", "draw_file", "draw_sample"]
+
+SAMPLE: Final = Path(__file__).resolve().parent.parent / "sample_data" / "sample_data.json"
+_SUFFIXES: Final = ["json", "jsonl", "ndjson", "gz", "zst"]
+
+
+def draw_sample(primary: bool) -> None:
+    """Six synthetic papers, loaded in a second."""
+    st.markdown("#### Sample papers")
+    st.markdown(
+        "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
+        "Invented, and marked so."
+    )
+    if st.button("Load the sample papers", type="primary" if primary else "secondary", key="load-sample"):
+        start_ingest(SAMPLE, "sample_data", "Read the sample papers")
+        st.rerun()
+
+
+def draw_file() -> None:
+    """A dataset file: uploaded, or by its path on the machine that runs the app."""
+    st.markdown("#### A file")
+    st.markdown("In the benchmark's JSON format or as JSON lines, plain or packed with gzip or zstd.")
+    upload = st.file_uploader("Upload", type=_SUFFIXES, key="upload")
+    path = st.text_input(
+        "or its path on this machine", placeholder="/data/evidencebench_train_set.json", key="path"
+    )
+    name = (
+        st.text_input("Name of the dataset", placeholder="the file's name", key="dataset-name").strip()
+        or None
+    )
+    if st.button("Read the file", disabled=not (upload or path.strip()), key="read-file"):
+        if upload:
+            start_ingest(
+                _kept(upload.getvalue()), name or _stem(upload.name), f"Read {upload.name}", forget=True
+            )
+        else:
+            given = Path(path.strip()).expanduser()
+            if not given.is_file():
+                raise DataError(
+                    str(given), "is no file on this machine", "Check the path, or upload the file."
+                )
+            start_ingest(given, name)
+        st.rerun()
+
+
+def _stem(file_name: str) -> str:
+    """A dataset name from an upload's file name, which never becomes a path."""
+    return Path(file_name.replace("\\", "/")).name.split(".")[0] or "upload"
+
+
+def _kept(content: bytes) -> Path:
+    with tempfile.NamedTemporaryFile(prefix="evidencebench-upload-", delete=False) as file:
+        file.write(content)
+    return Path(file.name)
+
+
+def draw_download() -> None:
+    """The released datasets, each under its own licence."""
+    st.markdown("#### A download")
+    choices = [(name, split) for name, remote in DATASETS.items() for split in remote.splits]
+    name, split = st.selectbox(
+        "Dataset to download", choices, format_func=lambda choice: f"{choice[0]}, {choice[1]}", key="download"
+    )
+    remote: RemoteDataset = DATASETS[name]
+    st.markdown(literal(remote.describe(split)))
+    if st.button("Accept the licence and download", key="start-download"):
+        start_download(name, split, Path(tempfile.gettempdir()))
+        st.rerun()

@@ -1,0 +1,161 @@
+"""Long work outside the script thread: one thread a job, progress to read, a cancel that works.
+
+Jobs belong to the server process, not to a browser tab: closing the tab loses nothing, and every
+tab sees them. What a job has finished is in the store, so a restart of the server loses only the
+list; the work itself resumes from the store.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from evidencebench_core.errors import EvidenceBenchError
+
+__all__ = ["Job", "JobBoard", "JobCancelled", "JobContext", "JobState", "JobStatus"]
+
+JobState = Literal["running", "cancelling", "cancelled", "done", "failed"]
+_ENDED: tuple[JobState, ...] = ("cancelled", "done", "failed")
+_KEPT = 50  # ended jobs that stay on the board
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job at one moment.
+
+    Attributes
+    ----------
+    done, total : int
+        Units of work; ``total`` is 0 while it is unknown.
+    note : str
+        What it is doing, or how it ended.
+    seconds_remaining : float or None
+        From the average speed so far.
+    """
+
+    state: JobState = "running"
+    done: int = 0
+    total: int = 0
+    note: str = ""
+    seconds_elapsed: float = 0.0
+    seconds_remaining: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.state in _ENDED
+
+    @property
+    def share(self) -> float:
+        """Progress from 0 to 1."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+
+class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of work that only reports
+    """Raised by `JobContext.report` in work that asked for it, once the job was cancelled."""
+
+
+class JobContext:
+    """What a job's work is given: a way to report, and whether it should stop."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def cancelled(self) -> bool:
+        return self._job._stop.is_set()
+
+    def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
+        """Progress; with ``stop`` a cancelled job ends here (for work that rolls itself back)."""
+        if stop and self.cancelled():
+            raise JobCancelled
+        self._job._report(done, total, note)
+
+
+@dataclass(slots=True)
+class Job:
+    """One piece of work with a title; ``kind`` and ``subject`` let a page find its own."""
+
+    id: int
+    kind: str
+    subject: str
+    title: str
+    started: float = field(default_factory=time.monotonic)
+    _status: JobStatus = field(default_factory=JobStatus)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _first_done: int | None = None
+
+    @property
+    def status(self) -> JobStatus:
+        return self._status
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next step; what it has stored stays."""
+        self._stop.set()
+        if not self._status.ended:
+            self._status = replace(self._status, state="cancelling")
+
+    def _report(self, done: int, total: int, note: str) -> None:
+        elapsed = time.monotonic() - self.started
+        if self._first_done is None:
+            self._first_done = done  # a resumed job starts with work already done
+        fresh = done - self._first_done
+        remaining = elapsed / fresh * (total - done) if fresh > 0 and total else None
+        state: JobState = "cancelling" if self._stop.is_set() else "running"
+        self._status = JobStatus(state, done, total, note, elapsed, remaining)
+
+    def _end(self, state: JobState, note: str) -> None:
+        elapsed = time.monotonic() - self.started
+        self._status = replace(
+            self._status, state=state, note=note, seconds_elapsed=elapsed, seconds_remaining=None
+        )
+
+
+class JobBoard:
+    """The jobs of this server process, newest first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: list[Job] = []
+        self._next = 1
+
+    def jobs(self, kind: str | None = None) -> tuple[Job, ...]:
+        with self._lock:
+            return tuple(job for job in self._jobs if kind is None or job.kind == kind)
+
+    def start(self, kind: str, subject: str, title: str, work: Callable[[JobContext], str]) -> Job:
+        """Run ``work`` in a thread; it returns the closing note.
+
+        The same kind of work on the same subject is not started twice: the running job comes back.
+        """
+        with self._lock:
+            for job in self._jobs:
+                if (job.kind, job.subject) == (kind, subject) and not job.status.ended:
+                    return job
+            job = Job(self._next, kind, subject, title)
+            self._next += 1
+            self._jobs = [job, *self._jobs][:_KEPT] if len(self._jobs) >= _KEPT else [job, *self._jobs]
+        threading.Thread(target=_run, args=(job, work), name=f"job-{job.id}", daemon=True).start()
+        return job
+
+    def dismiss(self, job: Job) -> None:
+        """Take an ended job off the board."""
+        with self._lock:
+            self._jobs = [other for other in self._jobs if other is not job or not job.status.ended]
+
+
+def _run(job: Job, work: Callable[[JobContext], str]) -> None:
+    context = JobContext(job)
+    try:
+        note = work(context)
+    except JobCancelled:
+        job._end("cancelled", "Nothing was kept.")
+    except EvidenceBenchError as error:
+        job._end("failed", str(error))
+    except Exception as error:
+        logging.getLogger(__name__).exception("job %s failed", job.title)
+        job._end("failed", f"{job.title}: {type(error).__name__}. The server's log has the details.")
+    else:
+        job._end("cancelled" if context.cancelled() else "done", note)

@@ -1,0 +1,27 @@
+"""Untrusted text in places where Streamlit reads Markdown: labels, captions, messages."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["literal"]
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+def literal(text: str, limit: int | None = None) -> str:
+    """Markdown that reads as ``text`` letter by letter, on one line.
+
+    CommonMark lets a backslash take the meaning from any ASCII punctuation, which also disarms
+    what Streamlit adds (``:red[...]``, ``:material/...:``, ``$...$``) and bare links.
+
+    Parameters
+    ----------
+    limit : int or None
+        Longer texts are cut to this many characters, the last an ellipsis.
+    """
+    line = _CONTROL.sub(" ", text)
+    if limit is not None and len(line) > limit:
+        line = line[: limit - 1].rstrip() + "…"
+    return _PUNCTUATION.sub(r"\\\1", line)

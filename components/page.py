@@ -1,0 +1,73 @@
+"""What every page starts with: its head, kept messages, and the guard that turns errors into one line."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from components import resources
+from components.markdown import literal
+from components.state import PageState, entered, flashes, go_on
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
+
+__all__ = ["dataset_picker", "guarded", "percent"]
+
+_APP: Final = Path(__file__).resolve().parent.parent / "app.py"
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show an error of ours as the one line that it is; everything else is a bug and surfaces."""
+    if not entered():
+        # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
+        # page without app.py. Then the page lets app.py in, which comes back to the page.
+        runpy.run_path(str(_APP))
+        st.stop()
+    go_on()
+    for message in flashes():
+        st.toast(message)
+    try:
+        yield
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+
+
+def dataset_picker(state: PageState) -> DatasetInfo | None:
+    """The dataset that the address names, with a picker to change it; ``None`` where there is none yet.
+
+    A dataset that the store does not have is said, and the first one there is shown instead.
+    """
+    datasets = {info.name: info for info in resources.store().datasets()}
+    if not datasets:
+        st.info("No dataset is loaded yet. Home has the sample papers, your own file and the downloads.")
+        if st.button("Go to Home", type="primary"):
+            st.switch_page("pages/home.py")
+        return None
+    names = list(datasets)
+    wanted = state["dataset"] or names[0]
+    if wanted not in datasets:
+        try:
+            resources.store().dataset(wanted)
+        except UnknownNameError as error:
+            st.warning(literal(str(error)))
+        wanted = names[0]
+    st.selectbox(
+        "Dataset",
+        names,
+        format_func=lambda name: f"{name} ({datasets[name].n_instances:,} instances)",
+        **state.widget("dataset", wanted, instance=None, sentence=None, aspect=None)
+        if "instance" in state.defaults
+        else state.widget("dataset", wanted),
+    )
+    return datasets[wanted]
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """``0.4567`` as ``45.7%``; a dash where there is no value."""
+    return "–" if share is None else f"{100 * share:.{digits}f}%"

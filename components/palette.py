@@ -1,0 +1,115 @@
+"""The colours everything shares: marks, aspects, retrievers, each for light and dark.
+
+The hues are those of Okabe and Ito's colour-blind-safe set, made darker or lighter only as far
+as it takes to stand out 3:1 against the page in each theme (text in a mark's colour: 4.5:1).
+Colour is never alone: marks differ in icon and border as well, aspects carry their label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+__all__ = [
+    "ASPECTS",
+    "DARK_PAGE",
+    "LIGHT_PAGE",
+    "MARKS",
+    "SYSTEMS",
+    "Hue",
+    "aspect_hue",
+    "contrast",
+    "css_variables",
+    "retriever_hue",
+]
+
+# The page's background, as .streamlit/config.toml has it.
+LIGHT_PAGE: Final = "#ffffff"
+DARK_PAGE: Final = "#15171a"
+
+
+@dataclass(frozen=True, slots=True)
+class Hue:
+    """One colour as it is drawn on a light and on a dark page, ``#rrggbb``."""
+
+    light: str
+    dark: str
+
+    def on(self, dark: bool) -> str:
+        """The value for the theme."""
+        return self.dark if dark else self.light
+
+
+_BLUE: Final = Hue("#0072b2", "#4a9fdc")
+_ORANGE: Final = Hue("#b87a00", "#e69f00")
+_GREEN: Final = Hue("#009e73", "#20b48b")
+_PURPLE: Final = Hue("#b85f92", "#dd94bd")
+_SKY: Final = Hue("#3f94d1", "#8ed0f5")
+_VERMILLION: Final = Hue("#d55e00", "#f0803c")
+_YELLOW: Final = Hue("#8f8500", "#f0e442")
+_GREY: Final = Hue("#5f6670", "#a9b0ba")
+
+MARKS: Final[Mapping[str, Hue]] = MappingProxyType(
+    {
+        "gold": Hue("#b37800", "#e69f00"),
+        "picked": Hue("#0072b2", "#56b4e9"),
+        "both": Hue("#00785a", "#2fbf95"),
+        "missed": Hue("#d55e00", "#f0803c"),
+    }
+)
+"""By mark, as `evidencebench_core.metrics.marks` names them."""
+
+ASPECTS: Final = (_BLUE, _ORANGE, _GREEN, _PURPLE, _VERMILLION, _SKY, _YELLOW, _GREY)
+"""The colours of the aspects, in turn; the ninth starts over (and gets another dot)."""
+
+SYSTEMS: Final = (_BLUE, _VERMILLION, _PURPLE)
+"""Systems A, B and C where up to three retrievers stand side by side."""
+
+_RETRIEVERS: Final[Mapping[str, Hue]] = MappingProxyType(
+    {
+        "random": _GREY,
+        "oracle": _ORANGE,
+        "lead": _YELLOW,
+        "abstract-tail": _VERMILLION,
+        "bm25": _SKY,
+        "dense": _BLUE,
+        "hybrid": _PURPLE,
+        "llm": _GREEN,
+    }
+)
+
+
+def aspect_hue(position: int) -> Hue:
+    """The colour of an instance's aspect by its 0-based position."""
+    return ASPECTS[position % len(ASPECTS)]
+
+
+def retriever_hue(name: str) -> Hue:
+    """The colour of a retriever in every chart: always the same for the same name."""
+    known = _RETRIEVERS.get(name)
+    return ASPECTS[sum(name.encode()) % len(ASPECTS)] if known is None else known
+
+
+def css_variables(selector: str, dark_selector: str) -> str:
+    """All colours as CSS custom properties: ``--gold`` ... and ``--aspect-0`` ..."""
+    hues = {**MARKS, **{f"aspect-{place}": hue for place, hue in enumerate(ASPECTS)}}
+
+    def block(where: str, dark: bool) -> str:
+        lines = (f"  --{name}: {hue.on(dark)};" for name, hue in hues.items())
+        return "\n".join((f"{where} {{", *lines, "}"))
+
+    return f"{block(selector, dark=False)}\n{block(dark_selector, dark=True)}\n"
+
+
+def contrast(one: str, other: str) -> float:
+    """The WCAG 2 contrast ratio of two ``#rrggbb`` colours, from 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -1,0 +1,204 @@
+"""What the browser is told about a paper: plain data, in compact arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
+from evidencebench_core.errors import SelectionError, shown
+from evidencebench_core.metrics import marks as marks_of
+
+__all__ = ["MAX_SYSTEMS", "PaperView", "System", "heading_level", "paper_key", "view_data", "view_of"]
+
+MAX_SYSTEMS: Final = 3
+
+_MARK_LETTERS: Final = {"none": ".", "gold": "g", "picked": "p", "both": "b", "missed": "m"}
+_MAIN_HEADINGS: Final = (
+    "abstract",
+    "acknowledg",
+    "background",
+    "conclusion",
+    "discussion",
+    "introduction",
+    "material",
+    "method",
+    "patients and",
+    "references",
+    "result",
+    "subjects and",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One retriever's answer, as the reader shows it.
+
+    Attributes
+    ----------
+    name : str
+        What the legend calls it.
+    picks : tuple of int
+        Sentence indices in the order in which they were picked.
+    """
+
+    name: str
+    picks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperView:
+    """Everything the reader shows.
+
+    Attributes
+    ----------
+    paper : str
+        Names the paper (an instance id); the page stays where it is as long as it and the text do.
+    sentences, sentence_types : tuples of one length
+    aspects : tuple of Aspect
+        Empty where there is no gold, or none to be shown.
+    focus : {"all", "results"}
+        Which aspects the task asks for; marks stand on those only.
+    systems : tuple of System
+        At most three; they are called A, B and C.
+    active : int or None
+        The system whose picks are marked on the page; ``None`` shows the gold alone.
+    selected : int or None
+        The sentence that is selected; one that the paper does not have counts as ``None``.
+    aspect : int or None
+        Position of the aspect whose sentences are lit; likewise.
+    """
+
+    paper: str
+    sentences: tuple[str, ...]
+    sentence_types: tuple[SentenceType, ...]
+    aspects: tuple[Aspect, ...] = ()
+    focus: Focus = "all"
+    systems: tuple[System, ...] = ()
+    active: int | None = 0
+    selected: int | None = None
+    aspect: int | None = None
+
+
+def view_of(
+    instance: Instance,
+    *,
+    focus: Focus = "all",
+    systems: Sequence[System] = (),
+    active: int | None = 0,
+    selected: int | None = None,
+    aspect: int | None = None,
+    gold: bool = True,
+) -> PaperView:
+    """The view of an instance; ``gold=False`` leaves its aspects out."""
+    return PaperView(
+        paper=instance.id,
+        sentences=instance.sentences,
+        sentence_types=instance.sentence_types,
+        aspects=instance.evidence.aspects if gold else (),
+        focus=focus,
+        systems=tuple(systems),
+        active=active,
+        selected=selected,
+        aspect=aspect,
+    )
+
+
+def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
+    """The view as the browser gets it; ``reader.js`` documents the same keys.
+
+    Returns
+    -------
+    dict
+        ``paper``: a key that changes with the text; ``height`` in pixels; ``texts``; ``types`` and
+        ``marks``: one letter a sentence; ``aspects``; ``systems``; ``active``, ``selected`` and
+        ``aspect``: positions or ``None``.
+
+    Raises
+    ------
+    SelectionError
+        If a system picked a sentence that the paper does not have, or there are over three systems.
+    """
+    if len(view.systems) > MAX_SYSTEMS:
+        raise SelectionError(
+            view.paper, f"has {len(view.systems)} systems to show", f"Choose at most {MAX_SYSTEMS}."
+        )
+    n = len(view.sentences)
+    for system in view.systems:
+        outside = next((pick for pick in system.picks if not 0 <= pick < n), None)
+        if outside is not None:
+            raise SelectionError(
+                f"{view.paper}, {shown(system.name)}",
+                f"picked sentence {outside} of a paper with {n}",
+                f"Sentence indices run from 0 to {n - 1}.",
+            )
+    active = _position(view.active, len(view.systems))
+    picks = None if active is None else view.systems[active].picks
+    return {
+        "paper": paper_key(view),
+        "height": height,
+        "texts": list(view.sentences),
+        "types": _type_letters(view.sentences, view.sentence_types),
+        "marks": _mark_letters(view, picks),
+        "aspects": [_aspect_data(aspect, view.focus, picks) for aspect in view.aspects],
+        "systems": [{"name": system.name, "picks": list(system.picks)} for system in view.systems],
+        "active": active,
+        "selected": _position(view.selected, n),
+        "aspect": _position(view.aspect, len(view.aspects)),
+    }
+
+
+def paper_key(view: PaperView) -> str:
+    """A short name for the paper that changes with its text."""
+    digest = hashlib.sha256()
+    for text in (view.paper, *view.sentences, *view.sentence_types):
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+def heading_level(text: str) -> int:
+    """2 for a main section of a paper (``"RESULTS"``, ``"2. Methods"``), 3 for what is under one."""
+    words = text.strip().lstrip("0123456789. ").strip()
+    return 2 if words.isupper() or words.lower().startswith(_MAIN_HEADINGS) else 3
+
+
+def _position(value: int | None, size: int) -> int | None:
+    return value if value is not None and 0 <= value < size else None
+
+
+def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> str:
+    """``t`` title, ``f`` rest of the title block, ``h`` and ``s`` headings, ``a`` abstract, ``p`` text."""
+    letters: list[str] = []
+    for text, kind in zip(sentences, types, strict=True):
+        if kind != "section_name":
+            letters.append("a" if kind == "abstract" else "p")
+        elif heading_level(text) == 2:
+            letters.append("h")
+        elif not letters:
+            letters.append("t")
+        else:
+            letters.append("f" if letters[0] == "t" and set(letters) <= {"t", "f"} else "s")
+    return "".join(letters)
+
+
+def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:
+    covers = [
+        frozenset(aspect.sentence_indices)
+        for aspect in view.aspects
+        if view.focus == "all" or aspect.is_result
+    ]
+    return "".join(_MARK_LETTERS[mark] for mark in marks_of(picks, covers, len(view.sentences)))
+
+
+def _aspect_data(aspect: Aspect, focus: Focus, picks: tuple[int, ...] | None) -> dict[str, Any]:
+    return {
+        "label": aspect.label,
+        "text": aspect.text,
+        "result": aspect.is_result,
+        "focus": focus == "all" or aspect.is_result,
+        "covered": None if picks is None else not set(picks).isdisjoint(aspect.sentence_indices),
+        "sentences": list(aspect.sentence_indices),
+    }

@@ -1,0 +1,124 @@
+// @ts-check
+/**
+ * What the reader is drawn with: small pieces of DOM and the words that go with them.
+ * All text is set with textContent, so nothing in a paper is ever markup.
+ *
+ * @typedef {{label: string, text: string|null, result: boolean, focus: boolean,
+ *            covered: boolean|null, sentences: number[]}} Aspect
+ * @typedef {{name: string, picks: number[]}} System
+ * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
+ *            aspects: Aspect[], systems: System[], active: number|null,
+ *            selected: number|null, aspect: number|null}} Data
+ *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
+ *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence.
+ * @typedef {{row: HTMLElement, icon: HTMLElement, chips: HTMLElement, others: HTMLElement,
+ *            mark: string, rank: number, top: number, height: number}} Sentence
+ */
+
+/** Letter -> name, label and meaning, in the legend's order. */
+const MARKS = {
+  g: ["gold", "Gold", "Covers an aspect; not picked, but a pick covers the same"],
+  p: ["picked", "Picked", "Picked, and covers no aspect"],
+  b: ["both", "Both", "Picked, and covers an aspect"],
+  m: ["missed", "Missed", "Covers an aspect that no pick covers"],
+};
+const GOLD_ALONE = "Covers an aspect";
+const HEADINGS = "tfhs";
+const LETTERS = "ABC";
+const KEYS = [
+  ["j  k", "next, previous evidence (of the pinned aspect, if one is)"],
+  ["n  N", "next, previous missed sentence"],
+  ["↓  ↑", "next, previous sentence"],
+  ["Enter", "select the sentence, or pin the aspect"],
+  ["Esc", "let go of both"],
+  ["?", "these keys"],
+];
+
+/** @param {string} letter */
+const markName = (letter) => MARKS[letter]?.[0] ?? "none";
+
+/** An element with a class, text and attributes.
+ * @param {string} tag @param {string} [className] @param {string} [text]
+ * @param {Record<string, string>} [attributes] @returns {HTMLElement} */
+function el(tag, className = "", text = "", attributes = {}) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text) node.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+/** @param {number} n */
+function ordinal(n) {
+  const teen = n % 100 > 10 && n % 100 < 14;
+  return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
+}
+
+/** The sign of a mark: a diamond for gold, a pill with the rank for a pick.
+ * @param {string} letter @param {number} rank */
+function drawSign(letter, rank) {
+  return el("i", `sign ${markName(letter)}`, "pb".includes(letter) ? String(rank) : "");
+}
+
+/** An aspect's dot: eight colours, and another shape where they start over. @param {number} position */
+function drawDot(position) {
+  return el("i", `dot shape${Math.floor(position / 8) % 5}`, "", {
+    style: `--dot: var(--aspect-${position % 8})`,
+  });
+}
+
+/** @param {Aspect} aspect @param {number} position @param {boolean} inStrip */
+function drawChip(aspect, position, inStrip) {
+  const chip = el("button", "chip", "", { "data-a": String(position), "aria-pressed": "false" });
+  chip.tabIndex = inStrip ? 0 : -1;
+  chip.append(drawDot(position), el("span", "", aspect.label));
+  if (inStrip && aspect.result) chip.append(el("small", "", "result"));
+  return chip;
+}
+
+/** One sentence of the page, without any mark.
+ * @param {string} words @param {number} index @param {string} type @returns {Sentence} */
+function drawSentence(words, index, type) {
+  const row = el("li", `s type-${type}`, "", {
+    role: "listitem",
+    "data-i": String(index),
+    "aria-labelledby": `m${index} t${index}`,
+  });
+  const icon = el("span", "icon", "", { id: `m${index}`, role: "img" });
+  const text = el("div", "t", "", { dir: "auto" });
+  const said = el("span", "", words, { id: `t${index}` });
+  const chips = el("span", "chips", "", { dir: "ltr" });
+  const others = el("span", "others");
+  row.tabIndex = index ? -1 : 0;
+  if (HEADINGS.includes(type)) {
+    said.setAttribute("role", "heading");
+    said.setAttribute("aria-level", type === "t" ? "2" : type === "h" ? "3" : "4");
+  }
+  text.append(said, chips);
+  row.append(el("span", "no", String(index)), icon, text, others);
+  return { row, icon, chips, others, mark: "", rank: -1, top: 0, height: 0 };
+}
+
+/** Facts of an aspect, and its text where the data has it. @param {Aspect} aspect */
+function aspectWords(aspect) {
+  const size = aspect.sentences.length;
+  const state = aspect.covered ? "covered by the picks" : "missed by the picks";
+  const facts = [
+    aspect.label,
+    aspect.result ? "result aspect" : "aspect",
+    `${size} sentence${size === 1 ? "" : "s"}`,
+    aspect.focus ? (aspect.covered === null ? "" : state) : "not asked for by this task",
+  ];
+  return { facts: facts.filter(Boolean).join(" · "), text: aspect.text ?? "" };
+}
+
+/** "sentence 12, gold, picked 3rd, covers A1 A4"
+ * @param {number} index @param {Sentence} sentence @param {string[]} labels */
+function spokenMark(index, { mark, rank }, labels) {
+  return [
+    `sentence ${index}`,
+    mark === "b" || mark === "g" ? "gold" : mark === "m" ? "missed" : "",
+    rank ? `picked ${ordinal(rank)}` : "",
+    labels.length ? `covers ${labels.join(" ")}` : "",
+  ].filter(Boolean).join(", ");
+}

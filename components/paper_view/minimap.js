@@ -1,0 +1,72 @@
+// @ts-check
+/** The whole paper as a strip: ticks where the marks stand, a frame round what is in view. */
+class Minimap {
+  /** @param {HTMLElement} page what scrolls
+   * @param {(y: number|null) => void} onHover told the height of the page under the pointer */
+  constructor(page, onHover) {
+    this.page = page;
+    this.root = el("div", "map", "", { "aria-hidden": "true" });
+    this.marks = el("div", "map-marks");
+    this.frame = el("div", "map-view");
+    this.here = el("div", "map-here");
+    /** @type {Sentence[]} */ this.sentences = [];
+    /** @type {Map<number, HTMLElement>} */ this.ticks = new Map();
+    /** @type {number|null} */ this.selected = null;
+    this.root.append(this.marks, this.here, this.frame);
+    const point = (/** @type {PointerEvent} */ event) => {
+      const box = this.root.getBoundingClientRect();
+      const y = ((event.clientY - box.top) / box.height) * page.scrollHeight;
+      if (event.buttons & 1) page.scrollTop = y - page.clientHeight / 2;
+      else onHover(y);
+    };
+    this.root.addEventListener("pointerdown", (event) => {
+      this.root.setPointerCapture(event.pointerId);
+      point(event);
+    });
+    this.root.addEventListener("pointermove", point);
+    this.root.addEventListener("pointerleave", () => onHover(null));
+  }
+
+  /** Ticks for marked sentences and main headings. @param {Sentence[]} sentences @param {string} types */
+  draw(sentences, types) {
+    this.sentences = sentences;
+    this.ticks.clear();
+    sentences.forEach(({ mark }, i) => {
+      if (mark !== "." || types[i] === "h") {
+        this.ticks.set(i, el("i", `tick ${mark === "." ? "section" : markName(mark)}`));
+      }
+    });
+    this.marks.replaceChildren(...this.ticks.values());
+    this.measure();
+  }
+
+  /** Read where every sentence stands, then place the ticks. */
+  measure() {
+    for (const sentence of this.sentences) {
+      sentence.top = sentence.row.offsetTop;
+      sentence.height = sentence.row.offsetHeight;
+    }
+    for (const [i, tick] of this.ticks) this.place(tick, this.sentences[i]);
+    this.select(this.selected);
+    this.scrolled();
+  }
+
+  /** @param {HTMLElement} part @param {{top: number, height: number}} where */
+  place(part, { top, height }) {
+    const total = this.page.scrollHeight || 1;
+    part.style.top = `${(100 * top) / total}%`;
+    part.style.height = `${(100 * height) / total}%`;
+  }
+
+  scrolled() {
+    this.place(this.frame, { top: this.page.scrollTop, height: this.page.clientHeight });
+  }
+
+  /** @param {number|null} i */
+  select(i) {
+    this.selected = i;
+    const sentence = this.sentences[i ?? -1];
+    this.here.hidden = !sentence;
+    if (sentence) this.place(this.here, sentence);
+  }
+}

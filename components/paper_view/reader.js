@@ -1,0 +1,425 @@
+// @ts-check
+/**
+ * The reader: a paper as a page, its evidence marked the way a careful reader marks one.
+ *
+ * Streamlit calls the default export once to mount and again whenever the data or the theme change;
+ * the page is built anew only for another paper, else the marks on it are changed in place.
+ */
+class Reader {
+  /** @param {ShadowRoot|HTMLElement} parent */
+  constructor(parent) {
+    this.parent = parent;
+    /** @type {Data} */ this.data = /** @type {any} */ (null);
+    /** @type {Sentence[]} */ this.sentences = [];
+    /** @type {number[][]} aspect positions by sentence */ this.covering = [];
+    /** @type {string} what the chips were drawn from */ this.chipped = "";
+    /** @type {number} the sentence that keys start from and Tab comes back to */ this.at = 0;
+    /** @type {number|null} */ this.selected = null;
+    /** @type {number|null} */ this.pinned = null;
+    /** @type {number|null} the aspect pointed at, else the pinned one */ this.lit = null;
+    /** @type {Element[]} */ this.litParts = [];
+    this.shared = { selected: new Shared(), aspect: new Shared() };
+    /** @type {(name: string, value: any) => void} */ this.trigger = () => {};
+
+    this.root = el("div", "reader");
+    this.legend = el("div", "legend", "", { role: "group", "aria-label": "Legend" });
+    this.systems = el("div", "systems", "", { role: "group", "aria-label": "Systems" });
+    this.strip = el("div", "strip", "", { role: "group", "aria-label": "Study aspects" });
+    this.page = el("div", "page", "", { tabindex: "-1" });
+    this.list = el("ol", "list", "", { role: "list" });
+    this.caption = el("div", "caption");
+    this.help = el("div", "help", "", { role: "dialog", "aria-label": "Keys" });
+    this.map = new Minimap(this.page, (y) => this.say(y === null ? undefined : this.sentenceAt(y)));
+    this.frame();
+    this.listen();
+  }
+
+  /** Put together what stays: head, aspects, page with minimap, foot, help. */
+  frame() {
+    const [head, body, foot] = ["head", "body", "foot"].map((name) => el("div", name));
+    const hint = el("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
+    for (const [key, what] of [["j", ""], ["k", "evidence"], ["n", "missed"], ["?", "keys"]]) {
+      hint.append(el("kbd", "", key), ...(what ? [el("span", "", what)] : []));
+    }
+    for (const [key, what] of KEYS) {
+      const line = el("p");
+      line.append(el("kbd", "", key), el("span", "", what));
+      this.help.append(line);
+    }
+    this.help.hidden = true;
+    head.append(this.legend, this.systems);
+    this.page.append(this.list);
+    body.append(this.page, this.map.root, this.help);
+    foot.append(this.caption, hint);
+    this.root.append(head, this.strip, body, foot);
+    this.parent.append(this.root);
+  }
+
+  // -- what Python says ---------------------------------------------------------------------
+
+  /** @param {Data} data @param {(name: string, value: any) => void} trigger */
+  update(data, trigger) {
+    this.trigger = trigger;
+    this.theme();
+    if (data === this.data) return; // only the theme changed
+    const before = this.data;
+    const isNew = data.paper !== before?.paper;
+    this.data = data;
+    this.root.style.height = `${data.height}px`;
+    this.root.classList.toggle("several", data.systems.length > 1);
+    if (isNew) this.build();
+    this.drawAspects();
+    this.drawMarks();
+    if (isNew || before.marks !== data.marks) this.map.draw(this.sentences, data.types);
+    this.drawLegend();
+    if (this.shared.aspect.hear(data.aspect)) this.pin(data.aspect);
+    if (this.shared.selected.hear(data.selected) && data.selected !== this.selected) {
+      this.select(data.selected);
+      if (data.selected !== null) this.moveTo(data.selected, false);
+    }
+    this.light(this.lit ?? this.pinned);
+  }
+
+  /** @param {"sentence"|"aspect"|"system"|"clear"} kind @param {number|null} [system] */
+  emit(kind, system = this.data.active) {
+    this.shared.selected.send(this.selected);
+    this.shared.aspect.send(this.pinned);
+    const { paper } = this.data;
+    this.trigger("event", { kind, paper, sentence: this.selected, aspect: this.pinned, system });
+  }
+
+  /** Light or dark, by the luminance of the page behind the reader. */
+  theme() {
+    const host = /** @type {any} */ (this.parent).host ?? this.parent;
+    const canvas = /** @type {HTMLCanvasElement} */ (el("canvas"));
+    const probe = canvas.getContext("2d", { willReadFrequently: true });
+    if (!probe) return;
+    probe.fillStyle = "#fff";
+    probe.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
+    probe.fillRect(0, 0, 1, 1);
+    const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+    this.root.classList.toggle("dark", 0.2126 * r + 0.7152 * g + 0.0722 * b < 110);
+  }
+
+  // -- drawing ------------------------------------------------------------------------------
+
+  /** The page of a new paper, without any mark. */
+  build() {
+    const { texts, types } = this.data;
+    const rows = document.createDocumentFragment();
+    this.sentences = texts.map((words, index) => {
+      const before = texts[index - 1] ?? "";
+      if (types[index] === "a" && types[index - 1] !== "a" && !/^\W*(abstract|summary)/i.test(before)) {
+        rows.append(el("li", "untold", "Abstract", { role: "presentation" }));
+      }
+      const sentence = drawSentence(words, index, types[index]);
+      rows.append(sentence.row);
+      return sentence;
+    });
+    this.list.replaceChildren(rows);
+    this.list.setAttribute("aria-label", `Paper, ${texts.length} sentences`);
+    this.page.scrollTop = 0;
+    this.shared = { selected: new Shared(), aspect: new Shared() };
+    this.chipped = "";
+    this.at = 0;
+    this.select(null);
+    this.pin(null);
+  }
+
+  /** The aspect strip and the chips after the sentences; what the picks cover is only restyled. */
+  drawAspects() {
+    const { aspects } = this.data;
+    const chipped = JSON.stringify(aspects.map((a) => [a.label, a.text, a.result, a.sentences]));
+    if (chipped !== this.chipped) {
+      this.chipped = chipped;
+      this.covering = this.sentences.map(() => []);
+      aspects.forEach((a, position) => a.sentences.forEach((i) => this.covering[i]?.push(position)));
+      this.strip.replaceChildren(...aspects.map((aspect, position) => drawChip(aspect, position, true)));
+      this.strip.hidden = aspects.length === 0;
+      this.sentences.forEach(({ chips }, i) => {
+        if (!chips.firstChild && !this.covering[i].length) return;
+        chips.replaceChildren(...this.covering[i].map((at) => drawChip(aspects[at], at, false)));
+      });
+      this.lit = null;
+      this.pin(aspects[this.pinned ?? -1] ? this.pinned : null);
+    }
+    for (const [chip, position] of this.chips()) {
+      const { facts, text } = aspectWords(aspects[position]);
+      chip.title = text ? `${facts}\n${text}` : facts;
+      chip.classList.toggle("uncovered", aspects[position].covered === false && aspects[position].focus);
+      chip.classList.toggle("aside", !aspects[position].focus);
+    }
+  }
+
+  /** Every aspect chip with its aspect. @returns {[HTMLElement, number][]} */
+  chips() {
+    const chips = /** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll(".chip"));
+    return [...chips].map((chip) => [chip, Number(chip.dataset.a)]);
+  }
+
+  /** Marks, ranks and the other systems' letters; only what differs is touched. */
+  drawMarks() {
+    const { marks, systems, active, aspects } = this.data;
+    const ranks = systems.map(({ picks }) => new Map(picks.map((index, place) => [index, place + 1])));
+    this.sentences.forEach((sentence, i) => {
+      const rank = (active !== null && ranks[active]?.get(i)) || 0;
+      if (sentence.mark !== marks[i] || sentence.rank !== rank) {
+        sentence.mark = marks[i];
+        sentence.rank = rank;
+        sentence.row.dataset.mark = markName(marks[i]);
+        sentence.icon.replaceChildren(drawSign(marks[i], rank));
+      }
+      const others = systems.flatMap(({ name }, place) => {
+        const other = place !== active && ranks[place].get(i);
+        if (!other) return [];
+        const sign = el("span", "other", "", { title: `${name}: picked ${ordinal(other)}` });
+        sign.append(el("b", "", LETTERS[place]), String(other));
+        return [sign];
+      });
+      if (others.length || sentence.others.firstChild) sentence.others.replaceChildren(...others);
+      const labels = this.covering[i].map((position) => aspects[position].label);
+      sentence.icon.setAttribute("aria-label", spokenMark(i, sentence, labels));
+    });
+  }
+
+  drawLegend() {
+    const { marks, systems, active, aspects } = this.data;
+    const shown = active === null ? "g" : aspects.length ? "gpbm" : "p";
+    const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
+    this.legend.replaceChildren(
+      ...[...shown].map((letter) => {
+        const [name, label, meaning] = MARKS[letter];
+        const count = marks.split(letter).length - 1;
+        const item = el("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
+        item.title = `${active === null ? GOLD_ALONE : meaning}. Click for the next one.`;
+        if (!count) item.setAttribute("disabled", "");
+        item.append(drawSign(letter, 1), el("span", "", label), el("b", "", String(count)));
+        return item;
+      }),
+    );
+    this.systems.replaceChildren(
+      ...(systems.length > 1 ? systems : []).map(({ name }, place) => {
+        const pressed = { "data-system": String(place), "aria-pressed": String(place === active) };
+        const item = el("button", "system", "", pressed);
+        item.title = place === active ? `${name}: its picks are marked` : `Mark the picks of ${name}`;
+        item.append(el("b", "", LETTERS[place]), el("span", "", name));
+        return item;
+      }),
+    );
+    for (const [name, value] of Object.entries(focused?.dataset ?? {})) {
+      const again = /** @type {HTMLElement|null} */ (this.root.querySelector(`.head [data-${name}="${value}"]`));
+      again?.focus({ preventScroll: true });
+    }
+  }
+
+  /** The foot: the lit aspect, or where in the paper this is. @param {number} [index] */
+  say(index) {
+    const { aspects, types, texts } = this.data;
+    const aspect = aspects[this.lit ?? -1];
+    this.caption.classList.toggle("whole", Boolean(aspect) && this.lit === this.pinned);
+    if (aspect) {
+      const { facts, text } = aspectWords(aspect);
+      this.caption.replaceChildren(drawDot(this.lit ?? 0), el("b", "", facts), el("span", "", text, { dir: "auto" }));
+      return;
+    }
+    const i = index ?? this.sentenceAt(this.page.scrollTop + 0.25 * this.page.clientHeight);
+    let heading = i;
+    while (heading > 0 && !HEADINGS.includes(types[heading])) heading -= 1;
+    const section = types[i] === "a" ? "Abstract" : HEADINGS.includes(types[heading]) ? texts[heading] : "";
+    this.caption.replaceChildren(
+      el("span", "section", section, { dir: "auto" }),
+      el("span", "count", `${i} / ${texts.length - 1}`, { title: "sentence index / the last one" }),
+    );
+  }
+
+  // -- what the reader does -----------------------------------------------------------------
+
+  /** The first sentence that ends below a height of the page. @param {number} y */
+  sentenceAt(y) {
+    let [low, high] = [0, this.sentences.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.sentences[middle].top + this.sentences[middle].height > y) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** To the next sentence that is wanted, round the end. It starts from the sentence with the focus,
+   * or from what is in view if the page was scrolled away from that.
+   * @param {number} step @param {(i: number) => boolean} wanted */
+  go(step, wanted) {
+    const n = this.sentences.length;
+    const { scrollTop, clientHeight } = this.page;
+    const { row, top, height } = this.sentences[this.at];
+    const inView = top + height > scrollTop && top < scrollTop + clientHeight;
+    const fresh = this.at === 0 && this.root.querySelector(":focus") !== row && this.selected !== 0;
+    const edge = step > 0 ? this.sentenceAt(scrollTop) - 1 : this.sentenceAt(scrollTop + clientHeight) + 1;
+    let i = inView && !fresh ? this.at : edge;
+    for (let tried = 0; tried < n; tried += 1) {
+      i = (i + step + n) % n;
+      if (wanted(i)) return this.moveTo(i, true);
+    }
+  }
+
+  /** Bring a sentence into view, without moving the app's page. @param {number} i @param {boolean} focus */
+  moveTo(i, focus) {
+    const { row, top, height } = this.sentences[i];
+    const room = this.page.clientHeight;
+    this.stand(i);
+    if (top < this.page.scrollTop + 0.1 * room || top + height > this.page.scrollTop + 0.8 * room) {
+      this.page.scrollTop = top - Math.max(0.1 * room, (room - height) / 2.6);
+    }
+    if (focus) row.focus({ preventScroll: true });
+  }
+
+  /** Make a sentence, and the chips in it, the ones that Tab comes to. @param {number} i */
+  stand(i) {
+    for (const [place, tab] of [[this.at, -1], [i, 0]]) {
+      const { row, chips } = this.sentences[place];
+      row.tabIndex = tab;
+      for (const chip of chips.children) /** @type {HTMLElement} */ (chip).tabIndex = tab;
+    }
+    this.at = i;
+  }
+
+  /** @param {number|null} i */
+  select(i) {
+    const old = this.list.querySelector(".selected");
+    old?.classList.remove("selected");
+    old?.removeAttribute("aria-current");
+    this.selected = i;
+    this.map.select(i);
+    const row = this.sentences[i ?? -1]?.row;
+    row?.classList.add("selected");
+    row?.setAttribute("aria-current", "true");
+  }
+
+  /** @param {number|null} position */
+  pin(position) {
+    this.pinned = position;
+    for (const [chip, aspect] of this.chips()) chip.setAttribute("aria-pressed", String(aspect === position));
+    this.light(position);
+  }
+
+  /** Light an aspect's sentences and dim the rest. @param {number|null} position */
+  light(position) {
+    const indices = this.data.aspects[position ?? -1]?.sentences ?? [];
+    const parts = indices.flatMap((i) => [this.sentences[i].row, this.map.ticks.get(i) ?? []].flat());
+    for (const part of this.litParts) part.classList.remove("on");
+    for (const part of parts) part.classList.add("on");
+    this.litParts = parts;
+    this.lit = position;
+    this.root.classList.toggle("lit", position !== null);
+    if (position !== null) this.root.style.setProperty("--lit", `var(--aspect-${position % 8})`);
+    this.say();
+  }
+
+  /** @param {number} i */
+  toggleSentence(i) {
+    this.stand(i);
+    this.select(this.selected === i ? null : i);
+    this.emit("sentence");
+  }
+
+  /** @param {number} position */
+  toggleAspect(position) {
+    this.pin(this.pinned === position ? null : position);
+    this.emit("aspect");
+  }
+
+  // -- what the user does: one listener of a kind for the whole reader -----------------------
+
+  listen() {
+    const { root, page } = this;
+    root.addEventListener("click", (event) => this.click(event));
+    root.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !this.key(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
+      root.addEventListener(enter, (event) => {
+        const chip = this.part(event, ".chip");
+        if (chip) this.light(Number(chip.dataset.a));
+      });
+      root.addEventListener(leave, (event) => {
+        if (this.part(event, ".chip")) this.light(this.pinned);
+      });
+    }
+    root.addEventListener("focusin", (event) => {
+      const row = this.part(event, ".s");
+      if (row) this.stand(Number(row.dataset.i));
+    });
+    page.addEventListener("scroll", () => {
+      this.map.scrolled();
+      this.say();
+    }, { passive: true });
+    const resized = new ResizeObserver(() => this.map.measure());
+    resized.observe(page);
+    resized.observe(this.list);
+  }
+
+  /** @param {Event} event @param {string} selector @returns {HTMLElement|null} */
+  part(event, selector) {
+    return /** @type {Element} */ (event.target).closest(selector);
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    const { help, a, system, jump, i } = this.part(event, "[data-help],[data-a],[data-system],[data-jump],[data-i]")?.dataset ?? {};
+    if (help !== undefined) this.help.hidden = !this.help.hidden;
+    else if (a !== undefined) this.toggleAspect(Number(a));
+    else if (system !== undefined) this.emit("system", Number(system));
+    else if (jump !== undefined) this.go(1, (index) => this.sentences[index].mark === jump);
+    else if (i !== undefined && !this.selecting()) this.toggleSentence(Number(i));
+  }
+
+  /** Whether a click ends a drag over text that is to be copied. */
+  selecting() {
+    const selection = /** @type {any} */ (this.parent).getSelection?.() ?? document.getSelection();
+    return Boolean(selection && !selection.isCollapsed);
+  }
+
+  /** Do what a key asks for; false where it asks for nothing. @param {KeyboardEvent} event */
+  key(event) {
+    const row = this.part(event, ".s");
+    const missed = (/** @type {number} */ i) => this.sentences[i].mark === "m";
+    const evidence = (/** @type {number} */ i) =>
+      this.pinned === null ? this.sentences[i].mark !== "." : this.covering[i].includes(this.pinned);
+    if (event.key === "j") this.go(1, evidence);
+    else if (event.key === "k") this.go(-1, evidence);
+    else if (event.key === "n") this.go(1, missed);
+    else if (event.key === "N") this.go(-1, missed);
+    else if (event.key === "?") this.help.hidden = !this.help.hidden;
+    else if (event.key === "Escape") return this.escape();
+    else if (row && event.key === "ArrowDown") this.go(1, () => true);
+    else if (row && event.key === "ArrowUp") this.go(-1, () => true);
+    else if (row === event.target && event.key === "Enter") this.toggleSentence(Number(row?.dataset.i));
+    else return false;
+    return true;
+  }
+
+  /** Let go: of the help, else of aspect and sentence. */
+  escape() {
+    const open = !this.help.hidden;
+    this.help.hidden = true;
+    if (open) return true;
+    if (this.pinned === null && this.selected === null) return false;
+    this.pin(null);
+    this.select(null);
+    this.emit("clear");
+    return true;
+  }
+}
+
+/** @type {WeakMap<object, Reader>} one reader a place in the app */
+const readers = new WeakMap();
+
+/** @param {{data: Data, parentElement: ShadowRoot|HTMLElement,
+ *          setTriggerValue: (name: string, value: any) => void}} component */
+export default function ({ data, parentElement, setTriggerValue }) {
+  let reader = readers.get(parentElement);
+  if (!reader) readers.set(parentElement, (reader = new Reader(parentElement)));
+  reader.update(data, setTriggerValue);
+}

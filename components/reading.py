@@ -1,0 +1,272 @@
+"""One instance, read: the paper on the left, what the retrievers picked and what it is worth on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from components import resources
+from components.charts.recall_curve import recall_curve
+from components.hypothesis import hypothesis_editor
+from components.ledger import (
+    LEDGER_COLUMNS,
+    References,
+    aspect_columns,
+    aspect_rows,
+    ledger_rows,
+    references,
+)
+from components.markdown import literal
+from components.page import percent
+from components.palette import MARKS, SYSTEMS
+from components.paper_view import PaperEvent, System, paper_view, view_of
+from components.retriever_picker import Choice, retriever_picker
+from components.state import PageState
+from components.table import Column, Row, TableEvent, table
+from components.task_picker import task_picker
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.metrics import (
+    aspect_recall,
+    ceiling,
+    expected_recall,
+    marginal_gains,
+    random_expectation,
+)
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.tasks import Task
+
+__all__ = ["READING_DEFAULTS", "draw_reading"]
+
+READING_DEFAULTS = {"h": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
+_LETTERS = "ABC"
+
+
+def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
+    """Everything about one instance."""
+    hypothesis = hypothesis_editor(state, instance)
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    with left:
+        task = task_picker(state)
+    with right, st.container(horizontal=True, vertical_alignment="bottom"):
+        choices = retriever_picker(state, "r")
+    answers = _answers(dataset, instance, task, choices, hypothesis)
+    scored = bool(instance.evidence.focused(task.focus))
+    if not scored:
+        st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
+    names = list(answers)
+    active = min(state.number("system") or 0, len(names) - 1) if names else None
+
+    paper, side = st.columns([58, 42], gap="medium")
+    with paper:
+        _paper(state, instance, task, answers, active)
+    with side:
+        _sentence_note(state, instance, answers)
+        if scored:
+            beside = references(instance.evidence, task)
+            _scores(instance, task, answers)
+            if active is not None:
+                _ledger(state, instance, task, answers, names[active], beside)
+            _curve(instance, task, answers, beside)
+            _aspects(state, instance, task, answers)
+
+
+def _answers(
+    dataset: DatasetInfo, instance: Instance, task: Task, choices: tuple[Choice, ...], hypothesis: str
+) -> dict[str, Retrieval]:
+    """The retrievers' answers by label; one that fails is said and left out."""
+    answers: dict[str, Retrieval] = {}
+    for choice in choices:
+        try:
+            with st.spinner(f"{choice.name} reads the paper …", show_time=True):
+                answers[choice.label] = resources.live_retrieval(
+                    dataset, instance.id, task.name, choice.name, dict(choice.settings), hypothesis
+                )
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+    return answers
+
+
+def _paper(
+    state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval], active: int | None
+) -> None:
+    labels = [aspect.label for aspect in instance.evidence.aspects]
+    pinned = labels.index(state["aspect"]) if state["aspect"] in labels else None
+
+    def heard(event: PaperEvent) -> None:
+        state.put(
+            sentence=event.sentence,
+            aspect=None if event.aspect is None else labels[event.aspect],
+            system=event.system or None,
+        )
+
+    view = view_of(
+        instance,
+        focus=task.focus,
+        systems=[System(label, answer.selection) for label, answer in answers.items()],
+        active=active,
+        selected=state.number("sentence"),
+        aspect=pinned,
+    )
+    paper_view(view, key="reader", height=860, on_event=heard)
+
+
+def _sentence_note(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
+    """What is known of the sentence that was clicked."""
+    index = state.number("sentence")
+    if index is None or index >= len(instance.sentences):
+        return
+    with st.container(border=True):
+        section = instance.sections[index] or "before the first heading"
+        st.markdown(f"**Sentence {index}** · {literal(section, 80)}")
+        lines = []
+        for aspect in instance.evidence.aspects:
+            if index in aspect.sentence_indices:
+                text = f": {literal(aspect.text)}" if aspect.text else ""
+                lines.append(
+                    f"- Covers **{literal(aspect.label)}**{' (result)' if aspect.is_result else ''}{text}"
+                )
+        if not lines:
+            lines.append("- Covers no study aspect")
+        for letter, (label, answer) in zip(_LETTERS, answers.items(), strict=False):
+            if index in answer.ranking:
+                place = answer.ranking.index(index)
+                picked = ", picked" if index in answer.selection else ""
+                lines.append(
+                    f"- {letter} {literal(label)}: rank {place + 1} of {len(answer.ranking)}{picked}, "
+                    f"score {answer.scores[place]:.3g}"
+                )
+        st.markdown("\n".join(lines))
+
+
+def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
+    evidence = instance.evidence
+    covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
+    rows = []
+    for letter, (label, answer) in zip(_LETTERS, answers.items(), strict=False):
+        covered = aspect_recall(answer.selection, covers) or 0.0
+        recall = expected_recall(answer.selection, covers, budget)
+        rows.append(
+            Row(
+                letter,
+                (
+                    f"{letter}  {label}",
+                    recall,
+                    f"{round(covered * len(covers))} of {len(covers)}",
+                    len(answer.selection),
+                ),
+            )
+        )
+    best = ceiling(covers, budget)
+    chance = random_expectation(evidence.n_sentences, covers, budget)
+    rows.append(Row("ceiling", ("Ceiling: the best selection possible", best, None, None), muted=True))
+    rows.append(Row("random", ("Random expectation", chance, None, None), muted=True))
+    limit = "no limit" if budget is None else f"K = {budget}"
+    st.markdown(f"#### {literal(task.title)} ({limit}), this instance")
+    table(
+        (
+            Column("who", "Retriever"),
+            Column("recall", "Aspect Recall", "percent", "Share of the task's aspects that the picks cover"),
+            Column("covered", "Covered"),
+            Column("picks", "Picks", "number"),
+        ),
+        rows,
+        key="scores",
+        action="none",
+        caption="Aspect Recall on this instance",
+    )
+
+
+def _ledger(
+    state: PageState,
+    instance: Instance,
+    task: Task,
+    answers: Mapping[str, Retrieval],
+    label: str,
+    beside: References,
+) -> None:
+    st.markdown(f"#### What each pick of {literal(label)} adds")
+    if len(answers) > 1:
+        names = list(answers)
+        st.segmented_control(
+            "Picks of",
+            range(len(names)),
+            format_func=lambda n: f"{_LETTERS[n]} {names[n]}",
+            label_visibility="collapsed",
+            **state.widget("system", names.index(label), lambda n: n or None),
+        )
+    selection = answers[label].selection
+    table(
+        LEDGER_COLUMNS,
+        ledger_rows(instance, task, selection, beside),
+        key="ledger",
+        action="none",
+        on_event=lambda event: _go(state, event),
+        caption=f"Marginal gain of each pick of {label}",
+        empty="Nothing was picked.",
+        height=420,
+    )
+    if len(selection) > 60:
+        st.caption(f"The first 60 of {len(selection)} picks.")
+
+
+def _curve(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
+    covers = instance.evidence.covers(task.focus)
+    dark = st.context.theme.type == "dark"
+    lines = {f"{_LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
+    colours = {name: SYSTEMS[n].on(dark) for n, name in enumerate(lines)}
+    colours |= {"best": MARKS["gold"].on(dark), "greedy": MARKS["both"].on(dark)}
+    points = [
+        (name, pick, recall)
+        for name, picks in {**lines, "greedy": beside.greedy, "best": beside.best}.items()
+        for pick, recall in enumerate(
+            [0.0, *((g.recall_so_far or 0.0) for g in marginal_gains(picks[:60], covers))]
+        )
+    ]
+    st.plotly_chart(
+        recall_curve(pd.DataFrame(points, columns=["name", "pick", "recall"]), colours, ("greedy", "best")),
+        key="curve",
+        config={"displayModeBar": False},
+        alt="Aspect Recall so far after each pick: "
+        + "; ".join(
+            f"{name} ends at {percent(points_of[-1])}" for name, points_of in _by_name(points).items()
+        ),
+    )
+
+
+def _by_name(points: list[tuple[str, int, float]]) -> dict[str, list[float]]:
+    series: dict[str, list[float]] = {}
+    for name, _, recall in points:
+        series.setdefault(name, []).append(recall)
+    return series
+
+
+def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
+    only = state["aspect"]
+    which = "Result aspects" if task.focus == "results" else "Study aspects"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"#### {which}")
+        if only and st.button("Show all aspects", key="all-aspects"):
+            state.put(aspect=None)
+            st.rerun()
+    table(
+        aspect_columns([f"{_LETTERS[n]} {label}" for n, label in enumerate(answers)]),
+        aspect_rows(instance, task, answers, only),
+        key="aspects",
+        action="none",
+        on_event=lambda event: _go(state, event),
+        caption=f"{which} of this instance",
+        empty="The chosen aspect is not among those of this task.",
+        height=640,
+    )
+
+
+def _go(state: PageState, event: TableEvent) -> None:
+    """A chip was clicked: go to its sentence, or pin its aspect (again: let go)."""
+    kind, _, value = event.value.partition(":")
+    if event.kind == "chip" and kind == "sentence":
+        state.put(sentence=value)
+    elif event.kind == "chip" and kind == "aspect":
+        state.put(aspect=None if state["aspect"] == value else value)

@@ -1,0 +1,118 @@
+"""What sessions share: the only place that caches.
+
+Everything cached here is frozen, so that one session cannot change what another sees, and every
+cache has a bound. Keys hold a dataset's content hash and the number of answers in a run, so
+nothing stale is ever shown.
+"""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from components.jobs import JobBoard
+from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
+from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of
+from evidencebench_core.runs import RunInfo, RunStore, score_run
+from evidencebench_core.tasks import Score, task_named
+
+__all__ = ["instance", "jobs", "live_retrieval", "matching", "named_dataset", "run_score", "runs", "store"]
+
+
+@st.cache_resource
+def store() -> Store:
+    """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder)."""
+    return open_store()
+
+
+@st.cache_resource
+def jobs() -> JobBoard:
+    """The long work of this server."""
+    return JobBoard()
+
+
+def named_dataset(name: str) -> DatasetInfo:
+    """A dataset of the store; the first one where ``name`` is empty.
+
+    Raises
+    ------
+    UnknownNameError
+        Where there is none of that name, or none at all.
+    """
+    if name:
+        return store().dataset(name)
+    datasets = store().datasets()
+    if not datasets:
+        raise UnknownNameError("store", "holds no dataset", "Add one on the Home page.")
+    return datasets[0]
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _instance(sha256: str, name: str, instance_id: str) -> Instance:
+    return store().get(name, instance_id)
+
+
+def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
+    """An instance; ``UnknownNameError`` where the dataset has none of that id."""
+    return _instance(dataset.sha256, dataset.name, instance_id)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _matching(sha256: str, name: str, canonical: str) -> tuple[str, ...]:
+    wanted = json.loads(canonical)
+    wanted["ranges"] = {column: tuple(bounds) for column, bounds in wanted["ranges"].items()}
+    return store().matching(name, Filter(**wanted))
+
+
+def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
+    """The ids that a filter leaves, in its order."""
+    fields = ("hypothesis", "sentences", "ranges", "sort", "descending")
+    canonical = json.dumps({field: getattr(wanted, field) for field in fields}, default=dict, sort_keys=True)
+    return _matching(dataset.sha256, dataset.name, canonical)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _retriever(name: str, settings: str) -> Retriever:
+    return make_retriever(name, json.loads(settings))
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def _live(
+    sha256: str, dataset: str, instance_id: str, task: str, name: str, settings: str, hypothesis: str
+) -> Retrieval:
+    source = _instance(sha256, dataset, instance_id)
+    asked = task_named(task)
+    query = query_of(source, asked.focus, asked.budget_for(source.evidence), hypothesis)
+    if name == "oracle":
+        return make_retriever(name, json.loads(settings), evidence=source.evidence).retrieve(query)
+    return _retriever(name, settings).retrieve(query)
+
+
+def live_retrieval(
+    dataset: DatasetInfo,
+    instance_id: str,
+    task: str,
+    retriever: str,
+    settings: dict[str, object],
+    hypothesis: str,
+) -> Retrieval:
+    """What a retriever answers right now, for this hypothesis."""
+    canonical = json.dumps(settings, sort_keys=True)
+    return _live(dataset.sha256, dataset.name, instance_id, task, retriever, canonical, hypothesis)
+
+
+def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
+    """The store's runs over a dataset; not cached, they change."""
+    return RunStore(store()).runs(dataset.name)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _score(run_id: str, task: str, answered: int, failed: int, missing: str) -> Score:
+    return score_run(store(), run_id, task_named(task), missing="zero" if missing == "zero" else "report")
+
+
+def run_score(run: RunInfo, task: str, missing: str = "report") -> Score:
+    """The score of what a run has answered so far."""
+    return _score(run.id, task, run.tasks.get(task, 0), run.n_failed, missing)

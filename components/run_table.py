@@ -1,0 +1,130 @@
+"""The runs on a dataset, best first, between the ceiling and chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from components import resources
+from components.charts.intervals import interval_chart
+from components.markdown import literal
+from components.palette import retriever_hue
+from components.state import PageState
+from components.table import Column, Interval, Row, TableEvent, table
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Score, Task
+
+__all__ = ["draw_run_table"]
+
+_COLUMNS = (
+    Column("run", "Run"),
+    Column("recall", "Aspect Recall (95% interval)", "interval", "Mean over instances; percentile bootstrap"),
+    Column(
+        "se",
+        "SE, points",
+        "number",
+        "Standard deviation over instances / square root of their number",
+        digits=1,
+    ),
+    Column("scored", "Scored", "number", "Instances behind the mean"),
+    Column("skipped", "Skipped", "number", "Without anything to cover on this task"),
+    Column("missing", "Missing", "number", "Not answered, or failed; left out of the mean"),
+    Column("ceiling", "Ceiling", "percent", "Best possible on the same instances"),
+    Column("random", "Random", "percent", "Expected of as many sentences drawn at random, same instances"),
+    Column("id", "Id"),
+)
+
+
+def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> None:
+    """Table and chart; a click ticks a run, two ticked are compared."""
+    scores = {run.id: resources.run_score(run, task.name) for run in runs if run.tasks.get(task.name)}
+    if not scores:
+        st.info(
+            f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. "
+            "Start one above: bm25 takes seconds."
+        )
+        return
+    ranked = sorted(
+        (run for run in runs if run.id in scores), key=lambda run: -(scores[run.id].aspect_recall or 0)
+    )
+    names = _names(ranked)
+    chosen = [run_id for run_id in state.many("compare") if run_id in scores]
+
+    def heard(event: TableEvent) -> None:
+        kept = [run_id for run_id in chosen if run_id != event.value]
+        state.put(compare=kept if len(kept) < len(chosen) else [*chosen, event.value][-2:])
+
+    st.caption("Click two runs to compare them.")
+    table(
+        _COLUMNS,
+        [_row(run, names[run.id], scores[run.id]) for run in ranked],
+        key="runs",
+        action="tick",
+        chosen=chosen,
+        on_event=heard,
+        caption=f"Runs on {dataset.name}, {task.title}",
+    )
+    _skipped_note(scores[ranked[0].id], task)
+    _chart(ranked, names, scores, task)
+
+
+def _names(runs: Sequence[RunInfo]) -> dict[str, str]:
+    return {run.id: run.label for run in runs}
+
+
+def _row(run: RunInfo, name: str, score: Score) -> Row:
+    low, high = score.ci95 or (None, None)
+    mean = None if score.aspect_recall is None else Interval(score.aspect_recall, low, high)
+    se = None if score.standard_error is None else 100 * score.standard_error
+    return Row(
+        run.id,
+        (
+            name,
+            mean,
+            se,
+            score.n_scored,
+            score.n_skipped,
+            score.n_missing,
+            score.ceiling,
+            score.random_expectation,
+            run.id,
+        ),
+    )
+
+
+def _skipped_note(score: Score, task: Task) -> None:
+    if score.skipped:
+        named = ", ".join(list(score.skipped)[:5]) + (" …" if len(score.skipped) > 5 else "")
+        st.caption(
+            f"Skipped on {literal(task.title)}: {literal(named)} ({literal(next(iter(score.skipped.values())))})."
+        )
+
+
+def _chart(runs: Sequence[RunInfo], names: dict[str, str], scores: dict[str, Score], task: Task) -> None:
+    dark = st.context.theme.type == "dark"
+    frame = pd.DataFrame(
+        [
+            {
+                "name": names[run.id],
+                "recall": scores[run.id].aspect_recall,
+                "low": (scores[run.id].ci95 or (None, None))[0],
+                "high": (scores[run.id].ci95 or (None, None))[1],
+                "n": scores[run.id].n_scored,
+                "colour": retriever_hue(run.retriever).on(dark),
+            }
+            for run in runs
+        ]
+    )
+    first = scores[runs[0].id]
+    st.plotly_chart(
+        interval_chart(frame, f"Aspect Recall on {task.title}, %", first.random_expectation, first.ceiling),
+        key="leaderboard",
+        config={"displayModeBar": False},
+        alt="Mean Aspect Recall of each run: "
+        + "; ".join(
+            f"{row['name']} {100 * row['recall']:.1f}%" for _, row in frame.dropna(subset="recall").iterrows()
+        ),
+    )

@@ -1,0 +1,76 @@
+"""Runs, ingests and downloads as jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from components import resources
+from components.jobs import Job, JobContext
+from evidencebench_core.data import DATASETS, download, ingest
+from evidencebench_core.runs import execute
+from evidencebench_core.tasks import Task
+
+__all__ = ["start_download", "start_ingest", "start_run"]
+
+
+def start_run(
+    dataset: str,
+    retriever: str,
+    settings: Mapping[str, object],
+    tasks: Sequence[Task],
+    limit: int | None = None,
+) -> Job:
+    """Run a retriever over a dataset in the background; what is already answered is not asked again."""
+    store = resources.store()
+
+    def work(job: JobContext) -> str:
+        answered = failed = 0
+        for step in execute(store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled):
+            job.report(step.done, step.total, f"{step.done:,} of {step.total:,} instances")
+            answered, failed = step.done, step.failed
+        noted = f", {failed:,} failed" if failed else ""
+        resume = " Start it again to go on where it stopped." if job.cancelled() else ""
+        return f"{answered:,} instances answered{noted}.{resume}"
+
+    names = ", ".join(task.title for task in tasks)
+    subject = f"{dataset}/{retriever}/{sorted(settings.items())}"
+    return resources.jobs().start("run", subject, f"{retriever} on {dataset}: {names}", work)
+
+
+def start_ingest(path: Path, name: str | None = None, title: str | None = None, forget: bool = False) -> Job:
+    """Read a dataset file into the store; ``forget`` removes the file afterwards (an upload's copy)."""
+    store = resources.store()
+
+    def work(job: JobContext) -> str:
+        def progress(done: int, total: int, n_instances: int) -> None:
+            job.report(done, total, f"{n_instances:,} instances", stop=True)
+
+        try:
+            result = ingest(store, path, name, progress)
+        finally:
+            if forget:
+                path.unlink(missing_ok=True)
+        info = result.dataset
+        state = "loaded as" if result.added else "was already loaded as"
+        return f"{info.n_instances:,} instances, {state} {info.name}."
+
+    return resources.jobs().start("data", str(path), title or f"Read {path.name}", work)
+
+
+def start_download(name: str, split: str, folder: Path) -> Job:
+    """Fetch a dataset file and read it into the store."""
+    store = resources.store()
+
+    def work(job: JobContext) -> str:
+        path = download(
+            name, split, folder, progress=lambda done, total: job.report(done, total or 0, "fetching")
+        )
+        info = ingest(
+            store, path, None, lambda done, total, n: job.report(done, total, f"{n:,} instances")
+        ).dataset
+        return f"{info.n_instances:,} instances, loaded as {info.name}."
+
+    return resources.jobs().start(
+        "data", f"{name}/{split}", f"Download {DATASETS[name].title} ({split})", work
+    )

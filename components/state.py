@@ -1,0 +1,145 @@
+"""The state of a page, and the only place that touches session state and query parameters.
+
+The address is the truth: what a page shows comes from its query parameters and goes back to
+them, so a link opens what its sender saw. Streamlit drops the parameters on a switch of pages, so
+the session remembers them, by page. Widgets are controlled: each is given its value from the
+state before it is drawn, and writes it back when it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import streamlit as st
+
+__all__ = ["PageState", "enter", "entered", "flash", "flashes", "go_on", "open_later"]
+
+_FLASHES: Final = "flashes"
+_NEXT: Final = "next-page"
+
+
+class PageState:
+    """Named text values of one page.
+
+    Parameters
+    ----------
+    page : str
+        The page's url path, ``""`` for the first page.
+    defaults : mapping of str to str
+        Every parameter of the page with the value it has when the address does not name it.
+        A value equal to its default stays out of the address.
+    """
+
+    def __init__(self, page: str, defaults: Mapping[str, str]) -> None:
+        self.page, self.defaults = page, dict(defaults)
+        self._memory = f"state.{page}"
+        given = {name: st.query_params[name] for name in self.defaults if name in st.query_params}
+        if not given and self._memory in st.session_state:
+            given = st.session_state[self._memory]  # back from another page
+        self._values: dict[str, str] = {**self.defaults, **given}
+        self._write()
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def many(self, name: str) -> tuple[str, ...]:
+        """The parts of a comma-separated value, in order, each once."""
+        return tuple(dict.fromkeys(part for part in self[name].split(",") if part))
+
+    def number(self, name: str) -> int | None:
+        """The value as a non-negative integer, ``None`` where it is none."""
+        text = self[name]
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+    def put(self, **values: str | int | Sequence[str] | None) -> None:
+        """Set values, here and in the address; ``None`` goes back to the default."""
+        for name, value in values.items():
+            if value is None:
+                self._values[name] = self.defaults[name]
+            elif isinstance(value, (str, int)):
+                self._values[name] = str(value)
+            else:
+                self._values[name] = ",".join(value)
+        self._write()
+
+    def widget(
+        self,
+        name: str,
+        value: object,
+        read: Callable[[Any], str | int | Sequence[str] | None] = str,
+        part: str = "",
+        **reset: None,
+    ) -> dict[str, Any]:
+        """``key`` and ``on_change`` of the widget that shows and changes a value.
+
+        Parameters
+        ----------
+        value : object
+            What the widget is to show now, as the widget types it.
+        read : callable
+            From the widget's value to the state's.
+        part : str
+            Tells apart two widgets of one state value.
+        reset : None
+            Other values that go back to their default when this one changes.
+        """
+        key = f"{self.page}.{name}.{part}"
+        st.session_state[key] = value
+
+        def changed() -> None:
+            self.put(**{name: read(st.session_state[key])}, **reset)
+
+        return {"key": key, "on_change": changed}
+
+    def link(self, *always: str, **changes: str) -> str:
+        """Path and query of a link that opens this state; defaults are left out but for ``always``."""
+        named = {name: self[name] for name in always}
+        return self.link_to(self.page, {**named, **self._shared(), **changes})
+
+    @staticmethod
+    def link_to(page: str, values: Mapping[str, str]) -> str:
+        """Path and query of another page."""
+        return f"/{page}?{urlencode(values)}" if values else f"/{page}"
+
+    def _shared(self) -> dict[str, str]:
+        return {name: value for name, value in self._values.items() if value != self.defaults[name]}
+
+    def _write(self) -> None:
+        shared = self._shared()
+        if st.query_params.to_dict() != shared:
+            st.query_params.from_dict(shared)
+        st.session_state[self._memory] = shared
+
+
+def enter() -> None:
+    """Said by ``app.py``: this session came through the front door."""
+    st.session_state["entered"] = True
+
+
+def entered() -> bool:
+    """Whether ``app.py`` has run in this session."""
+    return "entered" in st.session_state
+
+
+def flash(message: str) -> None:
+    """Keep a message for the next time a page is drawn (after a switch or a rerun)."""
+    st.session_state.setdefault(_FLASHES, []).append(message)
+
+
+def flashes() -> tuple[str, ...]:
+    """The kept messages, which are then forgotten."""
+    return tuple(st.session_state.pop(_FLASHES, ()))
+
+
+def open_later(page: str, values: Mapping[str, str]) -> None:
+    """Ask, from a callback, for another page; `go_on` at the head of the next run opens it."""
+    st.session_state[_NEXT] = (page, dict(values))
+
+
+def go_on() -> None:
+    """Open the page that a callback asked for, if one did."""
+    if _NEXT in st.session_state:
+        page, values = st.session_state.pop(_NEXT)
+        st.switch_page(f"pages/{page}.py", query_params=values)

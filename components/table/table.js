@@ -1,0 +1,166 @@
+// Draws the data of components/table/table.py. Text is only ever written with textContent.
+
+/** @param {string} tag @param {string} [className] @param {string} [text] */
+function element(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
+
+/** Whether the page behind `node` is dark, from the theme's own background colour. */
+function darkPage(node) {
+  const hex = getComputedStyle(node).getPropertyValue("--st-background-color").trim();
+  const channels = hex.match(/^#(..)(..)(..)/)?.slice(1).map((pair) => parseInt(pair, 16));
+  return channels ? channels[0] + channels[1] + channels[2] < 384 : false;
+}
+
+/** Fills `td` with one value of a column. */
+function fill(td, column, value) {
+  if (value === null || value === undefined || value === "") {
+    td.append(element("span", "none", "–"));
+    return;
+  }
+  if (column.kind === "number") {
+    td.textContent = Number(value).toLocaleString("en-US", {
+      minimumFractionDigits: column.digits,
+      maximumFractionDigits: column.digits,
+    });
+  } else if (column.kind === "percent") {
+    td.textContent = percent(value);
+  } else if (column.kind === "interval") {
+    fillInterval(td, value);
+  } else if (column.kind === "chips") {
+    for (const chip of value) td.append(chipButton(chip));
+  } else {
+    td.dir = "auto";
+    td.textContent = value;
+  }
+}
+
+/** A share, its interval in figures, and both on a rule from 0 to 100%. */
+function fillInterval(td, { value, low, high }) {
+  td.append(element("span", "share", percent(value)));
+  const known = low !== null && high !== null;
+  if (known) td.append(element("span", "range", `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`));
+  const rule = element("span", "rule");
+  rule.setAttribute("aria-hidden", "true");
+  if (known) {
+    const bar = element("span", "bar");
+    bar.style.left = `${100 * low}%`;
+    bar.style.width = `${100 * (high - low)}%`;
+    rule.append(bar);
+  }
+  const dot = element("span", "dot");
+  dot.style.left = `${100 * value}%`;
+  rule.append(dot);
+  td.append(rule);
+}
+
+function chipButton(chip) {
+  const kind = chip.number === null ? "sentence" : chip.filled ? "chip" : "chip hollow";
+  const button = element("button", kind, chip.label);
+  button.type = "button";
+  button.dataset.chip = chip.target;
+  if (chip.number !== null) button.style.setProperty("--chip", `var(--aspect-${chip.number % 8})`);
+  if (chip.title) button.title = chip.title;
+  return button;
+}
+
+function heading(column, data) {
+  const th = element("th", column.kind);
+  th.scope = "col";
+  if (column.help) th.title = column.help;
+  const sorted = data.sort === column.key;
+  if (sorted) th.setAttribute("aria-sort", data.descending ? "descending" : "ascending");
+  if (!column.sortable) {
+    th.textContent = column.label;
+    return th;
+  }
+  const button = element("button", "sort", column.label);
+  button.type = "button";
+  button.dataset.sort = column.key;
+  const arrow = element("span", "arrow", sorted ? (data.descending ? "▼" : "▲") : "");
+  arrow.setAttribute("aria-hidden", "true");
+  button.append(arrow);
+  th.append(button);
+  return th;
+}
+
+function bodyRow(row, data, chosen) {
+  const tr = element("tr", [row.muted && "muted", row.heading && "heading"].filter(Boolean).join(" "));
+  if (row.heading) {
+    const th = element("th", "", row.cells.find((cell) => typeof cell === "string"));
+    th.colSpan = data.columns.length;
+    th.scope = "rowgroup";
+    tr.append(th);
+    return tr;
+  }
+  const active = data.action !== "none" && !row.muted;
+  if (active) {
+    tr.dataset.id = row.id;
+    tr.tabIndex = 0;
+    if (data.action === "tick") tr.setAttribute("aria-selected", String(chosen.has(row.id)));
+  }
+  if (chosen.has(row.id)) tr.classList.add("chosen");
+  row.cells.forEach((value, position) => {
+    const column = data.columns[position];
+    const td = element("td", column.kind);
+    td.dataset.label = column.label;
+    fill(td, column, value);
+    tr.append(td);
+  });
+  return tr;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".table-root");
+  const scroll = root.querySelector(".scroll")?.scrollTop ?? 0;
+  const chosen = new Set(data.chosen);
+  root.classList.toggle("dark", darkPage(root));
+
+  const frame = element("div", "scroll");
+  if (data.height) frame.style.maxHeight = `${data.height}px`;
+  const table = element("table");
+  if (data.caption) table.append(element("caption", "", data.caption));
+  const thead = element("thead");
+  const headings = element("tr");
+  headings.append(...data.columns.map((column) => heading(column, data)));
+  thead.append(headings);
+  const tbody = element("tbody");
+  tbody.append(...data.rows.map((row) => bodyRow(row, data, chosen)));
+  table.append(thead, tbody);
+  table.classList.toggle("active", data.action !== "none");
+  frame.append(data.rows.length ? table : element("p", "empty", data.empty));
+  root.replaceChildren(frame);
+  frame.scrollTop = scroll;
+
+  const send = (kind, value) => setTriggerValue("event", { kind, value });
+  root.onclick = (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const chip = target.closest("[data-chip]");
+    const sort = target.closest("[data-sort]");
+    const row = target.closest("tr[data-id]");
+    if (chip) send("chip", chip.dataset.chip);
+    else if (sort) send("sort", sort.dataset.sort);
+    else if (row && !String(window.getSelection())) activate(row);
+  };
+  root.onkeydown = (event) => {
+    const row = event.target.closest?.("tr[data-id]");
+    if (!row || event.target !== row) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      activate(row);
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const next = event.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling;
+      if (next?.dataset.id) next.focus();
+    }
+  };
+  function activate(row) {
+    row.classList.add("pending");
+    send(data.action, row.dataset.id);
+  }
+}

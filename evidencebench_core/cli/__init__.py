@@ -1,0 +1,11 @@
+"""The command ``evidencebench``: `main`, and one file a verb.
+
+Exit codes: 0 done; 1 failed, with one line on stderr that says what to do; 2 wrong usage; 130 interrupted
+by Ctrl-C. With ``--json`` a verb prints exactly one JSON document on stdout; progress is on stderr.
+"""
+
+from __future__ import annotations
+
+from evidencebench_core.cli.entry import main
+
+__all__ = ["main"]

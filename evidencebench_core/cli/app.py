@@ -1,0 +1,89 @@
+"""``evidencebench app``"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from evidencebench_core.cli.arguments import store_of
+from evidencebench_core.cli.output import note
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument("--port", type=_port, metavar="N", help="default: 8501, or the next free one")
+    parser.add_argument(
+        "--sample", action="store_true", help="bring the six synthetic sample papers into the store first"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only serve")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the app on this machine only, until Ctrl-C."""
+    folder = app_folder()
+    store = store_of(args)
+    if args.sample:
+        from evidencebench_core.data.ingest import ingest
+
+        result = ingest(store, folder / "sample_data" / "sample_data.json")
+        when = "now" if result.added else "already"
+        note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
+    environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
+    return _served(command(folder / "app.py", args.port, browser=not args.no_browser), environment)
+
+
+def app_folder() -> Path:
+    """Where ``app.py`` and its pages are: inside an installed package, or at the root of the repository.
+
+    Raises
+    ------
+    StoreError
+        If they are in neither place.
+    """
+    from evidencebench_core.errors import StoreError
+
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "_app", package.parent):
+        if (folder / "app.py").is_file() and (folder / "pages").is_dir():
+            return folder
+    raise StoreError(
+        str(package),
+        "has no app beside it",
+        "Install evidencebench-explorer again, or run the command in a clone of the repository.",
+    )
+
+
+def command(script: Path, port: int | None, *, browser: bool) -> list[str]:
+    """The words that start Streamlit: this machine only, nothing sent to anybody, no question asked."""
+    words = [
+        *(sys.executable, "-m", "streamlit", "run", str(script)),
+        "--server.address=localhost",
+        "--browser.gatherUsageStats=false",
+        "--server.showEmailPrompt=false",
+    ]
+    if not browser:
+        words.append("--server.headless=true")
+    if port is not None:
+        words.append(f"--server.port={port}")
+    return words
+
+
+def _served(words: list[str], environment: dict[str, str]) -> int:
+    """Become the server, so that whoever stops this process stops it too; on Windows wait for it."""
+    if os.name == "posix":
+        sys.stderr.flush()
+        os.execve(words[0], words, environment)  # noqa: S606 - our own words, no shell
+    try:
+        return 1 if subprocess.run(words, env=environment, check=False).returncode else 0  # noqa: S603
+    except KeyboardInterrupt:
+        return 0
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isdecimal() else 0
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 1 to 65535")
+    return port

@@ -1,0 +1,42 @@
+"""Arguments that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+
+__all__ = ["add_json", "add_missing", "positive", "store_of"]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """``--missing``."""
+    parser.add_argument(
+        "--missing",
+        choices=("report", "zero"),
+        default="report",
+        help="instances without an answer: leave them out and name them (report, the default), or score"
+        " them 0 (zero)",
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return number
+
+
+def store_of(args: argparse.Namespace) -> Store:
+    """The store that the command line, the environment or the user's data folder names."""
+    from evidencebench_core.data.store import open_store
+
+    return open_store(args.store)

@@ -1,0 +1,37 @@
+"""Progress bars, on stderr, so that stdout holds data only."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+__all__ = ["progress_bar"]
+
+
+def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool = False) -> Any:
+    """A tqdm bar with the remaining time; where stderr is no terminal, it is drawn every ten seconds.
+
+    Parameters
+    ----------
+    total : int or None
+        Units in all, if that is known.
+    unit : str
+        What is counted.
+    done : int
+        Units that an earlier call has done: they count for the bar, not for the pace.
+    n_bytes : bool
+        Whether to write 1024 as 1.0k, and to draw nothing for what is done in a moment.
+    """
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total,
+        initial=done,
+        unit="B" if n_bytes else f" {unit}",
+        unit_scale=n_bytes,
+        unit_divisor=1024 if n_bytes else 1000,
+        file=sys.stderr,
+        mininterval=0.2 if sys.stderr.isatty() else 10,
+        dynamic_ncols=True,
+        delay=0.3 if n_bytes else 0,
+    )

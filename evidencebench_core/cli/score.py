@@ -1,0 +1,40 @@
+"""``evidencebench score RUN``"""
+
+from __future__ import annotations
+
+import argparse
+
+from evidencebench_core.cli.arguments import add_json, add_missing, store_of
+from evidencebench_core.cli.output import plain, print_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument("run_id", metavar="RUN", help="id of the run, or the beginning of it")
+    parser.add_argument(
+        "--task", action="append", metavar="T", help="a task (may be repeated; default: all that the run has)"
+    )
+    add_missing(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score a run; as JSON a list with one object a task."""
+    from evidencebench_core.cli.scores import print_scores
+    from evidencebench_core.errors import UnknownNameError
+    from evidencebench_core.runs import RunStore, score_run
+
+    store = store_of(args)
+    info = RunStore(store).run(args.run_id)
+    tasks = args.task or tuple(info.tasks)
+    if not tasks:
+        raise UnknownNameError(
+            f"run {info.id}", "has no answers yet", "Start it again with `evidencebench run`, it goes on."
+        )
+    scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
+    if args.json:
+        print_json([score.as_dict() for score in scores])
+        return 0
+    print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
+    print_scores(scores)
+    return 0

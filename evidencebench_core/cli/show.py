@@ -1,0 +1,108 @@
+"""``evidencebench show INSTANCE``"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from evidencebench_core.cli.arguments import add_json, store_of
+from evidencebench_core.cli.output import counted, plain, print_json, print_wrapped, text_columns
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.model import Instance
+    from evidencebench_core.data.store import Store
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument("instance", metavar="INSTANCE", help="id of the instance")
+    parser.add_argument("--dataset", metavar="NAME", help="the dataset it is in, if it is in several")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print an instance: for reading, or as JSON in the benchmark's own format."""
+    store = store_of(args)
+    dataset, instance = _found(store, args.instance, args.dataset)
+    if args.json:
+        print_json({instance.id: store.raw(dataset, instance.id)})
+        return 0
+    columns = text_columns()
+    _print_gold(dataset, instance, columns)
+    _print_paper(instance, columns)
+    return 0
+
+
+def _found(store: Store, instance_id: str, dataset: str | None) -> tuple[str, Instance]:
+    from evidencebench_core.errors import SettingError, UnknownNameError, shown
+
+    if dataset is not None:
+        return dataset, store.get(dataset, instance_id)
+    found = []
+    for info in store.datasets():
+        try:
+            found.append((info.name, store.get(info.name, instance_id)))
+        except UnknownNameError:
+            continue
+    if len(found) > 1:
+        names = ", ".join(name for name, _ in found)
+        raise SettingError(
+            f"instance {shown(instance_id)}", f"is in several datasets: {names}", "Say which with --dataset."
+        )
+    if not found:
+        names = ", ".join(info.name for info in store.datasets()) or "none"
+        raise UnknownNameError(
+            f"instance {shown(instance_id)}",
+            f"is in no dataset of {store.path}; its datasets: {names}",
+            "Check the id, or bring its dataset in with `evidencebench ingest FILE`.",
+        )
+    return found[0]
+
+
+def _print_gold(dataset: str, instance: Instance, columns: int) -> None:
+    evidence = instance.evidence
+    n_results = len(evidence.focused("results"))
+    results = f", for the results {evidence.results_optimal}" if evidence.results_optimal else ""
+    made_up = ", synthetic" if instance.synthetic else ""
+    print(plain(f"{instance.id}  ({dataset}, paper {instance.paper_id}{made_up})"))
+    print_wrapped(f"Hypothesis: {instance.hypothesis}", "", columns)
+    print(
+        f"{counted(evidence.n_sentences, 'sentence')}, {counted(len(evidence.aspects), 'study aspect')}"
+        f" ({counted(n_results, 'result aspect')}), optimal K {evidence.optimal}{results}"
+    )
+    print("\nStudy aspects, and the sentences that cover them")
+    for aspect in evidence.aspects:
+        where = ", ".join(map(str, aspect.sentence_indices)) or "none"
+        kind = "result" if aspect.is_result else ""
+        text = f"  {aspect.text}" if aspect.text else ""
+        print_wrapped(f"{where}{text}", f"  {aspect.label:<4}{kind:<6}  ", columns)
+
+
+def _print_paper(instance: Instance, columns: int) -> None:
+    print("\nThe paper (█ covers the aspects named behind it)")
+    labels = _labels(instance)
+    section = None
+    for index, sentence in enumerate(instance.sentences):
+        if instance.sections[index] != section:
+            section = instance.sections[index]
+            print()
+            if instance.sentence_types[index] != "section_name":
+                print(f"        [{_title(section)}]")
+        mark = "█" if labels[index] else " "
+        behind = f"  [{' '.join(labels[index])}]" if labels[index] else ""
+        text = sentence if sentence.strip() else "(blank)"
+        print_wrapped(f"{text}{behind}", f"{mark} {index:>4}  ", columns, below=f"{mark}       ")
+
+
+def _title(section: str) -> str:
+    if section == "":
+        return "before the first heading"
+    return plain(section).strip() or "under a blank heading"
+
+
+def _labels(instance: Instance) -> list[list[str]]:
+    labels: list[list[str]] = [[] for _ in instance.sentences]
+    for aspect in instance.evidence.aspects:
+        for index in aspect.sentence_indices:
+            labels[index].append(aspect.label)
+    return labels

@@ -1,0 +1,142 @@
+"""Connections to the store's SQLite file, shared by threads, and what their errors mean."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from evidencebench_core.data.schema import is_current, migrate
+from evidencebench_core.errors import StoreError
+
+__all__ = ["Connections"]
+
+_WAIT: Final = 60.0  # seconds for another writer to finish
+_IDLE: Final = 4  # connections kept open
+
+_MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
+    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
+    sqlite3.SQLITE_READONLY: ("cannot be written: it is read-only", "Ask for permission, or name another store."),
+    sqlite3.SQLITE_PERM: ("cannot be opened: no permission", "Ask for permission, or name another store."),
+    sqlite3.SQLITE_AUTH: ("cannot be opened: no permission", "Ask for permission, or name another store."),
+    sqlite3.SQLITE_CANTOPEN: (
+        "cannot be opened or made there",
+        "Check that its folder exists and may be written to, or name another store.",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        f"is being written to, for more than {_WAIT:.0f} seconds, by another program",
+        "Try again when that has finished.",
+    ),
+    sqlite3.SQLITE_LOCKED: ("is being written to", "Try again when that has finished."),
+    sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", "Name another store."),
+    sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup, or delete it and ingest again."),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk, and whether it is full."),
+}
+
+
+class Connections:
+    """Lends connections of one store; made and brought up to date when first asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._ready = False
+        self._finalizer = weakref.finalize(self, _close_all, self._idle)
+
+    def close(self) -> None:
+        """Close what is open and idle; the next use opens again."""
+        with self._lock:
+            _close_all(self._idle)
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        with self._lent() as db:
+            db.execute("PRAGMA query_only = ON")
+            yield db
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        with self._lent() as db:
+            db.execute("PRAGMA query_only = OFF")
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:  # SQLite itself rolls back where the disk is full
+                    db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _lent(self) -> Iterator[sqlite3.Connection]:
+        try:
+            db = self._taken()
+            try:
+                yield db
+            except BaseException:
+                db.close()
+                raise
+            self._give_back(db)
+        except sqlite3.Error as error:
+            if explained := _explained(self.path, error):
+                raise explained from error
+            raise  # a mistake in a query: ours, not the user's
+
+    def _taken(self) -> sqlite3.Connection:
+        with self._lock:
+            if not self._ready:
+                self._make_ready()
+                self._ready = True
+            if self._idle:
+                return self._idle.pop()
+        return self._opened()
+
+    def _give_back(self, db: sqlite3.Connection) -> None:
+        with self._lock:
+            if len(self._idle) < _IDLE:
+                self._idle.append(db)
+                return
+        db.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -16000")
+        return db
+
+    def _make_ready(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                str(self.path), f"cannot be made ({error.strerror})", "Name another store with --store."
+            ) from error
+        db = self._opened()
+        try:
+            if not is_current(db, self.path):
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("BEGIN IMMEDIATE")
+                migrate(db, self.path)
+                db.execute("COMMIT")
+        finally:
+            db.close()
+
+
+def _close_all(idle: list[sqlite3.Connection]) -> None:
+    while idle:
+        idle.pop().close()
+
+
+def _explained(path: Path, error: sqlite3.Error) -> StoreError | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    meaning = None if code is None else _MEANINGS.get(code & 0xFF)
+    if meaning is None:
+        return None
+    problem, remedy = meaning
+    return StoreError(str(path), f"{problem} ({error})", remedy)

@@ -1,0 +1,284 @@
+"""Dataset file -> store, all of it or nothing.
+
+One thread reads, checks and packs instances; another compresses them and writes them in batches.
+A batch is few, long calls that leave the interpreter to the first one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import sqlite3
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from evidencebench_core.data.check import check_instance
+from evidencebench_core.data.packing import compressed, packed_instance, packed_paper
+from evidencebench_core.data.source import Source, changed
+from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
+from evidencebench_core.data.stream import instances_in
+from evidencebench_core.errors import StoreError, StreamError, shown
+
+__all__ = ["IngestResult", "dataset_name", "ingest"]
+
+Progress = Callable[[int, int, int], None]
+
+_BATCH: Final = 64
+_WAITING: Final = 4  # batches read but not written yet
+_ENDS: Final = 10  # sentences at either end of a paper that count as its ends
+_SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """``added`` is False if the store had the same content before, maybe under another name."""
+
+    dataset: DatasetInfo
+    added: bool
+
+
+def ingest(
+    store: Store, path: Path, name: str | None = None, progress: Progress | None = None
+) -> IngestResult:
+    """Read a dataset file into the store, in one transaction.
+
+    Parameters
+    ----------
+    store : Store
+    path : Path
+        What `iter_raw` reads.
+    name : str, optional
+        What the dataset is called; the file's name without its endings if left out.
+    progress : callable, optional
+        Called now and then with bytes of the file done, bytes in all, and instances done. If the
+        file may be one that the store has, its content is hashed first, and the bytes run twice,
+        the first time with 0 instances. An exception that it raises cancels the ingest.
+
+    Raises
+    ------
+    StreamError, InstanceError
+        If the file, or an instance in it, is not as it should be, or it changed meanwhile.
+    StoreError
+        If the name is taken by other content, or the store cannot be written.
+    """
+    path = Path(path)
+    name = dataset_name(path) if name is None else name
+    if not name.strip():
+        raise StoreError("the dataset's name", "is blank", "Give another with --name.")
+    known = store.datasets()
+    sha256 = _sha256_if_known(path, known, progress)
+    for info in known:
+        if info.sha256 == sha256:
+            return IngestResult(info, added=False)
+    if any(info.name == name for info in known):
+        raise StoreError(
+            f"dataset {shown(name)}", f"is in {store.path} with other content", "Choose a name with --name."
+        )
+    with store.write() as db:
+        if datasets_in(db) == known:
+            return IngestResult(_ingested(db, path, name, sha256, progress), added=True)
+    return ingest(store, path, name, progress)  # somebody else has added one meanwhile: look again
+
+
+def dataset_name(path: Path) -> str:
+    """A file's name without its endings: ``train_set`` for ``train_set.json.gz``."""
+    while path.suffix.lower() in _SUFFIXES:
+        path = path.with_suffix("")
+    return path.name
+
+
+def _sha256_if_known(path: Path, known: Sequence[DatasetInfo], progress: Progress | None) -> str | None:
+    """The content's hash, but ``None`` where its size already tells that the store does not have it."""
+    with Source(path) as source:
+        sizes = {info.n_bytes for info in known}
+        if not sizes or not (source.compressed or source.n_bytes in sizes):
+            return None
+        for number, _ in enumerate(source):
+            if progress is not None and number % 64 == 0:
+                progress(source.bytes_read, source.n_bytes, 0)
+        source.check_unchanged()
+        return source.sha256
+
+
+def _ingested(
+    db: sqlite3.Connection, path: Path, name: str, sha256: str | None, progress: Progress | None
+) -> DatasetInfo:
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    dataset_id = db.execute(
+        "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
+        " source, ingested_at) VALUES (?, '', 0, 0, 0, 0, 0, ?, ?)",
+        (name, str(path.resolve()), now),
+    ).lastrowid
+    with Source(path) as source, ThreadPoolExecutor(1, "ingest") as pool:
+        writer = _Writer(db, cast("int", dataset_id), path)
+        batch: list[_Record] = []
+        writing: deque[Future[None]] = deque()
+        n_instances = n_results = synthetic = 0
+        for instance_id, raw in instances_in(source):
+            record = _record(instance_id, raw)
+            batch.append(record)
+            n_instances += 1
+            n_results += record.n_result_aspects > 0
+            synthetic |= record.synthetic
+            if len(batch) == _BATCH:
+                writing.append(pool.submit(writer.write, batch))
+                batch = []
+                if len(writing) > _WAITING:
+                    writing.popleft().result()
+                if progress is not None:
+                    progress(source.bytes_read, source.n_bytes, n_instances)
+        writing.append(pool.submit(writer.write, batch))
+        for written in writing:
+            written.result()
+        source.check_unchanged()
+        if sha256 is not None and source.sha256 != sha256:
+            raise changed(path)
+        db.execute(
+            "UPDATE datasets SET sha256 = ?, n_bytes = ?, n_instances = ?, n_result_instances = ?,"
+            " synthetic = ?, n_papers = (SELECT count(DISTINCT paper_id) FROM instances WHERE dataset_id = ?)"
+            " WHERE id = ?",
+            (source.sha256, source.n_content, n_instances, n_results, synthetic, dataset_id, dataset_id),
+        )
+        if progress is not None:
+            progress(source.n_bytes, source.n_bytes, n_instances)
+    return next(info for info in datasets_in(db) if info.id == dataset_id)
+
+
+# -- one instance, packed -----------------------------------------------------------------
+
+
+class _Record(NamedTuple):
+    instance_id: str
+    paper_id: str
+    n_sentences: int
+    n_aspects: int
+    n_result_aspects: int
+    optimal: int
+    results_optimal: int | None
+    ends_coverage: float
+    hypothesis: str
+    body: bytes
+    paper_key: bytes
+    paper_body: bytes
+    paper_words: bytes
+    synthetic: bool
+
+
+def _record(instance_id: str, value: object) -> _Record:
+    inverse_follows = check_instance(instance_id, value)
+    raw = cast("dict[str, Any]", value)
+    sentences = raw["paper_as_candidate_pool"]
+    results = raw["results_evidence_retrieval_at_optimal_evaluation"]
+    paper_body, paper_words = packed_paper(sentences, raw["sentence_types_in_candidate_pool"])
+    return _Record(
+        instance_id,
+        raw["paper_id"],
+        len(sentences),
+        len(raw["aspect_list_ids"]),
+        len(raw["results_aspect_list_ids"] or ()),
+        raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
+        None if results is None else results["optimal"],
+        _ends_coverage(raw["aspect2sentence_indices"], len(sentences)),
+        raw["hypothesis"],
+        packed_instance(instance_id, raw, inverse_follows),
+        hashlib.sha256(paper_body).digest(),
+        paper_body,
+        paper_words,
+        raw.get("synthetic") is True,
+    )
+
+
+def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:
+    """Share of the aspects that the first and last 10 sentences of the paper cover."""
+    last = n_sentences - _ENDS
+    covered = [bool(indices) and (min(indices) < _ENDS or max(indices) >= last) for indices in covering.values()]
+    return sum(covered) / len(covered)
+
+
+# -- many instances, written --------------------------------------------------------------
+
+
+class _Writer:
+    """Writes records inside the transaction that is open; rows get ids that follow each other."""
+
+    def __init__(self, db: sqlite3.Connection, dataset_id: int, path: Path) -> None:
+        self.db, self.dataset_id, self.path = db, dataset_id, path
+        self.position = 0
+        self.next_instance = self._free_id("instances")
+        self.next_paper = self._free_id("papers")
+
+    def _free_id(self, table: str) -> int:
+        return int(self.db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
+
+    def write(self, records: Sequence[_Record]) -> None:
+        if not records:
+            return
+        papers = self._papers(records)
+        first, position = self.next_instance, self.position
+        try:
+            self._insert(
+                "instances (id, dataset_id, position, paper, instance_id, paper_id, n_sentences, n_aspects,"
+                " n_result_aspects, optimal, results_optimal, ends_coverage)",
+                [
+                    (first + n, self.dataset_id, position + n, papers[record.paper_key], *record[:8])
+                    for n, record in enumerate(records)
+                ],
+            )
+        except sqlite3.IntegrityError as error:
+            raise self._duplicate(records) from error
+        bodies = compressed([record.body for record in records])
+        self._insert(
+            "bodies (instance, hypothesis, body)",
+            [(first + n, record.hypothesis, bodies[n]) for n, record in enumerate(records)],
+        )
+        self._insert(
+            "hypothesis_words (rowid, hypothesis)",
+            [(first + n, record.hypothesis) for n, record in enumerate(records)],
+        )
+        self.next_instance += len(records)
+        self.position += len(records)
+
+    def _papers(self, records: Sequence[_Record]) -> dict[bytes, int]:
+        """Rows of the papers of these records; those that are new are written."""
+        by_key = {record.paper_key: record for record in records}
+        marks = ",".join("?" * len(by_key))
+        rows = self.db.execute(f"SELECT key, id FROM papers WHERE key IN ({marks})", list(by_key))
+        papers: dict[bytes, int] = dict(rows.fetchall())
+        new = [record for key, record in by_key.items() if key not in papers]
+        bodies = compressed([record.paper_body for record in new])
+        ids = range(self.next_paper, self.next_paper + len(new))
+        self._insert(
+            "papers (id, key, body)",
+            [(row, record.paper_key, body) for row, record, body in zip(ids, new, bodies, strict=True)],
+        )
+        self._insert(
+            "paper_words (rowid, sentences)",
+            [(row, record.paper_words) for row, record in zip(ids, new, strict=True)],
+        )
+        self.next_paper += len(new)
+        papers.update((record.paper_key, row) for row, record in zip(ids, new, strict=True))
+        return papers
+
+    def _insert(self, target: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """All rows in one statement."""
+        if rows:
+            marks = f"({','.join('?' * len(rows[0]))})"
+            self.db.execute(
+                f"INSERT INTO {target} VALUES {','.join([marks] * len(rows))}",
+                [value for row in rows for value in row],
+            )
+
+    def _duplicate(self, records: Sequence[_Record]) -> StreamError:
+        names = Counter(record.instance_id for record in records)
+        twice, count = names.most_common(1)[0]
+        if count == 1:
+            marks = ",".join("?" * len(names))
+            sql = f"SELECT instance_id FROM instances WHERE dataset_id = ? AND instance_id IN ({marks})"
+            twice = self.db.execute(sql, (self.dataset_id, *names)).fetchone()[0]
+        return StreamError(
+            str(self.path), f"has the instance id {shown(twice)} twice", "Give every instance its own id."
+        )

@@ -1,0 +1,97 @@
+"""How a paper and the rest of a raw instance become bytes, and come back exactly.
+
+A paper's body is the JSON list of its sentences and the list of their types. An instance's body is
+its raw object as JSON, with null in the place of what the paper's body has, and of
+``sentence_index2aspects`` where it follows from ``aspect2sentence_indices``. Key order, list order
+and keys we do not know are kept. Both are stored compressed with zstd.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+import orjson
+import zstandard
+
+from evidencebench_core.data.check import inverted
+from evidencebench_core.errors import InstanceError
+
+__all__ = ["compressed", "packed_instance", "packed_paper", "unpacked_instance", "unpacked_paper", "unpacked_rest"]
+
+_SENTENCES: Final = "paper_as_candidate_pool"
+_TYPES: Final = "sentence_types_in_candidate_pool"
+_INVERSE: Final = "sentence_index2aspects"
+_LETTER_ESCAPE: Final = re.compile(rb"\\[a-z]")
+_LEVEL: Final = 3
+_MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
+
+_local = threading.local()
+
+
+def compressed(bodies: Sequence[bytes]) -> list[bytes]:
+    """Each of them as a zstd frame; the interpreter is free for other threads meanwhile."""
+    if not bodies:
+        return []
+    frames = zstandard.ZstdCompressor(level=_LEVEL).multi_compress_to_buffer(list(bodies))
+    return [frame.tobytes() for frame in frames]
+
+
+def _decompressed(frame: bytes) -> bytes:
+    try:
+        unpack = _local.unpack
+    except AttributeError:
+        unpack = _local.unpack = zstandard.ZstdDecompressor().decompress
+    return cast("bytes", unpack(frame, max_output_size=_MAX_BODY))
+
+
+def packed_paper(sentences: Sequence[str], types: Sequence[str]) -> tuple[bytes, bytes]:
+    """A paper's body, and its text for the index of words."""
+    text = orjson.dumps(sentences)
+    # An escape that is a letter, as that of a line break, would pass for the beginning of a word.
+    words = "\n".join(sentences).encode() if b"\\" in text and _LETTER_ESCAPE.search(text) else text
+    return b"[%b,%b]" % (text, orjson.dumps(types)), words
+
+
+def unpacked_paper(frame: bytes) -> tuple[list[str], list[str]]:
+    """Sentences and their types."""
+    sentences, types = orjson.loads(_decompressed(frame))
+    return sentences, types
+
+
+def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: bool) -> bytes:
+    """What is left of a raw instance when its paper is stored elsewhere.
+
+    Raises
+    ------
+    InstanceError
+        If a key we do not know holds what cannot be stored: half of a surrogate pair.
+    """
+    rest = {**raw, _SENTENCES: None, _TYPES: None}
+    if inverse_follows:
+        rest[_INVERSE] = None
+    try:
+        return orjson.dumps(rest)
+    except (TypeError, RecursionError) as error:
+        raise InstanceError(
+            instance_id, f"has a value that cannot be stored: {error}", "Mend or leave out that key."
+        ) from error
+
+
+def unpacked_instance(
+    frame: bytes, sentences: list[str], types: list[str]
+) -> dict[str, Any]:
+    """The raw object as it stood in its file."""
+    raw = unpacked_rest(frame)
+    raw[_SENTENCES] = sentences
+    raw[_TYPES] = types
+    if raw[_INVERSE] is None:
+        raw[_INVERSE] = inverted(raw["aspect2sentence_indices"], len(sentences))
+    return raw
+
+
+def unpacked_rest(frame: bytes) -> dict[str, Any]:
+    """The raw object without its paper: enough for the evidence set."""
+    return cast("dict[str, Any]", orjson.loads(_decompressed(frame)))

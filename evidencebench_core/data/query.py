@@ -1,0 +1,115 @@
+"""What to look for in a dataset, as a value, and as SQL."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from evidencebench_core.errors import SettingError, shown
+
+__all__ = ["RANGES", "SORTS", "Filter", "fts_query", "matching_sql"]
+
+RANGES: Final = (
+    "position",
+    "n_sentences",
+    "n_aspects",
+    "n_result_aspects",
+    "optimal",
+    "results_optimal",
+    "ends_coverage",
+)
+_SORT_SQL: Final[Mapping[str, str]] = {
+    **{name: f"i.{name}" for name in RANGES},
+    "id": "i.instance_id",
+    "paper_id": "i.paper_id",
+    "hypothesis": "(SELECT hypothesis FROM bodies WHERE instance = i.id) COLLATE NOCASE",
+}
+SORTS: Final = tuple(_SORT_SQL)
+_WORDS: Final = re.compile(r'"([^"]*)"?|([^\s"]+)')
+
+Range = tuple[float | None, float | None]
+
+
+def _no_ranges() -> Mapping[str, Range]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which instances, and in which order. The default is all of them, as in the file.
+
+    Attributes
+    ----------
+    hypothesis, sentences : str
+        Words that must all occur in the hypothesis, or in the paper; "a quoted phrase" as it
+        stands (with punctuation and case ignored, as everywhere), and the last word, if it is not
+        quoted, may be the beginning of a word. Anything may be typed here. Text without a letter
+        or digit asks for nothing.
+    ranges : mapping of str to (lowest, highest)
+        By a name of `RANGES`; both ends belong to the range, ``None`` leaves one open. An instance
+        that has no value (``results_optimal`` without result aspects) is in no range.
+    sort : str
+        A name of `SORTS`; ties keep the order of the file, and instances without a value come last.
+    descending : bool
+    """
+
+    hypothesis: str = ""
+    sentences: str = ""
+    ranges: Mapping[str, Range] = field(default_factory=_no_ranges)
+    sort: str = "position"
+    descending: bool = False
+
+
+def fts_query(words: str) -> str:
+    """User input as an FTS5 expression that cannot be a syntax error; "" if it asks for nothing."""
+    cleaned = words.replace("\x00", " ").encode("utf-8", "replace").decode()
+    terms: list[str] = []
+    last_is_open = False
+    for match in _WORDS.finditer(cleaned):
+        phrase, word = match[1], match[2]
+        term = phrase if word is None else word
+        if any(char.isalnum() for char in term):
+            terms.append(f'"{term}"')
+            last_is_open = word is not None and match.end() == len(cleaned)
+    return " AND ".join(terms) + ("*" if last_is_open else "")
+
+
+def matching_sql(wanted: Filter) -> tuple[str, list[object]]:
+    """Conditions and order for ``instances AS i``, with their values.
+
+    Raises
+    ------
+    SettingError
+        If a range or the sort has a name that is none.
+    """
+    conditions = ["i.dataset_id = ?"]
+    values: list[object] = []
+    if expression := fts_query(wanted.hypothesis):
+        conditions.append("i.id IN (SELECT rowid FROM hypothesis_words WHERE hypothesis_words MATCH ?)")
+        values.append(expression)
+    if expression := fts_query(wanted.sentences):
+        conditions.append("i.paper IN (SELECT rowid FROM paper_words WHERE paper_words MATCH ?)")
+        values.append(expression)
+    for name, (lowest, highest) in wanted.ranges.items():
+        _check_name("range", name, RANGES)
+        for sign, bound in ((">=", lowest), ("<=", highest)):
+            if bound is not None:
+                conditions.append(f"i.{name} {sign} ?")
+                values.append(bound)
+    _check_name("sort", wanted.sort, SORTS)
+    column, direction = _SORT_SQL[wanted.sort], "DESC" if wanted.descending else "ASC"
+    order = f"{column} {direction} NULLS LAST, i.position"
+    if wanted.sort == "position":
+        order = f"i.position {direction}"
+    return f"WHERE {' AND '.join(conditions)} ORDER BY {order}", values
+
+
+def _check_name(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        nearest = difflib.get_close_matches(name, known, 1)
+        hint = f"Did you mean {nearest[0]}? " if nearest else ""
+        raise SettingError(f"{what} {shown(name)}", "is unknown", f"{hint}Known: {', '.join(known)}.")

@@ -1,0 +1,150 @@
+"""The store's tables, as migrations, and the check that a file is a store of ours at all.
+
+A paper is kept once, however many instances share it; the index of its words is kept beside it.
+What queries look at (``instances``) is apart from what only reading an instance needs
+(``bodies``), so that a filter over 100,000 instances touches a few megabytes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from evidencebench_core.errors import StoreError, StoreVersionError
+
+__all__ = ["VERSION", "is_current", "migrate"]
+
+APPLICATION_ID: Final = 0x45764278  # "EvBx"
+
+_DATASETS: Final = (
+    """CREATE TABLE datasets (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        sha256 TEXT NOT NULL UNIQUE,          -- of the decompressed content
+        n_bytes INTEGER NOT NULL,             -- of it
+        n_instances INTEGER NOT NULL,
+        n_papers INTEGER NOT NULL,            -- distinct paper ids
+        n_result_instances INTEGER NOT NULL,  -- those that have result aspects
+        synthetic INTEGER NOT NULL,
+        source TEXT NOT NULL,
+        ingested_at TEXT NOT NULL             -- ISO 8601, UTC
+    )""",
+    """CREATE TABLE papers (
+        id INTEGER PRIMARY KEY,
+        key BLOB NOT NULL UNIQUE,             -- sha256 of the unpacked body
+        body BLOB NOT NULL                    -- see packing.py
+    )""",
+    """CREATE TABLE instances (
+        id INTEGER PRIMARY KEY,
+        dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,            -- in the file, from 0
+        instance_id TEXT NOT NULL,
+        paper INTEGER NOT NULL REFERENCES papers (id),
+        paper_id TEXT NOT NULL,
+        n_sentences INTEGER NOT NULL,
+        n_aspects INTEGER NOT NULL,
+        n_result_aspects INTEGER NOT NULL,
+        optimal INTEGER NOT NULL,
+        results_optimal INTEGER,              -- NULL where there are no result aspects
+        ends_coverage REAL NOT NULL,
+        UNIQUE (dataset_id, position),
+        UNIQUE (dataset_id, instance_id)
+    )""",
+    "CREATE INDEX instances_by_paper ON instances (paper)",
+    """CREATE TABLE bodies (
+        instance INTEGER PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+        hypothesis TEXT NOT NULL,
+        body BLOB NOT NULL                    -- see packing.py
+    )""",
+    """CREATE VIRTUAL TABLE hypothesis_words USING fts5 (
+        hypothesis, content = '', tokenize = 'unicode61 remove_diacritics 2'
+    )""",  # rowid: instances.id
+    """CREATE VIRTUAL TABLE paper_words USING fts5 (
+        sentences, content = '', tokenize = 'unicode61 remove_diacritics 2'
+    )""",  # rowid: papers.id
+    # A flush of 1 MiB at a time, the default, spends as long again on merging the pieces.
+    "INSERT INTO paper_words (paper_words, rank) VALUES ('hashsize', 33554432)",
+)
+
+_RUNS: Final = (
+    """CREATE TABLE runs (
+        id TEXT PRIMARY KEY,
+        dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+        retriever TEXT NOT NULL,
+        settings TEXT NOT NULL,               -- JSON
+        created_at TEXT NOT NULL
+    )""",
+    "CREATE INDEX runs_by_dataset ON runs (dataset_id)",
+    """CREATE TABLE retrievals (
+        run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        task TEXT NOT NULL,
+        instance_id TEXT NOT NULL,
+        ranking BLOB,
+        scores BLOB,
+        selection BLOB,
+        seconds REAL,
+        details TEXT,                         -- JSON
+        error TEXT,                           -- why there is no answer
+        created_at TEXT NOT NULL,
+        PRIMARY KEY (run_id, task, instance_id)
+    ) WITHOUT ROWID""",
+    # Counting a run's answers must not walk over its rankings.
+    "CREATE INDEX retrievals_by_outcome ON retrievals (run_id, task, error)",
+)
+
+_MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        "CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)",
+        *_DATASETS,
+        *_RUNS,
+    ),
+)
+
+VERSION: Final = len(_MIGRATIONS)
+
+
+def is_current(db: sqlite3.Connection, path: Path) -> bool:
+    """Whether the store has all tables of this version.
+
+    Raises
+    ------
+    StoreVersionError
+        If it was written by a newer version.
+    StoreError
+        If it is a database of something else.
+    """
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    application = int(db.execute("PRAGMA application_id").fetchone()[0])
+    if version == 0 and application == 0:
+        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise _not_ours(path)
+        return False
+    if application != APPLICATION_ID:
+        raise _not_ours(path)
+    if version > VERSION:
+        raise StoreVersionError(
+            str(path),
+            f"is a store of version {version}, and this program knows versions up to {VERSION}",
+            "Update evidencebench-explorer, or name another store.",
+        )
+    return version == VERSION
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Bring a store to this version, inside the write transaction that is open."""
+    if is_current(db, path):  # another process was quicker
+        return
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    for number, statements in enumerate(_MIGRATIONS[version:], start=version + 1):
+        for statement in statements:
+            db.execute(statement)
+        db.execute("INSERT INTO migrations VALUES (?, ?)", (number, now))
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _not_ours(path: Path) -> StoreError:
+    return StoreError(str(path), "is a database, but no EvidenceBench store", "Name another store.")

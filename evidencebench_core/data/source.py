@@ -1,0 +1,155 @@
+"""The bytes of a dataset file: decompressed, hashed and watched while they are read."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from evidencebench_core.errors import StreamError
+
+__all__ = ["Source", "changed"]
+
+CHUNK: Final = 1 << 18
+_ZSTD_FEED: Final = 1 << 10  # a zstd block says up to 128 KiB in 4 bytes: 1 KiB in is 32 MiB out at most
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+
+
+class Source:
+    """An open dataset file; iterating gives its content, decompressed, in chunks, once.
+
+    Use it as a context manager. The format is told by the first bytes, never by the name.
+
+    Attributes
+    ----------
+    path : Path
+    n_bytes : int
+        Size of the file on disk.
+    compressed : bool
+    n_content : int
+        Bytes of the decompressed content read so far.
+    bytes_read : int
+        Bytes of the file on disk read so far, for progress.
+
+    Raises
+    ------
+    StreamError
+        If the file cannot be opened, is no regular file, is cut off or damaged, or (from
+        `check_unchanged`) was changed since it was opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_content = 0
+        self._digest = hashlib.sha256()
+        try:
+            # without O_NONBLOCK, opening a named pipe would wait for a writer for ever
+            self._file: BinaryIO = open(  # noqa: SIM115
+                path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | _NONBLOCK)
+            )
+        except OSError as error:
+            raise _not_readable(path, error) from error
+        self._before = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(self._before.st_mode):
+            self._file.close()
+            raise StreamError(str(path), "is not a regular file", "Give a JSON file, plain, gzip or zstd.")
+        self.n_bytes = self._before.st_size
+        magic = self._file.read(4)
+        self._file.seek(0)
+        self._is_gzip, self._is_zstd = magic[:2] == _GZIP_MAGIC, magic == _ZSTD_MAGIC
+        self.compressed = self._is_gzip or self._is_zstd
+
+    @property
+    def bytes_read(self) -> int:
+        return self._file.tell()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the content, once it has been iterated over."""
+        return self._digest.hexdigest()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        chunks = self._gzip() if self._is_gzip else self._zstd() if self._is_zstd else self._plain()
+        with ThreadPoolExecutor(1, "sha256") as pool:  # hashing runs beside whoever takes the chunk
+            hashing = pool.submit(self._digest.update, b"")
+            try:
+                for chunk in chunks:
+                    hashing.result()
+                    hashing = pool.submit(self._digest.update, chunk)
+                    self.n_content += len(chunk)
+                    yield chunk
+            except OSError as error:
+                raise _not_readable(self.path, error) from error
+
+    def check_unchanged(self) -> None:
+        now = os.fstat(self._file.fileno())
+        same_file = now.st_size == self._before.st_size and now.st_mtime_ns == self._before.st_mtime_ns
+        if not same_file:
+            raise changed(self.path)
+
+    def _plain(self) -> Iterator[bytes]:
+        while chunk := self._file.read(CHUNK):
+            yield chunk
+
+    def _gzip(self) -> Iterator[bytes]:
+        try:
+            with gzip.GzipFile(fileobj=self._file, mode="rb") as reader:
+                while chunk := reader.read(CHUNK):
+                    yield chunk
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise self._damaged("gzip", error) from error
+
+    def _zstd(self) -> Iterator[bytes]:
+        import zstandard
+
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        whole = True
+        try:
+            while data := self._file.read(_ZSTD_FEED):
+                while data:
+                    if whole:  # the frame before has ended: this is the next one
+                        frame = zstandard.ZstdDecompressor().decompressobj()
+                    if chunk := frame.decompress(data):
+                        yield chunk
+                    whole, data = frame.eof, frame.unused_data
+        except zstandard.ZstdError as error:
+            raise self._damaged("zstd", error) from error
+        if not whole:
+            raise self._damaged("zstd", "the last frame is cut off")
+
+    def _damaged(self, kind: str, reason: object) -> StreamError:
+        return StreamError(str(self.path), f"is damaged or cut off {kind} ({reason})", "Get the file again.")
+
+
+_NONBLOCK: Final[int] = getattr(os, "O_NONBLOCK", 0)
+
+
+def changed(path: Path) -> StreamError:
+    return StreamError(
+        str(path), "was changed while it was read", "Try again when nothing writes to it any more."
+    )
+
+
+def _not_readable(path: Path, error: OSError) -> StreamError:
+    remedies = {
+        FileNotFoundError: "Check the path.",
+        IsADirectoryError: "Give a file, not a folder.",
+        PermissionError: "Ask for permission to read it.",
+    }
+    reason = error.strerror or str(error)
+    return StreamError(
+        str(path), f"cannot be read ({reason})", remedies.get(type(error), "Check the disk and the path.")
+    )

@@ -1,0 +1,289 @@
+"""The store: datasets in one SQLite file, for any number of threads and processes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from evidencebench_core.data.connection import Connections
+from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.data.packing import unpacked_instance, unpacked_paper, unpacked_rest
+from evidencebench_core.data.parse import evidence_of, instance_of
+from evidencebench_core.data.query import Filter, matching_sql
+from evidencebench_core.errors import UnknownNameError, shown
+
+__all__ = ["DatasetInfo", "InstanceRow", "Store", "datasets_in", "open_store", "store_path"]
+
+_BATCH: Final = 128  # instances a query
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetInfo:
+    """A dataset of the store.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the store.
+    sha256 : str
+        Of the file's decompressed content: what a dataset is, whatever its name.
+    n_instances, n_papers, n_result_instances : int
+        ``n_papers`` counts distinct paper ids, ``n_result_instances`` the instances that have
+        result aspects.
+    synthetic : bool
+        Whether at least one instance marks itself as made up.
+    source : str
+        The file it came from.
+    ingested_at : str
+        ISO 8601, UTC.
+    id : int
+        Its row; the key of ``runs.dataset_id``.
+    n_bytes : int
+        Size of the decompressed content.
+    """
+
+    name: str
+    sha256: str
+    n_instances: int
+    n_papers: int
+    n_result_instances: int
+    synthetic: bool
+    source: str
+    ingested_at: str
+    id: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRow:
+    """What a table of instances shows of one of them.
+
+    ``ends_coverage`` is the share (0 to 1) of its aspects that are covered by the first 10 and the
+    last 10 sentences of the paper together; ``results_optimal`` is ``None`` without result aspects.
+    """
+
+    id: str
+    hypothesis: str
+    paper_id: str
+    n_sentences: int
+    n_aspects: int
+    n_result_aspects: int
+    optimal: int
+    results_optimal: int | None
+    ends_coverage: float
+    position: int
+
+
+class Store:
+    """Datasets, and the connection to everything else that is kept beside them.
+
+    Nothing is opened or made before it is asked for something. All methods may be called from any
+    thread; readers are never blocked, not by a long ingest either.
+
+    Every method raises `StoreError` if the file cannot be used, and `UnknownNameError` for a
+    dataset or an instance that is not there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connections = Connections(path)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r})"
+
+    def read(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection for queries; writing through it is refused."""
+        return self._connections.read()
+
+    def write(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection with a write transaction: committed at the end, rolled back on any exception.
+
+        There is one writer at a time; another waits for it (up to a minute).
+        """
+        return self._connections.write()
+
+    def close(self) -> None:
+        """Close idle connections. The store stays usable."""
+        self._connections.close()
+
+    # -- datasets -------------------------------------------------------------------------
+
+    def datasets(self) -> tuple[DatasetInfo, ...]:
+        """All datasets, in the order in which they came."""
+        with self.read() as db:
+            return datasets_in(db)
+
+    def dataset(self, name: str) -> DatasetInfo:
+        datasets = {info.name: info for info in self.datasets()}
+        if name in datasets:
+            return datasets[name]
+        there = f"There are: {', '.join(datasets)}." if datasets else "There is none yet: ingest a file first."
+        raise UnknownNameError(
+            f"dataset {shown(name)}", f"is not in {self.path}", _nearest(name, datasets) + there
+        )
+
+    # -- instances ------------------------------------------------------------------------
+
+    def ids(self, dataset: str, limit: int | None = None) -> tuple[str, ...]:
+        """Instance ids in the order of the file."""
+        info = self.dataset(dataset)
+        with self.read() as db:
+            rows = db.execute(
+                "SELECT instance_id FROM instances WHERE dataset_id = ? ORDER BY position LIMIT ?",
+                (info.id, -1 if limit is None else limit),
+            )
+            return tuple([row[0] for row in rows])
+
+    def get(self, dataset: str, instance_id: str) -> Instance:
+        return instance_of(instance_id, self.raw(dataset, instance_id))
+
+    def raw(self, dataset: str, instance_id: str) -> dict[str, Any]:
+        """The instance as it stood in its file: same keys and lists in the same order."""
+        (found,) = self._raws(self.dataset(dataset), (instance_id,))
+        return found[1]
+
+    def get_many(self, dataset: str, ids: Iterable[str]) -> Iterator[Instance]:
+        """Instances in the order asked for."""
+        info = self.dataset(dataset)
+        for batch in _batches(tuple(ids)):
+            for instance_id, raw in self._raws(info, batch):
+                yield instance_of(instance_id, raw)
+
+    def iter(self, dataset: str, limit: int | None = None) -> Iterator[Instance]:
+        """Instances in the order of the file."""
+        return self.get_many(dataset, self.ids(dataset, limit))
+
+    def _raws(self, info: DatasetInfo, ids: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+        rows = self._by_id(
+            info,
+            ids,
+            "i.instance_id, b.body, p.body",
+            "JOIN bodies AS b ON b.instance = i.id JOIN papers AS p ON p.id = i.paper",
+        )
+        return [(row[0], unpacked_instance(row[1], *unpacked_paper(row[2]))) for row in rows]
+
+    def evidence_sets(
+        self, dataset: str, ids: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, EvidenceSet]]:
+        """The gold of all instances, or of those named, in the order of the file.
+
+        The papers are not read, so this is fast: some 20,000 a second.
+        """
+        info = self.dataset(dataset)
+        columns, join = "i.instance_id, i.n_sentences, b.body", "JOIN bodies AS b ON b.instance = i.id"
+        if ids is None:
+            for start in range(0, info.n_instances, _BATCH):
+                with self.read() as db:
+                    rows = db.execute(
+                        f"SELECT {columns} FROM instances AS i {join}"
+                        " WHERE i.dataset_id = ? AND i.position >= ? AND i.position < ? ORDER BY i.position",
+                        (info.id, start, start + _BATCH),
+                    ).fetchall()
+                for row in rows:
+                    yield row[0], evidence_of(unpacked_rest(row[2]), row[1])
+            return
+        wanted = tuple(dict.fromkeys(ids))
+        positions = {row[0]: row[1] for row in self._by_id(info, wanted, "i.instance_id, i.position")}
+        for batch in _batches(sorted(wanted, key=positions.__getitem__)):
+            for row in self._by_id(info, batch, columns, join):
+                yield row[0], evidence_of(unpacked_rest(row[2]), row[1])
+
+    # -- tables of instances --------------------------------------------------------------
+
+    def matching(self, dataset: str, wanted: Filter | None = None) -> tuple[str, ...]:
+        """Ids of the instances that a filter lets through, in its order.
+
+        Raises
+        ------
+        SettingError
+            If the filter names a range or an order that there is not.
+        """
+        info = self.dataset(dataset)
+        sql, values = matching_sql(Filter() if wanted is None else wanted)
+        with self.read() as db:
+            rows = db.execute(f"SELECT i.instance_id FROM instances AS i {sql}", [info.id, *values])
+            return tuple([row[0] for row in rows])
+
+    def rows(self, dataset: str, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
+        """One row an instance, in the order asked for."""
+        columns = (
+            "i.instance_id, b.hypothesis, i.paper_id, i.n_sentences, i.n_aspects, i.n_result_aspects,"
+            " i.optimal, i.results_optimal, i.ends_coverage, i.position"
+        )
+        join = "JOIN bodies AS b ON b.instance = i.id"
+        return tuple(
+            [InstanceRow(*row) for row in self._by_id(self.dataset(dataset), tuple(ids), columns, join)]
+        )
+
+    def _by_id(
+        self, info: DatasetInfo, ids: Sequence[str], columns: str, join: str = ""
+    ) -> list[tuple[Any, ...]]:
+        """Columns of instances, the first one being the id, in the order asked for."""
+        found: dict[str, tuple[Any, ...]] = {}
+        with self.read() as db:
+            for batch in _batches(ids):
+                sql = (
+                    f"SELECT {columns} FROM instances AS i {join}"
+                    f" WHERE i.dataset_id = ? AND i.instance_id IN ({','.join('?' * len(batch))})"
+                )
+                found.update((row[0], row) for row in db.execute(sql, (info.id, *batch)))
+            for instance_id in ids:
+                if instance_id not in found:
+                    raise _unknown_instance(db, info, instance_id)
+        return [found[instance_id] for instance_id in ids]
+
+
+def store_path(path: Path | str | None = None) -> Path:
+    """Where the store is: the argument, else ``EVIDENCEBENCH_STORE``, else the user's data folder."""
+    if path is None:
+        path = os.environ.get("EVIDENCEBENCH_STORE") or None
+    if path is not None:
+        return Path(path).expanduser()
+    import platformdirs
+
+    return platformdirs.user_data_path("evidencebench", appauthor=False) / "store.sqlite"
+
+
+def open_store(path: Path | str | None = None) -> Store:
+    """The store at `store_path`; it is made when it is first used."""
+    return Store(store_path(path))
+
+
+def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
+    """The datasets that a connection sees."""
+    rows = db.execute(
+        "SELECT name, sha256, n_instances, n_papers, n_result_instances, synthetic, source, ingested_at,"
+        " id, n_bytes FROM datasets ORDER BY id"
+    )
+    return tuple(DatasetInfo(*row[:5], bool(row[5]), *row[6:]) for row in rows)
+
+
+def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), _BATCH):
+        yield ids[start : start + _BATCH]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(name, known, 1, 0.5)
+    return f"Did you mean {shown(nearest[0])}? " if nearest else ""
+
+
+def _unknown_instance(db: sqlite3.Connection, info: DatasetInfo, instance_id: str) -> UnknownNameError:
+    neighbours: list[str] = []  # in the order of the alphabet: looking at all 100,000 takes too long
+    for sign, direction in (("<", "DESC"), (">", "ASC")):
+        sql = (
+            f"SELECT instance_id FROM instances WHERE dataset_id = ? AND instance_id {sign} ?"
+            f" ORDER BY instance_id {direction} LIMIT 5"
+        )
+        neighbours += [row[0] for row in db.execute(sql, (info.id, instance_id))]
+    return UnknownNameError(
+        f"instance {shown(instance_id)}",
+        f"is not in dataset {shown(info.name)}",
+        f"{_nearest(instance_id, neighbours)}Look at the ids that `evidencebench show` or Browse lists.",
+    )

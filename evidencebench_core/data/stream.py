@@ -1,0 +1,311 @@
+"""Dataset file -> raw instances, one at a time, in bounded memory whatever the file's size.
+
+What is read, all of it UTF-8 (a byte order mark is tolerated), plain, gzip or zstd:
+
+- one JSON object of instances: ``{"<id>": {...}, "<id>": {...}}``
+- JSON lines, each line either ``{"id": "<id>", ...the keys of the instance}`` or
+  ``{"<id>": {...}}``. An object is taken for the first kind if its first key is ``id`` or one
+  of the format's own keys. Lines may also be broken over several lines.
+
+How: a window of bytes moves over the file. The end of an instance is guessed by counting braces,
+text or not, and orjson decodes what lies before it. No proper prefix of a JSON object is one, so
+if orjson takes it, the guess was right. Where it does not, the scanner of `json`, which needs no
+end, decides and words the error. A window that is too short for an instance is doubled, so the
+work stays linear in the size of the file. (Integers beyond 64 bits, which no key of the format
+can hold, come out as floats.)
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NoReturn
+
+import orjson
+
+from evidencebench_core.data.check import KEYS, OPTIONAL_KEYS
+from evidencebench_core.data.source import Source
+from evidencebench_core.errors import StreamError, shown
+
+__all__ = ["MAX_VALUE", "instances_in", "iter_raw"]
+
+MAX_VALUE: Final = 64 << 20
+_TAIL: Final = 16  # no token but a string is cut off further from the end: "-Infinity", "\\ud83d\\ude00"
+_BLANK: Final = re.compile(rb"[ \t\n\r]*")
+_PLAIN_KEY: Final = re.compile(rb'"([^"\\\x00-\x1f\x80-\xff]*)"')
+_FLAT_KEYS: Final = frozenset({"id", *KEYS, *OPTIONAL_KEYS})
+
+
+def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, object]]:
+    """Instance ids and raw values in the order of the file.
+
+    Parameters
+    ----------
+    path : Path
+        A regular file.
+    max_value : int
+        The longest instance accepted, in bytes of JSON. Memory is a small multiple of it at
+        worst, and of a megabyte usually.
+
+    Yields
+    ------
+    (str, object)
+        Duplicate ids are not noticed here (ingest does), and a value may be anything that JSON
+        can say (`parse_instance` looks at it).
+
+    Raises
+    ------
+    StreamError
+        With line and byte, if the file is not readable, is not the format above, is cut off,
+        has NaN or Infinity, or holds no instance at all.
+    """
+    with Source(path) as source:
+        yield from instances_in(source, max_value)
+        source.check_unchanged()
+
+
+def instances_in(source: Source, max_value: int = MAX_VALUE) -> Iterator[tuple[str, object]]:
+    """The same from a source that is already open (ingest asks it for hash and progress)."""
+    window = _Window(source, max_value)
+    if window.next_byte() == b"[":
+        window.fail("holds a list, not an object", "Write {id: instance, ...}, or one object a line.")
+    while window.next_byte():
+        yield from _instances_of_object(window)
+    if window.instance is None:
+        window.fail("holds no instance", "Give a file with at least one.")
+
+
+def _instances_of_object(window: _Window) -> Iterator[tuple[str, object]]:
+    window.keep_from_here()  # a flat instance is decoded from its bracket on, once its first key is known
+    window.take(b"{", "an object of instances")
+    if window.next_byte() == b"}":
+        window.take(b"}", "")
+        window.keep_nothing()
+        return
+    key = window.key()
+    if key in _FLAT_KEYS:
+        window.back_to_kept()
+        yield _flat_instance(window)
+        return
+    window.keep_nothing()
+    while True:
+        window.take(b":", "':' after an instance id")
+        window.instance, window.inside = key, True
+        value = window.value()
+        window.inside = False
+        yield key, value
+        if window.next_byte() == b"}":
+            window.take(b"}", "")
+            return
+        window.take(b",", "',' or '}' after an instance")
+        key = window.key()
+
+
+def _flat_instance(window: _Window) -> tuple[str, object]:
+    value = window.value()
+    identity = value.pop("id", None) if isinstance(value, dict) else None
+    if not isinstance(identity, str):
+        window.fail(
+            f"stands right after an instance whose id is {shown(identity)}",
+            'A line is {"id": "...", ...} or {"<id>": {...}}, the id being text.',
+        )
+    window.instance = identity
+    return identity, value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _line_at(path: Path, offset: int) -> int:
+    """The line of a byte of the content, from 1: counted only for the one message that needs it."""
+    line = 1
+    with Source(path) as source:
+        for chunk in source:
+            line += chunk.count(b"\n", 0, max(0, offset))
+            offset -= len(chunk)
+            if offset <= 0:
+                break
+    return line
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:20]} is too large")
+    return number
+
+
+class _Window:
+    """The part of the content that is being looked at, and where in the file that is."""
+
+    def __init__(self, source: Source, max_value: int) -> None:
+        self.source = source
+        self.max_value = max_value
+        self.instance: str | None = None  # the last one begun,
+        self.inside = False  # and whether it is still being read: both for messages
+        self._chunks = iter(source)
+        self._decode = json.JSONDecoder(
+            parse_float=_finite_float, parse_constant=_refuse_constant
+        ).raw_decode
+        self._data = b""
+        self._at = 0
+        self._kept: int | None = None  # from here on the window is kept, whatever has been consumed
+        self._begins_at = 0  # offset of the window in the content, in bytes
+        self._ended = False
+        self._grow()
+        if self._data.startswith(codecs.BOM_UTF8):
+            self._at = len(codecs.BOM_UTF8)
+
+    # -- moving ---------------------------------------------------------------------------
+
+    def keep_from_here(self) -> None:
+        self._kept = self._at
+
+    def keep_nothing(self) -> None:
+        self._kept = None
+
+    def back_to_kept(self) -> None:
+        self._at, self._kept = self._kept or 0, None
+
+    def _grow(self) -> bool:
+        """Drop what is done with and read as much again as is left; False at the end."""
+        gone = self._at if self._kept is None else self._kept
+        self._begins_at += gone
+        self._at -= gone
+        self._kept = None if self._kept is None else 0
+        parts = [self._data[gone:]]
+        n_left, n_new = len(parts[0]), 0
+        if n_left > self.max_value:
+            self._fail_long()
+        while not self._ended and n_new <= n_left:
+            parts.append(next(self._chunks, b""))
+            n_new += len(parts[-1])
+            self._ended = not parts[-1]
+        self._data = b"".join(parts)
+        return n_new > 0
+
+    def next_byte(self) -> bytes:
+        """Skip blanks; the byte that follows, or b"" at the end of the file."""
+        while True:
+            match = _BLANK.match(self._data, self._at)
+            self._at = match.end() if match else self._at
+            if self._at < len(self._data):
+                return self._data[self._at : self._at + 1]
+            if not self._grow():
+                return b""
+
+    def take(self, byte: bytes, what: str) -> None:
+        found = self.next_byte()
+        if not found:
+            self._fail_cut_off()
+        if found != byte:
+            self.fail(f"has {self._found()} where {what} should be", "Check the JSON there.")
+        self._at += 1
+
+    # -- values ---------------------------------------------------------------------------
+
+    def key(self) -> str:
+        """The string that comes next: an instance id."""
+        if self.next_byte() not in (b'"', b""):
+            self.fail(f"has {self._found()} where an instance id should be", "Ids are JSON strings.")
+        if match := _PLAIN_KEY.match(self._data, self._at):
+            self._at = match.end()
+            return match[1].decode()
+        return str(self._value_by_json())
+
+    def value(self) -> object:
+        """The JSON value that comes next."""
+        self.next_byte()
+        if end := self._guessed_end():
+            try:
+                value = orjson.loads(memoryview(self._data)[self._at : end])
+            except orjson.JSONDecodeError:
+                return self._value_by_json()
+            if end - self._at > self.max_value:
+                self._fail_long()
+            self._at = end
+            return value
+        return self._value_by_json()
+
+    def _guessed_end(self) -> int:
+        """Where the object that begins here ends if no text in it has unpaired braces; else 0."""
+        if self._data[self._at : self._at + 1] != b"{":
+            return 0
+        while True:
+            find = self._data.find
+            depth, at = 1, self._at + 1
+            opened = find(b"{", at)
+            while depth and (closed := find(b"}", at)) >= 0:
+                while 0 <= opened < closed:
+                    depth += 1
+                    opened = find(b"{", opened + 1)
+                depth -= 1
+                at = closed + 1
+            if not depth:
+                return at
+            if not self._grow():
+                return 0
+
+    def _value_by_json(self) -> object:
+        while True:
+            text = self._decoded()
+            try:
+                value, end = self._decode(text, 0)
+            except json.JSONDecodeError as error:
+                unfinished = error.msg.startswith("Unterminated")
+                if (unfinished or error.pos >= len(text) - _TAIL) and self._grow():
+                    continue
+                if unfinished or error.pos >= len(text.rstrip()):
+                    self._fail_cut_off()
+                at = self._at + len(text[: error.pos].encode())
+                self.fail(f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}", "Mend it there.", at)
+            except RecursionError:
+                self.fail("is nested too deeply", "An instance has three levels.")
+            except ValueError as error:  # NaN and Infinity, integers of thousands of digits
+                self.fail(f"has a bad number: {error}", "Write a JSON number.")
+            if end == len(text) and isinstance(value, (int, float)) and self._grow():
+                continue  # the number may go on
+            n_bytes = len(text[:end].encode())
+            if n_bytes > self.max_value:
+                self._fail_long()
+            self._at += n_bytes
+            return value
+
+    def _decoded(self) -> str:
+        """The rest of the window as text."""
+        data = self._data[self._at :]
+        try:
+            return codecs.utf_8_decode(data, "strict", self._ended)[0]
+        except UnicodeDecodeError as error:
+            self.fail(
+                f"is not UTF-8 text: it has the byte {data[error.start]:#04x}",
+                "Give JSON in UTF-8, plain, gzip or zstd.",
+                self._at + error.start,
+            )
+
+    # -- messages -------------------------------------------------------------------------
+
+    def fail(self, problem: str, remedy: str, at: int | None = None) -> NoReturn:
+        at = self._at if at is None else at
+        offset = self._begins_at + at
+        place = f"{self.source.path}, line {_line_at(self.source.path, offset)}, byte {offset}"
+        if self.instance is not None:
+            place += f" ({'in' if self.inside else 'after'} instance {shown(self.instance)})"
+        raise StreamError(place, problem, remedy) from None
+
+    def _found(self) -> str:
+        return shown(self._decoded()[:20])
+
+    def _fail_cut_off(self) -> NoReturn:
+        self.fail("ends too early: the file is cut off", "Get the whole file.", len(self._data))
+
+    def _fail_long(self) -> NoReturn:
+        self.fail(
+            f"has a value of more than {self.max_value:,} bytes",
+            "That is no instance: check that the file is one object of instances or JSON lines.",
+        )

@@ -1,0 +1,197 @@
+"""The best that any selection could do: optimal cover, best coverage at K, ceiling.
+
+Set cover and maximum coverage, exact: greedy first, and where a bound proves greedy optimal that is
+the answer; otherwise an integer program (`evidencebench_core.metrics.program`). The same input gives
+the same answer.
+
+Inside, aspects are bits: a sentence is a *column* ``(sentence index, mask of the aspects it covers)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evidencebench_core.metrics.coverage import Denominator, checked_budget, n_counted
+
+__all__ = ["Column", "best_cover", "ceiling", "covered_mask", "greedy_cover", "optimal_cover"]
+
+Column = tuple[int, int]
+
+
+def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) -> tuple[int, ...]:
+    """Picks in greedy order: always the sentence that covers most of what is not covered yet.
+
+    Parameters
+    ----------
+    covers : sequence of frozenset of int
+        One set of covering sentences per aspect.
+    budget : int or None
+        At most so many picks; ``None`` for as many as it takes.
+
+    Returns
+    -------
+    tuple of int
+        In the order of the picks, ties to the sentence that comes first in the paper. It stops when no
+        sentence adds anything, so it may be shorter than the budget.
+
+    Raises
+    ------
+    SettingError
+        For a negative budget.
+    """
+    return tuple(sentence for sentence, _ in _greedy(_columns(covers), budget))
+
+
+def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
+    """A smallest selection that covers every aspect that can be covered.
+
+    Aspects that no sentence covers are left out: nothing can be done about them.
+
+    Parameters
+    ----------
+    covers : sequence of frozenset of int
+        One set of covering sentences per aspect.
+
+    Returns
+    -------
+    tuple of int
+        Sentence indices, ascending; empty where nothing can be covered.
+    """
+    columns = _undominated(_columns(covers))
+    greedy = _greedy(columns, None)
+    if len(greedy) <= _least_picks(columns, len(covers)):
+        return _indices(greedy)
+    from evidencebench_core.metrics.program import smallest_cover
+
+    return _indices(smallest_cover(tuple(columns), len(covers)))
+
+
+def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]:
+    """A selection of at most ``budget`` sentences that covers as many aspects as any such selection can.
+
+    Parameters
+    ----------
+    covers : sequence of frozenset of int
+        One set of covering sentences per aspect.
+    budget : int
+        0 or more.
+
+    Returns
+    -------
+    tuple of int
+        Sentence indices, ascending. No pick is useless, so there may be fewer than ``budget``.
+
+    Raises
+    ------
+    SettingError
+        For a negative budget.
+    """
+    columns = _undominated(_columns(covers))
+    greedy = _greedy(columns, budget)
+    if covered_mask(greedy).bit_count() >= _most_covered(columns, greedy, budget):
+        return _indices(_useful(greedy))
+    from evidencebench_core.metrics.program import largest_coverage
+
+    return _indices(_useful(largest_coverage(tuple(columns), len(covers), budget)))
+
+
+def ceiling(
+    covers: Sequence[frozenset[int]], budget: int | None, denominator: Denominator = "all"
+) -> float | None:
+    """The highest Aspect Recall that any selection of at most ``budget`` sentences can have.
+
+    Returns
+    -------
+    float or None
+        0 to 1; below 1 where the budget is too small, or where no sentence covers some aspect (and the
+        denominator is ``"all"``). ``None`` where there is nothing to cover.
+
+    Raises
+    ------
+    SettingError
+        For a negative budget or an unknown denominator.
+    """
+    n_aspects = n_counted(covers, denominator)
+    if not n_aspects:
+        return None
+    n_coverable = sum(map(bool, covers))
+    if budget is None or checked_budget(budget) >= n_coverable:
+        return n_coverable / n_aspects
+    picked = frozenset(best_cover(covers, budget))
+    return sum(not cover.isdisjoint(picked) for cover in covers) / n_aspects
+
+
+def covered_mask(columns: Iterable[Column]) -> int:
+    """The aspects that any of the columns covers, as bits."""
+    mask = 0
+    for _, aspects in columns:
+        mask |= aspects
+    return mask
+
+
+def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
+    """The sentences that cover something, in the order of the paper."""
+    masks: dict[int, int] = {}
+    for position, cover in enumerate(covers):
+        for sentence in cover:
+            masks[sentence] = masks.get(sentence, 0) | 1 << position
+    return sorted(masks.items())
+
+
+def _undominated(columns: list[Column]) -> list[Column]:
+    """The columns without those whose aspects another one covers too (of equals the first stays)."""
+    kept: list[Column] = []
+    for sentence, mask in sorted(columns, key=lambda column: (-column[1].bit_count(), column[0])):
+        if all(mask & ~other for _, other in kept):
+            kept.append((sentence, mask))
+    return sorted(kept)
+
+
+def _greedy(columns: list[Column], budget: int | None) -> list[Column]:
+    limit = len(columns) if budget is None else checked_budget(budget)
+    todo = covered_mask(columns)
+    picks: list[Column] = []
+    while todo and len(picks) < limit:
+        best = max(columns, key=lambda column: (column[1] & todo).bit_count())  # the first of equals
+        picks.append(best)
+        todo &= ~best[1]
+    return picks
+
+
+def _least_picks(columns: list[Column], n_aspects: int) -> int:
+    """A lower bound of the optimal cover: aspects of which no sentence covers two need a pick each."""
+    rows = [sum(1 << i for i, (_, mask) in enumerate(columns) if mask >> j & 1) for j in range(n_aspects)]
+    used = picks = 0
+    for row in sorted(filter(None, rows), key=int.bit_count):
+        if not row & used:
+            used |= row
+            picks += 1
+    return picks
+
+
+def _most_covered(columns: list[Column], greedy: list[Column], budget: int) -> int:
+    """An upper bound of the coverage at ``budget``.
+
+    Coverage is submodular: no selection covers more than what the first few greedy picks cover plus
+    the ``budget`` largest gains on top of them.
+    """
+    bound = covered_mask(columns).bit_count()
+    for n_picks in range(len(greedy) + 1):
+        covered = covered_mask(greedy[:n_picks])
+        gains = sorted(((mask & ~covered).bit_count() for _, mask in columns), reverse=True)
+        bound = min(bound, covered.bit_count() + sum(gains[:budget]))
+    return bound
+
+
+def _useful(picks: Sequence[Column]) -> list[Column]:
+    """The picks without those that could be left out one after the other, last first."""
+    kept = list(picks)
+    for pick in reversed(picks):
+        others = [column for column in kept if column != pick]
+        if not pick[1] & ~covered_mask(others):
+            kept = others
+    return kept
+
+
+def _indices(picks: Iterable[Column]) -> tuple[int, ...]:
+    return tuple(sorted(sentence for sentence, _ in picks))

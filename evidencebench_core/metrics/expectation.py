@@ -1,0 +1,103 @@
+"""Expected Aspect Recall where K sentences are drawn at random, in closed form (spec rule 10).
+
+Drawing K of n sentences misses an aspect that h of them cover with probability
+``C(n - h, K) / C(n, K)``. The binomials are exact integers, and the one division at the end is
+correctly rounded, so equal cases give equal floats whatever the size of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from math import comb
+
+from evidencebench_core.metrics.coverage import (
+    Denominator,
+    aspect_recall,
+    checked_budget,
+    n_counted,
+    times_covered,
+)
+
+__all__ = ["expected_recall", "random_expectation"]
+
+
+def expected_recall(
+    selection: Iterable[int],
+    covers: Sequence[frozenset[int]],
+    budget: int | None,
+    denominator: Denominator = "all",
+) -> float | None:
+    """Aspect Recall of a selection under a budget.
+
+    With no more than ``budget`` different sentences it is the plain recall. With more, it is the
+    mean recall over all subsets of ``budget`` sentences of the selection: the limit of what the
+    authors' code simulates by 100,000 shuffles.
+
+    Parameters
+    ----------
+    selection : iterable of int
+        Sentence indices; order and repetition make no difference.
+    covers : sequence of frozenset of int
+        One set of covering sentences per aspect.
+    budget : int or None
+        K; ``None`` for no limit.
+    denominator : {"all", "coverable"}
+        Which aspects count, see `coverage.n_counted`.
+
+    Returns
+    -------
+    float or None
+        0 to 1; ``None`` where there is nothing to cover.
+
+    Raises
+    ------
+    SettingError
+        For a negative budget.
+
+    Notes
+    -----
+    ``E = (1/m) * sum over aspects j of [1 - C(n - n_j, K) / C(n, K)]``, spec rule 10.
+    """
+    picked = frozenset(selection)
+    if budget is None or len(picked) <= checked_budget(budget):
+        return aspect_recall(picked, covers, denominator)
+    n_aspects = n_counted(covers, denominator)
+    if not n_aspects:
+        return None
+    return _expected_share(len(picked), times_covered(picked, covers), budget, n_aspects)
+
+
+def random_expectation(
+    n_sentences: int,
+    covers: Sequence[frozenset[int]],
+    budget: int | None,
+    denominator: Denominator = "all",
+) -> float | None:
+    """Expected Aspect Recall of ``budget`` sentences drawn at random from the whole paper.
+
+    Equal to the `expected_recall` of all ``n_sentences`` indices.
+
+    Returns
+    -------
+    float or None
+        0 to 1. ``None`` where there is nothing to cover, and where the budget is ``None``: without a
+        limit there is no number of sentences that a random baseline would draw.
+
+    Raises
+    ------
+    SettingError
+        For a negative budget.
+    """
+    n_aspects = n_counted(covers, denominator)
+    if budget is None or not n_aspects:
+        return None
+    if n_sentences <= checked_budget(budget):
+        return sum(map(bool, covers)) / n_aspects
+    return _expected_share(n_sentences, [len(cover) for cover in covers], budget, n_aspects)
+
+
+def _expected_share(n: int, hits: Collection[int], budget: int, n_aspects: int) -> float:
+    """Expected share of ``n_aspects`` met by ``budget`` of ``n`` sentences, ``hits[j]`` of which cover j."""
+    draws = comb(n, budget)
+    misses = sum(comb(n - h, budget) for h in hits)
+    return (len(hits) * draws - misses) / (n_aspects * draws)

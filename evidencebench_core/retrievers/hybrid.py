@@ -1,0 +1,69 @@
+"""Reciprocal rank fusion: a sentence that several retrievers place high comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from types import MappingProxyType
+
+from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.ranking import ranked
+from evidencebench_core.retrievers.table import full_settings, make_retriever
+
+__all__ = ["Hybrid"]
+
+
+class Hybrid:
+    """The members' rankings, merged (Cormack, Clarke and Büttcher, SIGIR 2009).
+
+    The score of a sentence is the sum over members of ``1 / (k + rank)``, ranks from 1; a member
+    that leaves the sentence out of its ranking adds nothing. Equal scores keep the order of the
+    paper.
+
+    Parameters
+    ----------
+    of : tuple of str
+        Two or more names of retrievers; neither the oracle nor a fusion.
+    k : float
+        Added to every rank; the larger, the less the first places weigh.
+    **nested
+        Settings of members as ``{"bm25.k1": 1.2}``.
+    """
+
+    name = "hybrid"
+
+    def __init__(
+        self, *, of: tuple[str, ...] = ("bm25", "dense"), k: float = 60.0, **nested: Setting
+    ) -> None:
+        settings = full_settings(self.name, {"of": of, "k": k, **nested})
+        self.settings: Mapping[str, Setting] = MappingProxyType(settings)
+        self._k = k
+        self._members = {
+            member: make_retriever(
+                member,
+                {
+                    key.removeprefix(f"{member}."): value
+                    for key, value in settings.items()
+                    if key.startswith(f"{member}.")
+                },
+            )
+            for member in sorted(of)
+        }
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """Ask every member, merge, select the best.
+
+        Raises
+        ------
+        RetrieverError
+            If a member gives no answer.
+        """
+        started = perf_counter()
+        scores = [0.0] * len(query.sentences)
+        details: dict[str, str] = {}
+        for name, member in self._members.items():
+            retrieval = member.retrieve(query)
+            for rank, index in enumerate(retrieval.ranking, start=1):
+                scores[index] += 1.0 / (self._k + rank)
+            details.update({f"{name}: {key}": text for key, text in retrieval.details.items()})
+        return ranked(query, scores, started, MappingProxyType(details))

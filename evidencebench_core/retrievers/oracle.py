@@ -1,0 +1,81 @@
+"""The best selection there is, made with the gold in hand: the ceiling, not a competitor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from types import MappingProxyType
+
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+
+__all__ = ["Oracle"]
+
+
+class Oracle:
+    """Selects what covers most with the budget, and never more sentences than that needs.
+
+    The only retriever that sees gold. The ranking is the selection, then the other sentences that
+    cover an aspect of the focus, then the rest, each part but the first in the order of the paper;
+    scores are 2, 1 and 0 for the three parts. The picks are in greedy order: next comes the one
+    that adds most. Where there is nothing to cover (Result tasks of an instance without result
+    aspects) the selection is empty.
+
+    Parameters
+    ----------
+    evidence : EvidenceSet
+        The gold of the one instance this oracle can be asked about.
+    """
+
+    name = "oracle"
+
+    def __init__(self, *, evidence: EvidenceSet) -> None:
+        self.settings: Mapping[str, Setting] = MappingProxyType({})
+        self._evidence = evidence
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """The optimal selection for the query's focus and budget.
+
+        Raises
+        ------
+        RetrieverError
+            If the query's paper has another number of sentences than the gold.
+        """
+        started = perf_counter()
+        n_sentences = len(query.sentences)
+        if n_sentences != self._evidence.n_sentences:
+            raise RetrieverError(
+                "retriever oracle",
+                f"was given the gold of a paper with {self._evidence.n_sentences} sentences, "
+                f"but the query has {n_sentences}",
+                "Make one oracle for every instance.",
+            )
+        covers = self._evidence.covers(query.focus)
+        selection = _greedy_order(_best_selection(covers, query.budget), covers)
+        covering = sorted(frozenset[int]().union(*covers).difference(selection))
+        known = {*selection, *covering}
+        rest = [index for index in range(n_sentences) if index not in known]
+        return Retrieval(
+            ranking=(*selection, *covering, *rest),
+            scores=(2.0,) * len(selection) + (1.0,) * len(covering) + (0.0,) * len(rest),
+            selection=selection,
+            seconds=perf_counter() - started,
+        )
+
+
+def _best_selection(covers: Sequence[frozenset[int]], budget: int | None) -> tuple[int, ...]:
+    from evidencebench_core.metrics import best_cover, optimal_cover
+
+    cover = optimal_cover(covers)
+    return cover if budget is None or len(cover) <= budget else best_cover(covers, budget)
+
+
+def _greedy_order(picks: Sequence[int], covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
+    left, open_aspects, order = sorted(picks), list(covers), list[int]()
+    while left:
+        pick = max(left, key=lambda index: sum(index in cover for cover in open_aspects))
+        left.remove(pick)
+        open_aspects = [cover for cover in open_aspects if pick not in cover]
+        order.append(pick)
+    return tuple(order)

@@ -1,0 +1,69 @@
+"""From one score a sentence to a `Retrieval`: what all rankers have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from types import MappingProxyType
+
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.base import Query, Retrieval
+
+__all__ = ["in_order", "ranked"]
+
+_NO_DETAILS: Mapping[str, str] = MappingProxyType({})
+
+
+def ranked(
+    query: Query, scores: Sequence[float], started: float, details: Mapping[str, str] = _NO_DETAILS
+) -> Retrieval:
+    """The pool by falling score; equal scores keep the order of the paper.
+
+    Parameters
+    ----------
+    query : Query
+    scores : sequence of float
+        One a sentence of the pool, in the order of the paper.
+    started : float
+        `time.perf_counter` at the start of the call.
+
+    Returns
+    -------
+    Retrieval
+        The whole pool is ranked, the first ``budget`` of it are selected: fewer where the paper
+        is shorter, all of it where the budget is ``None``.
+
+    Raises
+    ------
+    RetrieverError
+        If a score is not a number, or the budget is negative.
+    """
+    for index, score in enumerate(scores):
+        if math.isnan(score):
+            raise RetrieverError(f"sentence {index}", "has no score (NaN)", "Check the retriever's settings.")
+    order = tuple(sorted(range(len(query.sentences)), key=lambda index: -scores[index]))
+    return Retrieval(
+        ranking=order,
+        scores=tuple(float(scores[index]) for index in order),
+        selection=_head(order, query.budget),
+        seconds=perf_counter() - started,
+        details=details,
+    )
+
+
+def in_order(query: Query, order: Sequence[int], started: float) -> Retrieval:
+    """A given order of the whole pool; the scores count down from the number of sentences to 1."""
+    ranking = tuple(order)
+    return Retrieval(
+        ranking=ranking,
+        scores=tuple(float(place) for place in range(len(ranking), 0, -1)),
+        selection=_head(ranking, query.budget),
+        seconds=perf_counter() - started,
+    )
+
+
+def _head(order: tuple[int, ...], budget: int | None) -> tuple[int, ...]:
+    if budget is not None and budget < 0:
+        raise RetrieverError("budget", f"is {budget}", "Give 0 or more, or None for no limit.")
+    return order[:budget]

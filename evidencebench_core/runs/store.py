@@ -1,0 +1,271 @@
+"""Runs and their raw retrievals in the store.
+
+Append-only: an answer, once given, is never changed; only a failure can be replaced, by trying again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
+from evidencebench_core.retrievers import Retrieval, Setting, full_settings, retriever_entry
+from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
+from evidencebench_core.tasks import TASKS
+
+__all__ = ["RunInfo", "RunStore", "run_label"]
+
+_RUNS = """
+    SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at
+    FROM runs JOIN datasets ON datasets.id = runs.dataset_id
+"""
+_ADD = """
+    INSERT INTO retrievals
+        (run_id, task, instance_id, ranking, scores, selection, seconds, details, error, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (run_id, task, instance_id) DO UPDATE SET
+        ranking = excluded.ranking, scores = excluded.scores, selection = excluded.selection,
+        seconds = excluded.seconds, details = excluded.details, error = excluded.error,
+        created_at = excluded.created_at
+    WHERE retrievals.error IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """One retriever, with its settings, over one dataset.
+
+    Attributes
+    ----------
+    id : str
+        12 hexadecimal digits; the same for the same settings and data.
+    dataset : str
+        The dataset's name.
+    retriever : str
+    settings : mapping of str to Setting
+        Defaults included.
+    created_at : str
+        ISO 8601, UTC.
+    tasks : mapping of str to int
+        How many instances have an answer, by task name, the benchmark's own tasks first.
+    n_failed : int
+        Instance and task pairs whose last try failed.
+    label : str
+        The retriever with the settings that differ from its defaults, ``"bm25 k1=1.2"``.
+    """
+
+    id: str
+    dataset: str
+    retriever: str
+    settings: Mapping[str, Setting]
+    created_at: str
+    tasks: Mapping[str, int]
+    n_failed: int
+    label: str
+
+
+class RunStore:
+    """The runs of a `Store`.
+
+    Parameters
+    ----------
+    store : Store
+        Holds the datasets as well; every method is one transaction on it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def create(self, spec: RunSpec, dataset: DatasetInfo) -> RunInfo:
+        """The run of this spec: a new one, or the one that is already there."""
+        with self.store.write() as db:
+            db.execute(
+                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at)"
+                " VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                (spec.id, dataset.id, spec.retriever, settings_json(spec.settings), _now()),
+            )
+        return self.run(spec.id)
+
+    def runs(self, dataset: str | None = None) -> tuple[RunInfo, ...]:
+        """All runs, oldest first, or those over one dataset.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such dataset.
+        """
+        wanted = None if dataset is None else self.store.dataset(dataset).id
+        with self.store.read() as db:
+            rows = db.execute(
+                f"{_RUNS} WHERE ?1 IS NULL OR runs.dataset_id = ?1 ORDER BY runs.created_at, runs.id",
+                (wanted,),
+            ).fetchall()
+            return tuple(_info(db, row) for row in rows)
+
+    def run(self, id_or_prefix: str) -> RunInfo:
+        """The run of this id, or the only one whose id starts like this.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none, or more than one.
+        """
+        prefix = id_or_prefix.strip().lower()
+        with self.store.read() as db:
+            rows = db.execute(
+                f"{_RUNS} WHERE substr(runs.id, 1, ?) = ? ORDER BY runs.id", (len(prefix), prefix)
+            ).fetchall()
+            if prefix and len(rows) == 1:
+                return _info(db, rows[0])
+        if prefix and rows:
+            found = ", ".join(str(row[0]) for row in rows[:4])
+            raise UnknownNameError(
+                f"run {shown(id_or_prefix)}",
+                f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})",
+                "Give more of the id.",
+            )
+        raise UnknownNameError(
+            f"run {shown(id_or_prefix)}",
+            f"is not in {self.store.path}",
+            "`evidencebench runs` lists the runs there are.",
+        )
+
+    def add(self, run_id: str, instance_id: str, answers: Mapping[str, Retrieval | str]) -> None:
+        """Keep what a retriever answered for an instance, all tasks in one transaction.
+
+        Parameters
+        ----------
+        run_id, instance_id : str
+        answers : mapping of str to Retrieval or str
+            By task name: the raw retrieval, or in one line why there is none. An answer that is
+            already there stays as it is; a failure that is already there gives way.
+        """
+        moment = _now()
+        rows = [(run_id, task, instance_id, *_columns(answer), moment) for task, answer in answers.items()]
+        with self.store.write() as db:
+            db.executemany(_ADD, rows)
+
+    def done(self, run_id: str, task: str) -> set[str]:
+        """Ids of the instances that have an answer."""
+        with self.store.read() as db:
+            rows = db.execute(
+                "SELECT instance_id FROM retrievals WHERE run_id = ? AND task = ? AND error IS NULL",
+                (run_id, task),
+            )
+            return {instance_id for (instance_id,) in rows}
+
+    def failures(self, run_id: str, task: str) -> dict[str, str]:
+        """Why the last try failed, by instance id, for those without an answer."""
+        with self.store.read() as db:
+            rows = db.execute(
+                "SELECT instance_id, error FROM retrievals"
+                " WHERE run_id = ? AND task = ? AND error IS NOT NULL ORDER BY instance_id",
+                (run_id, task),
+            )
+            return dict(rows.fetchall())
+
+    def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
+        """The picks, in the order in which they were made, by instance id; failures are not in it."""
+        with self.store.read() as db:
+            rows = db.execute(
+                "SELECT instance_id, selection FROM retrievals"
+                " WHERE run_id = ? AND task = ? AND error IS NULL",
+                (run_id, task),
+            )
+            return {instance_id: _integers(selection) for instance_id, selection in rows}
+
+    def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
+        """The raw retrieval, or ``None`` where there is none or the last try failed."""
+        with self.store.read() as db:
+            row = db.execute(
+                "SELECT ranking, scores, selection, seconds, details FROM retrievals"
+                " WHERE run_id = ? AND task = ? AND instance_id = ? AND error IS NULL",
+                (run_id, task, instance_id),
+            ).fetchone()
+        return None if row is None else _retrieval(*row)
+
+
+def run_label(retriever: str, settings: Mapping[str, Setting]) -> str:
+    """The retriever and the settings that are not its defaults; all of them where it is not installed."""
+    try:
+        nests = retriever_entry(retriever).nests
+        defaults = full_settings(retriever, {"of": settings["of"]} if nests else None)
+    except EvidenceBenchError:
+        nests, defaults = False, {}
+    changed = (
+        f"{name}={_setting_text(value)}"
+        for name, value in settings.items()
+        if name not in defaults or defaults[name] != value or (nests and name == "of")
+    )
+    return " ".join((retriever, *changed))
+
+
+def _setting_text(value: Setting) -> str:
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
+    run_id, dataset, retriever, settings_text, created_at = row
+    settings = settings_from_json(settings_text)
+    counts = db.execute(
+        "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM retrievals"
+        " WHERE run_id = ? GROUP BY task",
+        (run_id,),
+    ).fetchall()
+    return RunInfo(
+        id=run_id,
+        dataset=dataset,
+        retriever=retriever,
+        settings=MappingProxyType(settings),
+        created_at=created_at,
+        tasks=MappingProxyType({task: answered for task, answered, _ in sorted(counts, key=_place)}),
+        n_failed=sum(failed for _, _, failed in counts),
+        label=run_label(retriever, settings),
+    )
+
+
+def _place(count: tuple[str, int, int]) -> tuple[int, str]:
+    """Where a task stands in lists: the benchmark's own first, in their order."""
+    known = list(TASKS)
+    return (known.index(count[0]) if count[0] in known else len(known), count[0])
+
+
+def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, str | None]:
+    if isinstance(answer, str):
+        return b"", b"", b"", 0.0, "{}", answer
+    return (
+        _integer_blob(answer.ranking),
+        struct.pack(f"<{len(answer.scores)}d", *answer.scores),
+        _integer_blob(answer.selection),
+        answer.seconds,
+        json.dumps(dict(answer.details)),
+        None,
+    )
+
+
+def _integer_blob(values: Sequence[int]) -> bytes:
+    return struct.pack(f"<{len(values)}i", *values)
+
+
+def _integers(blob: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(blob) // 4}i", blob)
+
+
+def _retrieval(ranking: bytes, scores: bytes, selection: bytes, seconds: float, details: str) -> Retrieval:
+    return Retrieval(
+        ranking=_integers(ranking),
+        scores=struct.unpack(f"<{len(scores) // 8}d", scores),
+        selection=_integers(selection),
+        seconds=seconds,
+        details=MappingProxyType(json.loads(details)),
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,85 @@
+"""What is asked of a retriever: which aspects, with how many sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
+
+from evidencebench_core.errors import SettingError, shown
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.model import EvidenceSet, Focus
+
+__all__ = ["TASKS", "Task", "task_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One of the benchmark's tasks, or one like them with another budget.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line: ``er@optimal``, ``result-er@5``.
+    focus : {"all", "results"}
+        Which aspects count.
+    budget : int, "optimal" or None
+        How many sentences may be selected: K, the optimal number of each instance, or no limit.
+    """
+
+    name: str
+    focus: Focus
+    budget: int | Literal["optimal"] | None
+
+    @property
+    def title(self) -> str:
+        """The name as the paper writes it: ``ER@Optimal``, ``Result-ER Unconstrained``."""
+        family = "ER" if self.focus == "all" else "Result-ER"
+        if self.budget is None:
+            return f"{family} Unconstrained"
+        return f"{family}@{'Optimal' if self.budget == 'optimal' else self.budget}"
+
+    def budget_for(self, evidence: EvidenceSet) -> int | None:
+        """How many sentences may be selected for this instance.
+
+        ``None`` without a limit, and where the budget is ``"optimal"`` and the instance has nothing to
+        cover (then `score` skips it).
+        """
+        return evidence.optimal_for(self.focus) if self.budget == "optimal" else self.budget
+
+
+TASKS: Final[Mapping[str, Task]] = MappingProxyType(
+    {
+        "er@optimal": Task("er@optimal", "all", "optimal"),
+        "er@10": Task("er@10", "all", 10),
+        "result-er@optimal": Task("result-er@optimal", "results", "optimal"),
+        "result-er@5": Task("result-er@5", "results", 5),
+        "result-er@unconstrained": Task("result-er@unconstrained", "results", None),
+    }
+)
+_AT_K: Final = re.compile(r"(er|result-er)@([1-9][0-9]{0,8})")
+
+
+def task_named(name: str) -> Task:
+    """The task of that name: one of `TASKS`, or ``er@K`` or ``result-er@K`` for any K of 1 or more.
+
+    Upper and lower case, and space around the name, make no difference.
+
+    Raises
+    ------
+    SettingError
+        For any other name, saying which there are.
+    """
+    plain = name.strip().lower()
+    if plain in TASKS:
+        return TASKS[plain]
+    match = _AT_K.fullmatch(plain)
+    if match is None:
+        known = ", ".join(TASKS)
+        raise SettingError(
+            "task", f"is {shown(name)}", f"Tasks are: {known}, and er@K or result-er@K for any K from 1 up."
+        )
+    return Task(plain, "all" if match[1] == "er" else "results", int(match[2]))

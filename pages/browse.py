@@ -1,0 +1,64 @@
+"""Browse: the table of instances, or one of them, read."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import resources
+from components.copy_link import copy_link
+from components.instance_list import LIST_DEFAULTS, draw_list, listing
+from components.markdown import literal
+from components.page import dataset_picker, guarded
+from components.reading import READING_DEFAULTS, draw_reading
+from components.state import PageState
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.tasks import task_named
+
+DEFAULTS = {"dataset": "", "instance": "", "task": "er@optimal", **LIST_DEFAULTS, **READING_DEFAULTS}
+FORGOTTEN = ("sentence", "aspect", "h")  # what belongs to one instance only
+
+
+def draw(state: PageState) -> None:
+    if not state["instance"]:
+        st.title("Browse instances")
+        dataset = dataset_picker(state)
+        if dataset is not None:
+            draw_list(state, dataset)
+        return
+    dataset = resources.named_dataset(state["dataset"])
+    try:
+        instance = resources.instance(dataset, state["instance"])
+    except UnknownNameError as error:
+        st.warning(literal(str(error)))
+        if st.button("Show all instances", type="primary"):
+            _open(state, None)
+        return
+    _bar(state, dataset)
+    draw_reading(state, dataset, instance)
+
+
+def _bar(state: PageState, dataset: DatasetInfo) -> None:
+    """Back to the table, the neighbours in its order, and the link."""
+    ids = listing(state, dataset, task_named("er@optimal"), resources.runs(dataset)).ids
+    here = state["instance"]
+    place = ids.index(here) if here in ids else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("All instances"):
+            _open(state, None)
+        if st.button("Previous", disabled=not place):
+            _open(state, ids[(place or 1) - 1])
+        if st.button("Next", disabled=place is None or place + 1 == len(ids)):
+            _open(state, ids[(place or 0) + 1])
+        where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
+        st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}")
+        copy_link(state.link("instance", "task", "r", dataset=dataset.name))
+
+
+def _open(state: PageState, instance_id: str | None) -> None:
+    state.put(instance=instance_id, **dict.fromkeys(FORGOTTEN))
+    st.rerun()
+
+
+with guarded():
+    draw(PageState("browse", DEFAULTS))

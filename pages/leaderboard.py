@@ -1,0 +1,40 @@
+"""Leaderboard: the runs on a dataset with their intervals, and two of them compared."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import resources
+from components.comparison import draw_comparison
+from components.copy_link import copy_link
+from components.job_panel import job_panel
+from components.page import dataset_picker, guarded
+from components.published import draw_published
+from components.run_starter import draw_run_starter
+from components.run_table import draw_run_table
+from components.state import PageState
+from components.task_picker import task_picker
+
+DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": ""}
+
+
+def draw(state: PageState) -> None:
+    st.title("Leaderboard")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = dataset_picker(state)
+        if dataset is None:
+            return
+        task = task_picker(state)
+        copy_link(state.link("task", dataset=dataset.name))
+    draw_run_starter(dataset, task)
+    job_panel("run")
+    runs = resources.runs(dataset)
+    draw_run_table(state, dataset, task, runs)
+    chosen = [run for run_id in state.many("compare") for run in runs if run.id == run_id]
+    if len(chosen) == 2:
+        draw_comparison(dataset, task, chosen[0], chosen[1])
+    draw_published(task)
+
+
+with guarded():
+    draw(PageState("leaderboard", DEFAULTS))

@@ -1,0 +1,81 @@
+"""What browser tests share: Chromium, and apps to look at.
+
+Without a Chromium they are skipped and say so; where ``CI`` is set they fail.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
+
+HERE = Path(__file__).parent
+DESKTOP = {"width": 1440, "height": 900}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder drives a browser, so it carries the mark."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """Path of the Chromium to drive."""
+    path = chromium()
+    if path is None:
+        message = "no Chromium: install one (apt install chromium) or name it: CHROMIUM=/path/to/chromium"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    """A Chromium for the tests of one file, which also ends playwright's event loop with them."""
+    with sync_playwright() as playwright:
+        chrome = playwright.chromium.launch(executable_path=chromium_path, args=list(CHROMIUM_FLAGS))
+        yield chrome
+        chrome.close()
+
+
+@pytest.fixture
+def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens pages in a session of their own; options as of playwright's ``new_context``.
+
+    A test fails if a script of its pages did.
+    """
+    contexts: list[BrowserContext] = []
+    problems: list[str] = []
+
+    def opened(**options: Any) -> Page:
+        contexts.append(browser.new_context(**{"viewport": DESKTOP, "color_scheme": "light"} | options))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A page of 1440 by 900, light."""
+    return new_page()
+
+
+@pytest.fixture(scope="session")
+def reader_url(chromium_path: str) -> Iterator[str]:
+    """The reader's harness, `reader_app.py`."""
+    with served(HERE / "reader_app.py") as address:
+        yield address

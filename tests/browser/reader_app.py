@@ -1,0 +1,45 @@
+"""The reader on its own, for browser tests and the benchmark: ``?view=short|stress|hostile``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from components.paper_view import PaperEvent, paper_view
+from tests.browser import reader_views
+
+VIEWS = {
+    "short": reader_views.short_view,
+    "stress": reader_views.stress_view,
+    "hostile": reader_views.hostile_view,
+}
+
+st.set_page_config(page_title="Reader", layout="wide")
+state = st.session_state
+for name, value in {"sentence": None, "aspect": None, "system": 0, "events": 0}.items():
+    state.setdefault(name, value)
+
+
+def keep(event: PaperEvent) -> None:
+    state.sentence, state.aspect, state.system = event.sentence, event.aspect, event.system
+    state.events += 1
+
+
+chosen = st.segmented_control("Paper", list(VIEWS), default=st.query_params.get("view", "short"))
+view = VIEWS[chosen or "short"]()
+if st.button("Select sentence 10"):
+    state.sentence = 10
+if st.button("No selection of a system"):
+    state.system = None
+if st.button("Last picks first"):
+    state.reverse = True
+if state.get("reverse"):
+    view = replace(view, systems=tuple(replace(system, picks=system.picks[:0:-1]) for system in view.systems))
+paper_view(
+    replace(view, selected=state.sentence, aspect=state.aspect, active=state.system),
+    key="reader",
+    on_event=keep,
+    height=600,
+)
+st.text(f"sentence={state.sentence} aspect={state.aspect} system={state.system} events={state.events}")

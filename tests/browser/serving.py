@@ -1,0 +1,84 @@
+"""A streamlit app on a free port, and the Chromium to look at it with; also used by benchmarks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM_FLAGS = ("--no-sandbox", "--disable-gpu")
+
+
+def chromium() -> str | None:
+    """Path of a Chromium: $CHROMIUM, else the system's, else playwright's own, else None."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return shutil.which(named)
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+    return own if Path(own).is_file() else None
+
+
+@contextmanager
+def served(script: Path, *, within: float = 60, **environment: str) -> Iterator[str]:
+    """Run a streamlit script on a free port; the address, once it answers.
+
+    Raises
+    ------
+    RuntimeError
+        With the server's output, if it ends or does not answer in ``within`` seconds.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true"]
+    options = {"server.port": port, "server.address": "127.0.0.1", "browser.gatherUsageStats": "false"}
+    command += [f"--{name}={value}" for name, value in options.items()]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    settings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment}
+    with TemporaryFile() as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=settings, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            if not _answers(server, f"{address}/_stcore/health", within):
+                log.seek(0)
+                raise RuntimeError(f"{script.name} did not come up: {log.read().decode()[-2000:]}")
+            yield address
+        finally:
+            server.terminate()
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def _answers(server: subprocess.Popen[bytes], url: str, within: float) -> bool:
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                if answer.status == 200:
+                    return True
+        except (urllib.error.URLError, OSError):
+            try:
+                server.wait(0.1)
+            except subprocess.TimeoutExpired:
+                continue
+            return False
+    return False

@@ -1,0 +1,187 @@
+"""The reader as a user sees and drives it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.reader_views import HOSTILE
+
+NARROW = {"width": 390, "height": 844}
+
+
+def opened(page: Page, url: str, view: str) -> Locator:
+    page.goto(f"{url}/?view={view}")
+    reader = page.locator(".reader")
+    expect(reader.locator(".s").first).to_be_visible(timeout=60_000)
+    return reader
+
+
+def sentence(reader: Locator, index: int) -> Locator:
+    return reader.locator(f'.s[data-i="{index}"]')
+
+
+def test_draws_every_sentence_with_its_mark(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    expect(reader.locator(".s")).to_have_count(12)
+    marks = reader.locator(".s").evaluate_all("rows => rows.map((row) => row.dataset.mark)")
+    # by hand, see short_view
+    assert marks == [
+        *("none", "none", "none", "both", "both", "none"),
+        *("picked", "missed", "gold", "gold", "missed", "none"),
+    ]
+    counts = reader.locator(".legend .key").evaluate_all("keys => keys.map((key) => key.ariaLabel)")
+    assert counts == ["Gold: 2", "Picked: 1", "Both: 2", "Missed: 2"]
+    expect(
+        sentence(reader, 4).get_by_role("img", name="sentence 4, gold, picked 3rd, covers A2")
+    ).to_be_visible()
+    expect(sentence(reader, 6).locator(".sign")).to_have_text("2")
+    expect(sentence(reader, 7).locator(".other")).to_have_attribute("title", "dense: picked 1st")
+    expect(reader.get_by_role("heading", name="Methods")).to_be_visible()
+
+
+def test_marks_differ_by_border_and_sign_not_by_colour_alone(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    look = """row => {
+        const text = row.querySelector('.t'), bar = getComputedStyle(text, '::before');
+        const sign = getComputedStyle(row.querySelector('.sign')), own = getComputedStyle(text);
+        return [bar.borderLeftStyle + bar.borderLeftWidth, own.outlineStyle, own.boxShadow !== 'none'
+            && !own.boxShadow.startsWith('rgba(0, 0, 0, 0)'), own.backgroundColor !== 'rgba(0, 0, 0, 0)',
+            sign.transform !== 'none', sign.borderStyle].join(' ');
+    }"""
+    page.mouse.move(0, 0)
+    looks = [sentence(reader, index).evaluate(look) for index in (8, 6, 3, 7, 1)]
+    assert len(set(looks)) == 5, looks
+
+
+def test_a_click_is_shown_at_once_and_comes_back_to_python(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    sentence(reader, 7).locator(".t").click()
+    expect(sentence(reader, 7)).to_have_class(re.compile("selected"))
+    expect(page.get_by_text("sentence=7 aspect=None system=0 events=1")).to_be_visible()
+    sentence(reader, 7).press("Enter")
+    expect(page.get_by_text("sentence=None aspect=None system=0 events=2")).to_be_visible()
+    expect(reader.locator(".selected")).to_have_count(0)
+
+
+def test_quick_clicks_end_on_the_last(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    for index in (3, 8, 6, 10):
+        sentence(reader, index).locator(".no").click()
+    expect(page.get_by_text("sentence=10 aspect=None")).to_be_visible()
+    expect(reader.locator(".selected")).to_have_attribute("data-i", "10")
+
+
+def test_an_aspect_lights_its_sentences_and_stays_when_pinned(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    chip = reader.locator('.strip .chip[data-a="1"]')
+    chip.hover()
+    lit = reader.locator(".s.on")
+    expect(lit).to_have_count(2)
+    assert lit.evaluate_all("rows => rows.map((row) => row.dataset.i)") == ["4", "9"]
+    expect(sentence(reader, 3).locator(".t")).to_have_css("opacity", "0.4")
+    reader.locator(".foot").hover()
+    expect(lit).to_have_count(0)
+    sentence(reader, 9).locator(".chip").click()
+    expect(page.get_by_text("sentence=None aspect=1")).to_be_visible()
+    page.mouse.move(0, 0)
+    expect(lit).to_have_count(2)
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    chip.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("sentence=None aspect=None")).to_be_visible()
+
+
+def test_keys_walk_the_evidence(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    focused = reader.locator(".s:focus")
+    reader.locator(".page").focus()
+    for key, index in [("j", 3), ("j", 4), ("j", 6), ("k", 4), ("n", 7), ("n", 10), ("n", 7), ("N", 10)]:
+        page.keyboard.press(key)
+        expect(focused).to_have_attribute("data-i", str(index))
+    page.keyboard.press("ArrowDown")
+    expect(focused).to_have_attribute("data-i", "11")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("sentence=11")).to_be_visible()
+    page.keyboard.press("?")
+    expect(reader.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(reader.get_by_role("dialog", name="Keys")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("sentence=None aspect=None")).to_be_visible()
+
+
+def test_python_moves_the_reader_and_the_page_stays(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    sentence(reader, 3).evaluate("row => { row.dataset.same = 'yes' }")
+    page.get_by_role("button", name="Select sentence 10").click()
+    expect(sentence(reader, 10)).to_have_attribute("aria-current", "true")
+    expect(sentence(reader, 10)).to_be_in_viewport()
+    page.get_by_role("button", name="Last picks first").click()  # picks of A are now 4, 6
+    expect(sentence(reader, 3)).to_have_attribute("data-mark", "missed")
+    expect(sentence(reader, 4).locator(".sign")).to_have_text("1")
+    page.get_by_role("button", name="No selection of a system").click()
+    expect(reader.locator('.s[data-mark="gold"]')).to_have_count(6)
+    assert sentence(reader, 3).get_attribute("data-same") == "yes"
+
+
+def test_another_system_can_be_marked(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    reader.get_by_role("button", name="B dense").click()
+    expect(sentence(reader, 7)).to_have_attribute("data-mark", "both")
+    expect(page.get_by_text("system=1")).to_be_visible()
+    expect(sentence(reader, 3).locator(".other")).to_have_text("A1")
+
+
+def test_minimap_jumps_and_shows_what_is_in_view(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "stress")
+    reader.locator(".map").click(position={"x": 8, "y": 300})
+    expect(sentence(reader, 0)).not_to_be_in_viewport()
+    frame = reader.locator(".map-view").evaluate(
+        "view => (view.offsetTop + view.offsetHeight / 2) / view.parentElement.offsetHeight"
+    )
+    height = reader.locator(".map").evaluate("map => map.offsetHeight")
+    assert frame == pytest.approx(300 / height, abs=0.02)
+
+
+def test_hostile_text_is_only_text(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "hostile")
+    shown = reader.locator(".s .t > span:first-child").evaluate_all(
+        "all => all.map((one) => one.textContent)"
+    )
+    assert shown == list(HOSTILE)
+    assert page.evaluate("window.hacked") is None
+    assert reader.locator("script, img, h1, a").count() == 0
+    expect(reader.locator(".strip .chip").first).to_contain_text("<i>A1")
+    directions = [
+        sentence(reader, index).locator(".t").evaluate("text => getComputedStyle(text).direction")
+        for index in (3, 4, 5)
+    ]
+    assert directions == ["ltr", "rtl", "rtl"]
+    page_box = reader.locator(".page").evaluate("page => [page.scrollWidth, page.clientWidth]")
+    assert page_box[0] == page_box[1]
+
+
+def test_narrow_and_dark(new_page: Callable[..., Page], reader_url: str) -> None:
+    page = new_page(viewport=NARROW, color_scheme="dark")
+    reader = opened(page, reader_url, "hostile")
+    expect(reader).to_have_class(re.compile("dark"))
+    widths = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert widths[0] <= widths[1]
+    for part in (".page", ".map", ".head", ".foot"):
+        box = reader.locator(part).bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= NARROW["width"]
+
+
+def test_asks_for_nothing_outside(page: Page, reader_url: str) -> None:
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url))
+    reader = opened(page, reader_url, "short")
+    sentence(reader, 7).click()
+    expect(page.get_by_text("sentence=7")).to_be_visible()
+    own = (reader_url, reader_url.replace("http", "ws", 1), "data:", "blob:")
+    assert [url for url in outside if not url.startswith(own)] == []

@@ -1,0 +1,134 @@
+"""``ingest``, ``datasets``, ``show`` and ``retrievers``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.retrievers import RETRIEVERS
+from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+
+
+def test_ingest_says_what_came_in(command, tiny_file: Path) -> None:
+    printed = command("ingest", tiny_file)
+    assert printed.code == 0
+    assert "6 instances" in printed.out
+    assert "tiny" in printed.out
+
+
+def test_ingest_again_is_a_no_op_that_says_so(command, tiny: Path) -> None:
+    printed = command("ingest", tiny)
+    assert printed.code == 0
+    assert "already" in printed.out
+    assert len(command("datasets", "--json").document) == 1
+
+
+def test_ingest_as_json(command, tiny_file: Path) -> None:
+    document = command("ingest", tiny_file, "--name", "six", "--json").document
+    assert (document["added"], document["dataset"]["name"], document["dataset"]["n_instances"]) == (
+        True,
+        "six",
+        6,
+    )
+    assert command("ingest", tiny_file, "--json").document == {"added": False, "dataset": document["dataset"]}
+
+
+def test_a_bad_file_leaves_the_store_as_it_was(command, tiny: Path, tmp_path: Path) -> None:
+    broken = tiny_dataset()
+    broken["tiny_5"]["aspect2sentence_indices"]["method"] = [99]
+    printed = command("ingest", written(broken, tmp_path / "broken.json"))
+    assert printed.code == 1
+    assert printed.out == ""
+    line = printed.err.strip().splitlines()[-1]
+    assert "tiny_5.aspect2sentence_indices" in line
+    assert "99" in line
+    assert [dataset["name"] for dataset in command("datasets", "--json").document] == ["tiny"]
+
+
+def test_datasets(command, tiny: Path, tmp_path: Path) -> None:
+    invented = {"made_up": raw_instance(5, {"a": [3]}, synthetic=True)}
+    command("ingest", written(invented, tmp_path / "invented.json"))
+    documents = command("datasets", "--json").document
+    numbers = [(d["name"], d["n_instances"], d["n_papers"], d["n_result_instances"]) for d in documents]
+    assert numbers == [("tiny", 6, 6, 5), ("invented", 1, 1, 0)]
+    assert [d["synthetic"] for d in documents] == [False, True]
+    lines = command("datasets").out.splitlines()
+    assert [line.split()[:5] for line in lines[1:]] == [
+        ["tiny", "6", "6", "5", "real"],
+        ["invented", "1", "1", "0", "synthetic"],
+    ]
+
+
+def test_no_datasets_yet_says_what_to_do(command) -> None:
+    printed = command("datasets")
+    assert (printed.code, printed.out) == (0, "")
+    assert "evidencebench ingest FILE" in printed.err
+    assert command("datasets", "--json").document == []
+
+
+def test_show_marks_the_gold(command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    out = command("show", "tiny_0").out
+    lines = out.splitlines()
+    assert lines[0] == "tiny_0  (tiny, paper paper_0)"
+    assert "12 sentences, 3 study aspects (2 result aspects), optimal K 2, for the results 1" in lines
+    # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}
+    assert [line for line in lines if line.startswith("█")] == [
+        "█    0  Sentence 0 tells of tea and tea. In cohort 0.  [A1]",
+        "█    3  Sentence 3 tells of cohort and cohort. In cohort 0.  [A2]",
+        "█    5  Sentence 5 tells of sleep and tea. In cohort 0.  [A2 A3]",
+        "█    7  Sentence 7 tells of tea and water. In cohort 0.  [A3]",
+    ]
+    assert "  A1          0" in lines
+    assert "  A2  result  3, 5" in lines
+    assert all(f" {index}  Sentence {index} " in out for index in range(12))
+
+
+def test_show_neutralises_what_would_steer_the_terminal(command, tmp_path: Path) -> None:
+    nasty = raw_instance(
+        ["\x1b]0;title\x07 \x1b[2J", "a\u202eb\rc", "<b>$x$</b> 🍵 " + "long " * 4000],
+        {"a": [1]},
+        hypothesis="\x1b[31mRed\x9b tea",
+        paper_id="p\x08p",
+        aspect_texts={"a": "\x1b[5mblink"},
+    )
+    command("ingest", written({"nasty": nasty}, tmp_path / "nasty.json"))
+    out = command("show", "nasty").out
+    assert not set(out) & {"\x1b", "\x07", "\x9b", "\x08", "\r", "\u202e"}
+    assert r"\x1b[31mRed\x9b tea" in out
+    assert "<b>$x$</b> 🍵" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_show_as_json_is_the_benchmarks_own_format(command, tmp_path: Path) -> None:
+    raw = tiny_dataset()
+    raw["tiny_1"] |= {
+        "aspect_texts": {"harm": "Tea did no harm."},
+        "hypothesis_paraphrases": {"plain": "Tea helps."},
+        "hypothesis_negation": "Tea does not help.",
+        "synthetic": True,
+    }
+    command("ingest", written(raw, tmp_path / "tiny.json"))
+    for instance_id, expected in raw.items():
+        assert command("show", instance_id, "--json").document == {instance_id: expected}
+
+
+def test_show_asks_which_dataset_where_it_matters(command, tiny: Path, tmp_path: Path) -> None:
+    command("ingest", written(raw_dataset(2), tmp_path / "two.json"))
+    assert command("show", "tiny_3").code == 0
+    printed = command("show", "tiny_0")
+    assert printed.code == 1
+    assert "tiny, two. Say which with --dataset" in printed.err
+    assert command("show", "tiny_0", "--dataset", "two").out.startswith("tiny_0  (two, ")
+
+
+def test_retrievers(command) -> None:
+    documents = command("retrievers", "--json").document
+    assert {document["name"] for document in documents} >= RETRIEVERS.keys()
+    bm25 = next(document for document in documents if document["name"] == "bm25")
+    assert bm25["settings"]["k1"]["default"] == 1.5
+    assert [document["name"] for document in documents if document["sees_gold"]] == ["oracle"]
+    out = command("retrievers").out
+    assert "oracle (sees gold)\n" in out
+    assert all(f"{name}" in out for name in RETRIEVERS)

@@ -1,0 +1,143 @@
+"""Optimal cover, best coverage at K, ceiling: against enumeration of all selections."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.metrics import best_cover, ceiling, greedy_cover, optimal_cover, program
+
+Covers = list[frozenset[int]]
+COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=9)
+BUDGETS = st.integers(0, 6)
+unhurried = settings(deadline=None)  # the first call of the solver imports it
+
+
+def n_covered(selection: tuple[int, ...], covers: Covers) -> int:
+    return sum(bool(cover & set(selection)) for cover in covers)
+
+
+def most_covered(covers: Covers, budget: int) -> int:
+    """By going through all selections of sentences 0 to 8."""
+    return max(n_covered(picks, covers) for picks in combinations(range(9), min(budget, 9)))
+
+
+def test_greedy_is_tempted_and_the_solver_is_not(tempting: Covers) -> None:
+    # 0 covers four aspects; then 1 (aspect 0) and 2 (aspect 5) are needed all the same
+    assert greedy_cover(tempting) == (0, 1, 2)
+    assert optimal_cover(tempting) == (1, 2)
+
+
+def test_greedy_breaks_ties_in_the_order_of_the_paper() -> None:
+    assert greedy_cover([frozenset({8, 3}), frozenset({5})]) == (3, 5)
+
+
+def test_greedy_stops_at_its_budget_and_when_nothing_is_left(tempting: Covers) -> None:
+    assert greedy_cover(tempting, 1) == (0,)
+    assert greedy_cover(tempting, 0) == ()
+    assert greedy_cover(tempting, 50) == (0, 1, 2)
+
+
+def test_best_cover_at_a_budget(tempting: Covers) -> None:
+    assert best_cover(tempting, 1) == (0,)  # four aspects, the others have three
+    assert best_cover(tempting, 2) == (1, 2)  # six; greedy's 0 and 1 have five
+    assert best_cover(tempting, 0) == ()
+
+
+def test_no_pick_of_best_cover_is_useless(tempting: Covers) -> None:
+    assert best_cover(tempting, 5) == (1, 2)
+
+
+def test_an_aspect_that_nothing_covers_is_left_out_of_the_cover_and_lowers_the_ceiling() -> None:
+    covers = [frozenset({4}), frozenset[int]()]
+    assert optimal_cover(covers) == (4,)
+    assert best_cover(covers, 3) == (4,)
+    assert ceiling(covers, None) == 0.5
+    assert ceiling(covers, 3) == 0.5
+    assert ceiling(covers, 3, "coverable") == 1.0
+
+
+def test_nothing_to_cover() -> None:
+    assert optimal_cover([]) == best_cover([], 3) == greedy_cover([]) == ()
+    assert ceiling([], 3) is None
+    assert optimal_cover([frozenset()]) == ()
+    assert ceiling([frozenset()], 3) == 0.0
+    assert ceiling([frozenset()], 3, "coverable") is None
+
+
+def test_ceiling_by_hand(tempting: Covers) -> None:
+    assert [ceiling(tempting, budget) for budget in (0, 1, 2, None)] == [0.0, 4 / 6, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("function", [best_cover, greedy_cover, ceiling])
+def test_a_negative_budget_is_refused(function: object) -> None:
+    with pytest.raises(SettingError, match="budget: is -2"):
+        function([frozenset({0})], -2)  # type: ignore[operator]
+
+
+@unhurried
+@given(COVERS)
+def test_the_optimal_cover_covers_all_that_can_be_with_no_more_than_greedy(covers: Covers) -> None:
+    optimal = optimal_cover(covers)
+    assert n_covered(optimal, covers) == sum(map(bool, covers))
+    assert len(optimal) <= len(greedy_cover(covers))
+    assert list(optimal) == sorted(set(optimal))
+
+
+@unhurried
+@given(COVERS)
+def test_no_smaller_selection_covers_as_much(covers: Covers) -> None:
+    optimal = optimal_cover(covers)
+    assert not optimal or most_covered(covers, len(optimal) - 1) < n_covered(optimal, covers)
+
+
+@unhurried
+@given(COVERS, BUDGETS)
+def test_best_cover_meets_the_enumeration_and_is_never_below_greedy(covers: Covers, budget: int) -> None:
+    best = best_cover(covers, budget)
+    assert len(best) <= budget
+    assert list(best) == sorted(set(best))
+    assert n_covered(best, covers) == most_covered(covers, budget)
+    assert n_covered(best, covers) >= n_covered(greedy_cover(covers, budget), covers)
+
+
+@unhurried
+@given(COVERS, BUDGETS)
+def test_the_ceiling_is_the_recall_of_the_best_cover(covers: Covers, budget: int) -> None:
+    expected = most_covered(covers, budget) / len(covers) if covers else None
+    assert ceiling(covers, budget) == expected
+
+
+@unhurried
+@given(COVERS, BUDGETS)
+def test_the_integer_programs_alone_meet_the_enumeration(covers: Covers, budget: int) -> None:
+    # In small cases a bound often answers before the solver is asked: ask it here in any case.
+    columns = tuple(
+        (sentence, sum(1 << position for position, cover in enumerate(covers) if sentence in cover))
+        for sentence in sorted(frozenset().union(*covers))
+    )
+    if columns:
+        best = tuple(sentence for sentence, _ in program.largest_coverage(columns, len(covers), budget))
+        assert len(best) <= budget
+        assert n_covered(best, covers) == most_covered(covers, budget)
+        smallest = tuple(sentence for sentence, _ in program.smallest_cover(columns, len(covers)))
+        assert len(smallest) == len(optimal_cover(covers))
+        assert n_covered(smallest, covers) == sum(map(bool, covers))
+
+
+def test_threads_get_what_one_thread_gets() -> None:
+    rng = np.random.default_rng(5)
+    cases = [
+        [frozenset(rng.choice(40, size=rng.integers(1, 8)).tolist()) for _ in range(18)] for _ in range(24)
+    ]
+    alone = [optimal_cover(covers) for covers in cases]
+    assert program.smallest_cover.cache_info().currsize > 0  # the solver was needed
+    program.smallest_cover.cache_clear()
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(optimal_cover, cases)) == alone

@@ -1,0 +1,50 @@
+"""The covers that the train set brings along, confirmed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evidencebench_core.metrics import aspect_recall, best_cover, greedy_cover, optimal_cover
+
+pytestmark = pytest.mark.realdata
+OBJECTS = {  # ids of the aspects, evaluation object at the optimal K, at the fixed K, that K
+    "er": (
+        "aspect_list_ids",
+        "evidence_retrieval_at_optimal_evaluation",
+        "evidence_retrieval_at_10_evaluation",
+        10,
+    ),
+    "result-er": (
+        "results_aspect_list_ids",
+        "results_evidence_retrieval_at_optimal_evaluation",
+        "results_evidence_retrieval_at_5_evaluation",
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize(("family", "n"), [("er", 96), ("result-er", 95)])
+def test_the_stored_selections_are_as_good_as_can_be(
+    train_raw: dict[str, dict[str, Any]], family: str, n: int
+) -> None:
+    ids_key, optimal_key, fixed_key, budget = OBJECTS[family]
+    confirmed = greedy_needs_more = 0
+    for name, raw in train_raw.items():
+        if raw[ids_key] is None:
+            continue
+        covers = [frozenset(raw["aspect2sentence_indices"][aspect]) for aspect in raw[ids_key]]
+        stored = raw[optimal_key]
+        assert len(optimal_cover(covers)) == stored["optimal"], name
+        assert len(stored["one_selection_of_sentences"]) == stored["optimal"], name
+        assert aspect_recall(optimal_cover(covers), covers) == 1.0, name
+        assert aspect_recall(stored["one_selection_of_sentences"], covers) == 1.0, name
+        at_k = raw[fixed_key]["one_selection_of_sentences"]
+        assert len(at_k) <= budget, name
+        assert aspect_recall(best_cover(covers, budget), covers) == aspect_recall(at_k, covers), name
+        greedy_needs_more += len(greedy_cover(covers)) > stored["optimal"]
+        confirmed += 1
+    assert confirmed == n
+    if family == "er":
+        assert greedy_needs_more > 0  # so the solver was not idle

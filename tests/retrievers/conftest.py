@@ -1,0 +1,61 @@
+"""Queries to try retrievers on, and an encoder that needs no model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from evidencebench_core.data.model import Instance, SentenceType
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.retrievers import Query, encoder
+from evidencebench_core.retrievers.model_folder import Model
+
+MakeQuery = Callable[..., Query]
+
+
+@pytest.fixture(scope="session")
+def make_query() -> MakeQuery:
+    """Sentences (and their types, one letter each: s, a, n) to a query."""
+    kinds: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
+
+    def made(
+        sentences: Sequence[str],
+        types: str = "",
+        hypothesis: str = "Smoking raises the risk of bladder cancer.",
+        **rest: object,
+    ) -> Query:
+        letters = types or "n" * len(sentences)
+        return Query(
+            hypothesis=hypothesis,
+            sentences=tuple(sentences),
+            sentence_types=tuple(kinds[letter] for letter in letters),
+            sections=("",) * len(sentences),
+            **rest,  # type: ignore[arg-type]
+        )
+
+    return made
+
+
+@pytest.fixture
+def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that went to the model, which is replaced by one that hashes them."""
+    seen: list[str] = []
+
+    def fake(model: Model, texts: list[str]) -> NDArray[np.float32]:
+        seen.extend(texts)
+        digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        return np.array([[byte - 127.5 for byte in digest] for digest in digests], dtype=np.float32)
+
+    monkeypatch.setattr(encoder, "_encoded", fake)
+    return seen
+
+
+@pytest.fixture(scope="session")
+def train(train_raw: dict[str, dict[str, Any]]) -> tuple[Instance, ...]:
+    """The real train set, parsed."""
+    return tuple(parse_instance(name, raw) for name, raw in train_raw.items())

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+
+import pytest
+
+from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers.bm25 import tokens_of
+
+PAPER = (
+    "Smoking harms.",
+    "Cats sleep all day long.",
+    "Smoking and bladder cancer.",
+    "Dogs bark.",
+    "Birds sing.",
+)
+
+
+def test_scores_are_okapi_bm25(make_query: Callable[..., Query]) -> None:
+    # Words: 2, 5, 4, 2, 2: 15 in 5 sentences, average 3. "cancer" is in one sentence (index 2):
+    # idf = ln(5 - 1 + 0.5) - ln(1 + 0.5) = ln 3; "smoking" in two: ln(3.5 / 2.5) = ln 1.4; "xyz" in none.
+    # With k1 = 2, b = 0.5 a word that occurs once in a sentence of length d weighs
+    #   idf * (1 * 3) / (1 + 2 * (1 - 0.5 + 0.5 * d / 3)) = idf * 3 / (2 + d / 3).
+    retriever = make_retriever("bm25", {"k1": 2, "b": 0.5})
+    retrieval = retriever.retrieve(make_query(PAPER, hypothesis="Cancer, smoking; xyz?", budget=2))
+    assert retrieval.ranking == (2, 0, 1, 3, 4)
+    expected = [(log(3) + log(1.4)) * 3 / (2 + 4 / 3), log(1.4) * 3 / (2 + 2 / 3), 0.0, 0.0, 0.0]
+    assert retrieval.scores == pytest.approx(expected)
+    assert retrieval.selection == (2, 0)
+
+
+def test_k1_of_zero_counts_presence_only(make_query: Callable[..., Query]) -> None:
+    paper = ("cat cat cat cat", "cat", "dog", "emu", "fox")
+    scores = make_retriever("bm25", {"k1": 0}).retrieve(make_query(paper, hypothesis="cat dog")).scores
+    # idf of cat: ln(3.5 / 2.5), of dog: ln(4.5 / 1.5); without saturation both cat sentences are equal
+    assert scores == pytest.approx([log(3), log(1.4), log(1.4), 0, 0], abs=1e-6)
+
+
+def test_a_sentence_without_words_at_full_length_discount_scores_zero(
+    make_query: Callable[..., Query],
+) -> None:
+    retrieval = make_retriever("bm25", {"b": 1}).retrieve(
+        make_query(("", "cat", "dog", "—"), hypothesis="cat")
+    )
+    assert retrieval.ranking == (1, 0, 2, 3)
+    assert retrieval.scores[1:] == (0.0, 0.0, 0.0)
+
+
+def test_epsilon_weighs_words_that_most_sentences_have(make_query: Callable[..., Query]) -> None:
+    # "cat" in 3 of 4: idf = ln(1.5 / 3.5) < 0, so it is epsilon times the average over cat, a, b, c, d.
+    # Each of the four others is in one sentence: ln(3.5 / 1.5). Average: 0.6 * ln(7/3).
+    query = make_query(("cat a", "cat b", "cat c", "d"), hypothesis="cat")
+    low = make_retriever("bm25", {"epsilon": 0, "b": 0}).retrieve(query)
+    assert low.scores == (0.0, 0.0, 0.0, 0.0)
+    high = make_retriever("bm25", {"epsilon": 1, "b": 0}).retrieve(query)
+    # b = 0 and one occurrence: the saturation factor is (k1 + 1) / (1 + k1) = 1
+    assert high.scores == pytest.approx([0.6 * log(7 / 3)] * 3 + [0])
+
+
+@pytest.mark.parametrize(
+    ("tokenisation", "tokens"),
+    [
+        ("word", ["the", "il", "6", "was", "not", "étude_1"]),
+        ("whitespace", ["the", "il-6", "was", "not", "étude_1!"]),
+        ("word-stop", ["il", "6", "not", "étude_1"]),
+    ],
+)
+def test_tokens(tokenisation: str, tokens: list[str]) -> None:
+    assert tokens_of("The IL-6 was NOT Étude_1!", tokenisation) == tokens  # type: ignore[arg-type]
+
+
+def test_tokenisation_is_used(make_query: Callable[..., Query]) -> None:
+    query = make_query(("nothing", "IL-6!", "x", "y"), hypothesis="il")
+    assert make_retriever("bm25").retrieve(query).ranking[0] == 1
+    assert make_retriever("bm25", {"tokenisation": "whitespace"}).retrieve(query).ranking[0] == 0

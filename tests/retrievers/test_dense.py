@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import Query, encoder, make_retriever
+from evidencebench_core.retrievers.dense import INSTRUCTIONS
+from evidencebench_core.retrievers.model_folder import Model
+
+
+def test_scores_are_cosines(make_query: Callable[..., Query], monkeypatch: pytest.MonkeyPatch) -> None:
+    # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
+    table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
+    monkeypatch.setattr(
+        encoder, "_encoded", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
+    )
+    retrieval = make_retriever("dense").retrieve(make_query("abcd", hypothesis="h", budget=2))
+    assert retrieval.ranking == (1, 0, 3, 2)
+    assert retrieval.scores == (1.0, 0.96, 0.0, -1.0)
+    assert retrieval.selection == (1, 0)
+
+
+def test_equal_sentences_keep_the_order_of_the_paper(
+    make_query: Callable[..., Query], encoded_texts: list[str]
+) -> None:
+    ranking = make_retriever("dense").retrieve(make_query(["same", "other"] * 40)).ranking
+    assert sorted(ranking[:40]) == list(ranking[:40])
+    assert sorted(ranking[40:]) == list(ranking[40:])
+
+
+@pytest.mark.parametrize(
+    ("instruction", "focus", "used"),
+    [
+        ("none", "results", "none"),
+        ("er", "results", "er"),
+        ("result", "all", "result"),
+        ("auto", "all", "er"),
+        ("auto", "results", "result"),
+    ],
+)
+def test_the_instruction_stands_before_the_hypothesis_only(
+    make_query: Callable[..., Query], encoded_texts: list[str], instruction: str, focus: str, used: str
+) -> None:
+    query = make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
+    details = make_retriever("dense", {"instruction": instruction}).retrieve(query).details
+    assert encoded_texts == [INSTRUCTIONS[used] + "It does.", "s1", "s2"]
+    assert details.get("instruction", "") == INSTRUCTIONS[used].strip()
+
+
+def test_no_text_goes_to_the_model_twice(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+    first = make_retriever("dense").retrieve(make_query(["s1", "s2", "s1"], hypothesis="h"))
+    assert encoded_texts == ["h", "s1", "s2"]
+    second = make_retriever("dense").retrieve(make_query(["s1", "s2", "s1"], hypothesis="h"))
+    assert (second.ranking, second.scores) == (first.ranking, first.scores)
+    make_retriever("dense").retrieve(make_query(["s1", "s3"], hypothesis="h2"))
+    assert encoded_texts == ["h", "s1", "s2", "h2", "s3"]
+
+
+def test_threads_that_ask_for_the_same_paper_encode_it_once(
+    make_query: Callable[..., Query], encoded_texts: list[str]
+) -> None:
+    query = make_query([f"s{number}" for number in range(50)])
+    together = threading.Barrier(8)
+    answers: list[tuple[int, ...]] = []
+
+    def ask() -> None:
+        together.wait()
+        answers.append(make_retriever("dense").retrieve(query).ranking)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 8
+    assert len(set(answers)) == 1
+    assert sorted(encoded_texts) == sorted({query.hypothesis, *query.sentences})
+
+
+def test_a_cached_look_imports_no_torch(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+    expected = make_retriever("dense").retrieve(make_query(["s1", "s2", "s3"], hypothesis="h"))
+    code = """
+import sys
+from evidencebench_core.retrievers import Query, make_retriever
+query = Query("h", ("s1", "s2", "s3"), ("abstract",) * 3, ("",) * 3)
+print(make_retriever("dense").retrieve(query).ranking)
+print(sorted({"torch", "transformers", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{expected.ranking}\n[]\n"
+    assert done.stderr == ""
+
+
+def test_a_model_folder_that_is_none_is_an_error(make_query: Callable[..., Query], tmp_path: Path) -> None:
+    with pytest.raises(RetrieverError, match=r"is a folder without modules\.json nor config\.json"):
+        make_retriever("dense", {"model": str(tmp_path)}).retrieve(make_query("ab"))
+
+
+@pytest.mark.parametrize("bad", [np.full((2, 3), np.nan), np.ones((1, 3)), np.ones(2)])
+def test_a_model_that_gives_no_vectors_is_an_error(monkeypatch: pytest.MonkeyPatch, bad: np.ndarray) -> None:
+    class Transformer:
+        def encode(self, texts: list[str], **_: object) -> np.ndarray:
+            return bad
+
+    monkeypatch.setattr(encoder, "_transformer", lambda _: Transformer())
+    with pytest.raises(RetrieverError, match="gave no usable embeddings"):
+        encoder._encoded(Model("m", "m", None), ["a", "b"])
+
+
+def test_a_model_that_fails_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Transformer:
+        def encode(self, texts: list[str], **_: object) -> np.ndarray:
+            raise RuntimeError("CUDA out of memory\nlots\nof lines")
+
+    monkeypatch.setattr(encoder, "_transformer", lambda _: Transformer())
+    with pytest.raises(RetrieverError) as caught:
+        encoder._encoded(Model("m", "m", None), ["a"])
+    assert "model 'm' could not encode the text (RuntimeError: CUDA out of memory lots of lines)" in str(
+        caught.value
+    )
+    assert "\n" not in str(caught.value)

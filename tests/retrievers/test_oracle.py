@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.retrievers import Query, make_retriever
+
+# Sentence 4 covers A1, A2, A3; sentence 1 covers A4; sentence 2 covers A1 and A4; 0 covers A3.
+# All four need two sentences: {4, 1} or {4, 2}. The one result aspect A4 needs one: 1 or 2.
+GOLD = EvidenceSet(
+    n_sentences=6,
+    aspects=(
+        Aspect("p", (2, 4), False, "A1"),
+        Aspect("q", (4,), False, "A2"),
+        Aspect("r", (0, 4), False, "A3"),
+        Aspect("s", (1, 2), True, "A4"),
+    ),
+    optimal=2,
+    results_optimal=1,
+)
+
+
+def _covered(picks: tuple[int, ...], focus: str) -> int:
+    return sum(not cover.isdisjoint(picks) for cover in GOLD.covers(focus))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("focus", "budget", "n_picks", "n_covered"),
+    [
+        ("all", 2, 2, 4),
+        ("all", 10, 2, 4),  # no more picks than it takes
+        ("all", None, 2, 4),
+        ("all", 1, 1, 3),  # the best single one is sentence 4
+        ("all", 0, 0, 0),
+        ("results", 5, 1, 1),
+        ("results", None, 1, 1),
+    ],
+)
+def test_it_selects_what_is_needed_and_no_more(
+    make_query: Callable[..., Query], focus: str, budget: int | None, n_picks: int, n_covered: int
+) -> None:
+    retrieval = make_retriever("oracle", evidence=GOLD).retrieve(
+        make_query("abcdef", focus=focus, budget=budget)
+    )
+    assert len(retrieval.selection) == n_picks
+    assert _covered(retrieval.selection, focus) == n_covered
+    assert retrieval.ranking[:n_picks] == retrieval.selection
+
+
+def test_selection_then_other_covering_sentences_then_the_rest(make_query: Callable[..., Query]) -> None:
+    retrieval = make_retriever("oracle", evidence=GOLD).retrieve(make_query("abcdef", budget=2))
+    assert retrieval.selection[0] == 4  # adds three aspects, the other pick one
+    second = retrieval.selection[1]
+    others = sorted({0, 1, 2} - {second})
+    assert retrieval.ranking == (4, second, *others, 3, 5)
+    assert retrieval.scores == (2.0, 2.0, 1.0, 1.0, 0.0, 0.0)
+
+
+def test_without_result_aspects_nothing_is_selected_for_results(make_query: Callable[..., Query]) -> None:
+    gold = EvidenceSet(3, (Aspect("p", (1,), False, "A1"),), 1, None)
+    retrieval = make_retriever("oracle", evidence=gold).retrieve(make_query("abc", focus="results"))
+    assert retrieval.selection == ()
+    assert retrieval.ranking == (0, 1, 2)
+
+
+def test_gold_of_another_paper_is_an_error(make_query: Callable[..., Query]) -> None:
+    with pytest.raises(RetrieverError, match="6 sentences, but the query has 2"):
+        make_retriever("oracle", evidence=GOLD).retrieve(make_query("ab"))
+
+
+def test_it_cannot_be_made_without_gold() -> None:
+    with pytest.raises(SettingError, match="retriever oracle: was given no gold"):
+        make_retriever("oracle")
+
+
+@pytest.mark.realdata
+def test_on_real_papers_it_needs_the_stored_optimum(train: tuple[Instance, ...]) -> None:
+    from evidencebench_core.retrievers import query_of
+
+    for instance in train:
+        for focus in ("all", "results"):
+            query = query_of(instance, focus, None)  # type: ignore[arg-type]
+            picks = make_retriever("oracle", evidence=instance.evidence).retrieve(query).selection
+            assert len(picks) == (instance.evidence.optimal_for(focus) or 0), instance.id  # type: ignore[arg-type]

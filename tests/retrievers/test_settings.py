@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers import SettingSpec
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "canonical"),
+    [
+        (int, "12", 12),
+        (int, " 12 ", 12),
+        (int, 12.0, 12),
+        (float, "1.50", 1.5),
+        (float, 2, 2.0),
+        (float, "1e-3", 0.001),
+        (bool, "Yes", True),
+        (bool, "0", False),
+        (bool, False, False),
+        (str, " minilm ", "minilm"),
+        (tuple, "bm25, dense,", ("bm25", "dense")),
+        (tuple, ["a", "b"], ("a", "b")),  # as read back from JSON
+    ],
+)
+def test_values_become_canonical(kind: type, value: object, canonical: object) -> None:
+    result = SettingSpec(None, kind, "").coerced(value, "r", "s")
+    assert result == canonical
+    assert type(result) is type(canonical)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (int, "abc"),
+        (int, "1.5"),
+        (int, 1.5),
+        (int, True),
+        (int, "9" * 5000),
+        (int, [1]),
+        (float, "nan"),
+        (float, float("inf")),
+        (float, 10**400),
+        (float, False),
+        (float, None),
+        (bool, "maybe"),
+        (bool, 1),
+        (str, ""),
+        (str, 3),
+        (tuple, ""),
+        (tuple, [1, 2]),
+        (tuple, 3),
+    ],
+)
+def test_values_of_another_kind_are_refused(kind: type, value: object) -> None:
+    default = {int: 1, float: 1.0, bool: True, str: "x", tuple: ("x",)}[kind]
+    with pytest.raises(SettingError, match=r"^retriever r: s cannot be .*\. Give .*\.$"):
+        SettingSpec(default, kind, "").coerced(value, "r", "s")
+
+
+def test_bounds_are_allowed_themselves_and_nothing_beyond() -> None:
+    spec = SettingSpec(0.5, float, "", minimum=0, maximum=1)
+    assert [spec.coerced(value, "r", "s") for value in (0, 1, "-0.0")] == [0.0, 1.0, 0.0]
+    assert str(spec.coerced(-0.0, "r", "s")) == "0.0"
+    for value in (-1e-9, 1.000001):
+        with pytest.raises(SettingError, match="Give a number from 0 to 1"):
+            spec.coerced(value, "r", "s")
+
+
+def test_one_bound_is_named_alone() -> None:
+    assert SettingSpec(1, int, "", minimum=1).allowed() == "a whole number of 1 or more"
+    assert SettingSpec(1, int, "", maximum=9).allowed() == "a whole number of 9 or less"
+
+
+def test_choices_come_with_the_nearest() -> None:
+    spec = SettingSpec("word", str, "", choices=("word", "whitespace"))
+    with pytest.raises(SettingError, match=r"'wrd'\. Did you mean word\? Choices are: word, whitespace"):
+        spec.coerced("wrd", "r", "s")
+
+
+def test_none_is_a_value_only_where_it_is_the_default() -> None:
+    assert SettingSpec(None, int, "").coerced("None", "r", "s") is None
+    assert SettingSpec("x", str, "").coerced("none", "r", "s") == "none"
+    with pytest.raises(SettingError):
+        SettingSpec("x", str, "").coerced(None, "r", "s")
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_survives_its_text(number: float) -> None:
+    spec = SettingSpec(0.0, float, "")
+    assert spec.coerced(repr(number), "r", "s") == spec.coerced(number, "r", "s")

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever, retriever_entries
+from evidencebench_core.retrievers.table import _target
+
+NAMES = ["random", "oracle", "lead", "abstract-tail", "bm25", "dense", "hybrid"]
+
+
+def test_the_table_holds_these() -> None:
+    assert list(RETRIEVERS) == NAMES
+    assert [name for name in retriever_entries() if name in RETRIEVERS] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_agrees_with_its_class(name: str) -> None:
+    entry = RETRIEVERS[name]
+    target = _target(entry)
+    assert entry.name == target.name == name
+    parameters = inspect.signature(target).parameters.values()
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    assert defaults == {key: spec.default for key, spec in entry.settings.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defaults_are_canonical_already(name: str) -> None:
+    full = full_settings(name)
+    assert {key: full[key] for key in RETRIEVERS[name].settings} == {
+        key: spec.coerced(spec.default, name, key) for key, spec in RETRIEVERS[name].settings.items()
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> None:
+    retriever = make_retriever(name, evidence=EvidenceSet(1, (), 1, None))
+    assert retriever.name == name
+    assert dict(retriever.settings) == full_settings(name)
+    assert full_settings(name, json.loads(json.dumps(full_settings(name)))) == full_settings(name)
+
+
+def test_only_the_oracle_sees_gold() -> None:
+    assert [name for name, entry in RETRIEVERS.items() if entry.sees_gold] == ["oracle"]
+    assert "evidence" not in vars(make_retriever("bm25", evidence=EvidenceSet(1, (), 1, None)))
+
+
+def test_ways_of_saying_the_same_are_the_same() -> None:
+    said = {"k1": "1.50", "b": 0.75}
+    assert full_settings("bm25", said) == full_settings("bm25", None) == full_settings("bm25", {})
+    assert full_settings("bm25", {"k1": 2}) == full_settings("bm25", {"k1": "2"}) != full_settings("bm25")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("bm2", {}, "retriever: there is none called 'bm2'. Did you mean bm25? Names are: "),
+        ("BM25", {}, "Did you mean bm25?"),
+        ("", {}, "retriever: there is none called ''. Names are: random,"),
+        ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
+        ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean k1? Settings are: k1, b, epsilon"),
+        ("bm25", {"b": 1.5}, "b cannot be 1.5. Give a number from 0 to 1."),
+        ("bm25", {"tokenisation": "words"}, "Did you mean word? Choices are: word, whitespace, word-stop."),
+        ("dense", {"instruction": "results"}, "Did you mean result? Choices are: none, er, result, auto."),
+        ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
+        ("random", {"seed": -1}, "seed cannot be -1. Give a whole number of 0 or more."),
+    ],
+)
+def test_a_bad_name_or_setting_is_one_line_with_a_remedy(
+    name: str, settings: dict[str, object], message: str
+) -> None:
+    for refuse in (full_settings, make_retriever):
+        with pytest.raises(SettingError) as caught:
+            refuse(name, settings)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_listing_and_reading_settings_import_nothing_heavy() -> None:
+    code = """
+import sys
+from evidencebench_core import retrievers
+retrievers.retriever_entries()
+retrievers.full_settings("hybrid")
+retrievers.make_retriever("dense")
+print(sorted({"torch", "numpy", "sentence_transformers", "rank_bm25", "scipy"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

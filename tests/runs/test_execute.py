@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
+from evidencebench_core.retrievers import Query, Retrieval, Setting, make_retriever
+from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute
+from tests.factories import raw_dataset, raw_instance, written
+
+MODULE = import_module("evidencebench_core.runs.execute")  # the package has the function under this name
+
+
+class Counting:
+    """Answers like ``lead`` and remembers what it was asked; fails where it is told to."""
+
+    name = "lead"
+    settings: Mapping[str, Setting] = MappingProxyType({})
+
+    def __init__(self, fails: Callable[[Query], bool] = lambda _: False) -> None:
+        self.asked: list[tuple[str, str, int | None]] = []
+        self.fails = fails
+
+    def retrieve(self, query: Query) -> Retrieval:
+        self.asked.append((query.hypothesis, query.focus, query.budget))
+        if self.fails(query):
+            raise RetrieverError("lead", "is out of order", "Wait.")
+        ranking = tuple(range(len(query.sentences)))
+        return Retrieval(ranking, tuple(-float(index) for index in ranking), ranking[: query.budget])
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Counting], Counting]:
+    """Puts a counting retriever in the place of ``lead``."""
+
+    def put(retriever: Counting) -> Counting:
+        monkeypatch.setattr(MODULE, "make_retriever", lambda *_args, **_kwargs: retriever)
+        return retriever
+
+    return put
+
+
+def finished(reports: Iterator[Progress]) -> Progress:
+    *_, last = reports
+    return last
+
+
+def answers(store: Store, run_id: str, dataset: str = "tiny") -> dict[tuple[str, str], Retrieval | None]:
+    """All that a run holds, but for the seconds."""
+    runs = RunStore(store)
+    found = {
+        (task, instance_id): runs.retrieval(run_id, task, instance_id)
+        for task in runs.run(run_id).tasks
+        for instance_id in store.ids(dataset)
+    }
+    return {
+        pair: Retrieval(one.ranking, one.scores, one.selection, 0.0, one.details)
+        for pair, one in found.items()
+        if one is not None
+    }
+
+
+def test_first_report_comes_before_any_work(store: Store, use: Callable[[Counting], Counting]) -> None:
+    lead = use(Counting())
+    first = next(execute(store, "tiny", "lead"))
+    assert (first.done, first.total, first.failed, first.instance_id) == (0, 6, 0, None)
+    assert first.remaining is None
+    assert lead.asked == []
+
+
+def test_every_instance_is_asked_for_every_task_it_has(
+    store: Store, use: Callable[[Counting], Counting]
+) -> None:
+    lead = use(Counting())
+    reports = list(execute(store, "tiny", "lead"))
+    assert [report.instance_id for report in reports] == [None, *store.ids("tiny")]
+    assert [report.done for report in reports] == list(range(7))
+    assert reports[-1].remaining == 0.0
+    # 6 instances have 2 ER tasks; tiny_4 has no results, the other 5 have 2 Result tasks: 12 + 10.
+    assert len(lead.asked) == 22
+    assert len(set(lead.asked)) == 22
+    run = RunStore(store).run(reports[-1].run_id)
+    assert dict(run.tasks) == {"er@optimal": 6, "er@10": 6, "result-er@optimal": 5, "result-er@5": 5}
+    assert run.n_failed == 0
+
+
+def test_budgets_are_those_of_the_task_and_the_instance(
+    store: Store, use: Callable[[Counting], Counting]
+) -> None:
+    lead = use(Counting())
+    tasks = [*DEFAULT_TASKS, "result-er@unconstrained", "er@3"]
+    finished(execute(store, "tiny", "lead", tasks=tasks, limit=1))
+    # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}: 0 and 5 cover all, 5 alone covers the results.
+    assert [(focus, budget) for _, focus, budget in lead.asked] == [
+        ("all", 2),
+        ("all", 10),
+        ("results", 1),
+        ("results", 5),
+        ("results", None),
+        ("all", 3),
+    ]
+
+
+def test_nothing_is_asked_twice(store: Store, use: Callable[[Counting], Counting]) -> None:
+    lead = use(Counting())
+    finished(execute(store, "tiny", "lead", limit=2))
+    before = answers(store, RunStore(store).runs()[0].id)
+    last = finished(execute(store, "tiny", "lead"))
+    assert len(lead.asked) == len(set(lead.asked)) == 22
+    again = list(execute(store, "tiny", "lead"))
+    assert len(lead.asked) == 22
+    assert [(report.done, report.total, report.remaining) for report in again] == [(6, 6, 0.0)]
+    assert before.items() <= answers(store, last.run_id).items()
+
+
+def test_a_run_gains_tasks(store: Store, use: Callable[[Counting], Counting]) -> None:
+    lead = use(Counting())
+    first = finished(execute(store, "tiny", "lead", tasks=["er@10"]))
+    second = list(execute(store, "tiny", "lead", tasks=["ER@10 ", "er@optimal", "er@10"]))
+    assert (second[0].done, second[-1].done) == (0, 6)
+    assert second[-1].run_id == first.run_id
+    assert len(lead.asked) == 12
+
+
+def test_limit_counts_instances_of_the_dataset(store: Store) -> None:
+    last = finished(execute(store, "tiny", "lead", tasks=["result-er@5"], limit=5))
+    assert (last.done, last.total) == (4, 4)  # tiny_4, the fifth, has no results
+    assert set(answers(store, last.run_id)) == {("result-er@5", f"tiny_{number}") for number in range(4)}
+
+
+def test_nothing_to_do_at_all(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "s.sqlite")
+    ingest(store, written({"only": raw_instance(4, {"a": [1]})}, tmp_path / "d.json"), name="d")
+    reports = list(execute(store, "d", "lead", tasks=["result-er@5"]))
+    assert [(report.done, report.total, report.remaining) for report in reports] == [(0, 0, 0.0)]
+
+
+def test_failures_are_kept_counted_and_tried_again(store: Store, use: Callable[[Counting], Counting]) -> None:
+    def fails(query: Query) -> bool:
+        return query.hypothesis.endswith("cohort 1.") and query.focus == "results"
+
+    use(Counting(fails))
+    last = finished(execute(store, "tiny", "lead"))
+    assert (last.done, last.total, last.failed) == (5, 6, 1)
+    runs = RunStore(store)
+    assert runs.failures(last.run_id, "result-er@5") == {"tiny_1": "lead: is out of order. Wait."}
+    assert runs.run(last.run_id).n_failed == 2
+    mended = use(Counting())
+    last = finished(execute(store, "tiny", "lead"))
+    assert (last.done, last.total, last.failed) == (6, 6, 0)
+    assert [focus for _, focus, _ in mended.asked] == ["results", "results"]
+    assert runs.run(last.run_id).n_failed == 0
+
+
+def test_failures_come_last_when_tried_again(store: Store, use: Callable[[Counting], Counting]) -> None:
+    use(Counting(lambda query: query.hypothesis.endswith("cohort 0.")))
+    finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=2))
+    reports = list(execute(store, "tiny", "lead", tasks=["er@10"]))
+    assert [report.instance_id for report in reports[1:]] == [
+        "tiny_2",
+        "tiny_3",
+        "tiny_4",
+        "tiny_5",
+        "tiny_0",
+    ]
+
+
+def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Callable[[Counting], Counting]) -> None:
+    broken = use(Counting(lambda _: True))
+    with pytest.raises(RetrieverError, match=r"nothing has worked in the first 5 tries.*out of order"):
+        finished(execute(store, "tiny", "lead", tasks=["er@10"]))
+    assert len(broken.asked) == 5
+
+
+def test_a_run_that_has_worked_is_not_given_up(store: Store, use: Callable[[Counting], Counting]) -> None:
+    use(Counting())
+    finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=1))
+    use(Counting(lambda _: True))
+    assert finished(execute(store, "tiny", "lead")).failed == 6
+
+
+def test_cancel_keeps_what_is_answered(store: Store, use: Callable[[Counting], Counting]) -> None:
+    lead = use(Counting())
+    reports = list(execute(store, "tiny", "lead", cancelled=lambda: len(lead.asked) == 6))
+    # Four queries for tiny_0, two for tiny_1, then the cancel: both are stored, one is complete.
+    assert reports[-1].instance_id == "tiny_0"
+    run = RunStore(store).run(reports[-1].run_id)
+    assert dict(run.tasks) == {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
+    finished(execute(store, "tiny", "lead"))
+    assert len(lead.asked) == len(set(lead.asked)) == 22
+
+
+def test_cancelled_from_the_start_asks_nothing(store: Store, use: Callable[[Counting], Counting]) -> None:
+    lead = use(Counting())
+    reports = list(execute(store, "tiny", "lead", cancelled=lambda: True))
+    assert len(reports) == 1
+    assert lead.asked == []
+    assert dict(RunStore(store).runs()[0].tasks) == {}
+
+
+def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:
+    last = finished(execute(store, "tiny", "oracle", tasks=["result-er@optimal"]))
+    # The result aspects {3, 5} and {5, 7} of tiny_0 share sentence 5; each next instance is shifted by one.
+    assert {
+        instance_id: one.selection for (_, instance_id), one in answers(store, last.run_id).items() if one
+    } == {"tiny_0": (5,), "tiny_1": (6,), "tiny_2": (7,), "tiny_3": (8,), "tiny_5": (10,)}
+
+
+def test_a_retriever_is_made_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def counted(*args: object, **kwargs: object) -> object:
+        made.append(args)
+        return make_retriever(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MODULE, "make_retriever", counted)
+    finished(execute(store, "tiny", "bm25"))
+    assert len(made) == 1
+
+
+def test_seconds_are_measured_where_the_retriever_does_not(
+    store: Store, use: Callable[[Counting], Counting]
+) -> None:
+    use(Counting())
+    last = finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=1))
+    retrieval = RunStore(store).retrieval(last.run_id, "er@10", "tiny_0")
+    assert retrieval is not None
+    assert retrieval.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("huge", "lead"), UnknownNameError),
+        (("tiny", "leed"), SettingError),
+        (("tiny", "bm25", {"k2": 1}), SettingError),
+        (("tiny", "bm25", {"k1": "much"}), SettingError),
+        (("tiny", "lead", None, ["er@0"]), SettingError),
+    ],
+)
+def test_wrong_names_are_told_at_the_call_and_leave_no_run(
+    store: Store, arguments: tuple[str, str], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        execute(store, *arguments)
+    assert RunStore(store).runs() == ()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    retriever=st.sampled_from(["random", "bm25", "oracle", "abstract-tail"]),
+    stops=st.lists(st.integers(0, 9), max_size=6),
+    limits=st.lists(st.none() | st.integers(1, 6), min_size=1, max_size=3),
+    closes=st.booleans(),
+)
+def test_however_often_interrupted_a_run_ends_like_one_that_was_not(
+    tmp_path_factory: pytest.TempPathFactory,
+    retriever: str,
+    stops: list[int],
+    limits: list[int | None],
+    closes: bool,
+) -> None:
+    folder = tmp_path_factory.mktemp("resume")
+    path = written(raw_dataset(6), folder / "tiny.json")
+    whole, parts = open_store(folder / "whole.sqlite"), open_store(folder / "parts.sqlite")
+    for store in (whole, parts):
+        ingest(store, path, name="tiny")
+    run_id = finished(execute(whole, "tiny", retriever)).run_id
+
+    for number, stop in enumerate(stops):
+        queries = iter(range(stop))
+        reports = execute(
+            parts,
+            "tiny",
+            retriever,
+            limit=limits[number % len(limits)],
+            cancelled=lambda queries=queries: next(queries, None) is None,  # type: ignore[misc]
+        )
+        if closes:  # dropped after two reports, as by a closed page
+            next(reports)
+            next(reports, None)
+        else:
+            finished(reports)
+    assert finished(execute(parts, "tiny", retriever)).run_id == run_id
+    assert answers(parts, run_id) == answers(whole, run_id)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
+from evidencebench_core.runs import (
+    RunStore,
+    compare_runs,
+    execute,
+    leaderboard,
+    score_predictions,
+    score_run,
+)
+from tests.factories import raw_dataset, written
+
+
+def executed(store: Store, retriever: str, dataset: str = "tiny", limit: int | None = None) -> str:
+    *_, last = execute(store, dataset, retriever, limit=limit)
+    return last.run_id
+
+
+def test_score_of_a_run(store: Store) -> None:
+    score = score_run(store, executed(store, "lead")[:6], "er@10")
+    # Aspects stand at number, {number+3, number+5}, {number+5, number+7}, modulo 12; lead picks 0 to 9.
+    # tiny_0: 0 | 3,5 | 5,7 all. ... tiny_4: 4 | 7,9 | 9,11 all. tiny_5: 5 | 8,10 | 10,0 all.
+    assert score.aspect_recall == 1.0
+    assert (score.n_scored, score.n_skipped, score.n_missing) == (6, 0, 0)
+
+
+def test_result_tasks_skip_the_instance_without_results(store: Store) -> None:
+    score = score_run(store, executed(store, "oracle"), "result-er@optimal")
+    assert (score.n_scored, score.n_missing, list(score.skipped)) == (5, 0, ["tiny_4"])
+    assert score.aspect_recall == score.ceiling == 1.0
+
+
+def test_unanswered_instances_are_missing(store: Store) -> None:
+    run_id = executed(store, "oracle", limit=4)
+    score = score_run(store, run_id, "er@optimal")
+    assert (score.n_scored, score.missing, score.aspect_recall) == (4, ("tiny_4", "tiny_5"), 1.0)
+    zero = score_run(store, run_id, "er@optimal", missing="zero")
+    assert (zero.n_scored, zero.aspect_recall) == (6, pytest.approx(4 / 6))
+
+
+def test_a_task_that_was_never_run_is_all_missing(store: Store) -> None:
+    score = score_run(store, executed(store, "lead"), "er@3")
+    assert (score.n_scored, score.n_missing, score.aspect_recall) == (0, 6, None)
+
+
+def test_compare_is_paired_by_instance(store: Store) -> None:
+    comparison = compare_runs(
+        store, executed(store, "oracle"), executed(store, "lead", limit=4), "er@optimal"
+    )
+    # lead picks 0 and 1, which covers an aspect of tiny_0 (0) and of tiny_1 (1), none of tiny_2 and tiny_3.
+    assert comparison.n == 4
+    assert comparison.mean_a == 1.0
+    assert comparison.mean_b == pytest.approx((1 / 3 + 1 / 3 + 0 + 0) / 4)
+    assert (comparison.wins, comparison.ties, comparison.losses) == (4, 0, 0)
+    assert (comparison.only_in_a, comparison.only_in_b) == (("tiny_4", "tiny_5"), ())
+
+
+def test_runs_over_different_datasets_are_not_compared(store: Store, tmp_path: Path) -> None:
+    ingest(store, written(raw_dataset(2), tmp_path / "other.json"), name="other")
+    with pytest.raises(SettingError, match="different datasets, 'tiny' and 'other'"):
+        compare_runs(store, executed(store, "lead"), executed(store, "lead", "other"), "er@10")
+
+
+def test_predictions(store: Store) -> None:
+    predictions: dict[str, object] = {"tiny_0": [5, 5, 0], "tiny_1": [], "tiny_2": [2, 11, 10, 9]}
+    score = score_predictions(store, "tiny", predictions, "er@optimal")
+    # tiny_0: 5 and 0 cover all three. tiny_1: nothing. tiny_2 (method {2}, outcome {5, 7}, harm {7, 9}):
+    # four picks for a budget of 2, one covers method, one harm: each is drawn with probability
+    # 1 - C(3,2)/C(4,2) = 1/2, so (1/2 + 0 + 1/2) / 3 = 1/3.
+    assert dict(score.per_instance) == pytest.approx({"tiny_0": 1.0, "tiny_1": 0.0, "tiny_2": 1 / 3})
+    assert (score.n_scored, score.n_missing, score.n_empty) == (3, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("picks", "problem"),
+    [
+        ([12], "12 sentences"),
+        ([-1], "sentence -1"),
+        ([1.0], "1.0"),
+        (["1"], "'1'"),
+        ([True], "True"),
+        ([[1]], "not an integer"),
+    ],
+)
+def test_picks_that_are_no_sentence_indices(store: Store, picks: object, problem: str) -> None:
+    with pytest.raises(SelectionError, match=problem) as caught:
+        score_predictions(store, "tiny", {"tiny_0": [1], "tiny_4": picks}, "result-er@5")
+    assert "tiny_4" in str(caught.value)
+
+
+def test_predictions_for_unknown_instances(store: Store) -> None:
+    with pytest.raises(SelectionError, match="1 of 2 belong to no instance of the dataset: 'tiny_6'"):
+        score_predictions(store, "tiny", {"tiny_0": [1], "tiny_6": [1]}, "er@10")
+
+
+def test_unknown_names(store: Store) -> None:
+    with pytest.raises(UnknownNameError):
+        score_predictions(store, "huge", {}, "er@10")
+    with pytest.raises(UnknownNameError):
+        score_run(store, "ffff", "er@10")
+    with pytest.raises(SettingError):
+        score_run(store, executed(store, "lead"), "er@none")
+
+
+def test_leaderboard_has_the_best_first_and_the_unscored_nowhere(store: Store) -> None:
+    for retriever in ("lead", "oracle", "abstract-tail"):
+        executed(store, retriever)
+    *_, last = execute(store, "tiny", "bm25", tasks=["er@10"])
+    rows = leaderboard(store, "tiny", "er@optimal")
+    assert rows[0].run.label == "oracle"
+    assert len(rows) == 3
+    means = [row.score.aspect_recall or 0 for row in rows]
+    assert means == sorted(means, reverse=True)
+    assert last.run_id in {row.run.id for row in leaderboard(store, "tiny", "er@10")}
+    assert len(RunStore(store).runs("tiny")) == 4

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+
+import pytest
+
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.retrievers import Retrieval, full_settings
+from evidencebench_core.runs import RunInfo, RunSpec, RunStore, run_label
+
+ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), (3, 0), 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
+
+
+@pytest.fixture
+def runs(store: Store) -> RunStore:
+    return RunStore(store)
+
+
+def made(runs: RunStore, retriever: str = "bm25", **settings: object) -> RunInfo:
+    dataset = runs.store.dataset("tiny")
+    return runs.create(RunSpec(dataset.sha256, retriever, full_settings(retriever, settings)), dataset)
+
+
+def test_a_new_run_is_empty(runs: RunStore) -> None:
+    run = made(runs, k1=1.2)
+    assert (run.dataset, run.retriever, run.label) == ("tiny", "bm25", "bm25 k1=1.2")
+    assert (dict(run.tasks), run.n_failed) == ({}, 0)
+    assert run.settings["b"] == 0.75
+
+
+def test_the_same_spec_is_the_same_run(runs: RunStore) -> None:
+    first = made(runs)
+    assert made(runs, k1="1.50") == first
+    assert runs.runs() == (first,)
+
+
+def test_runs_of_a_dataset(runs: RunStore) -> None:
+    made(runs)
+    made(runs, "lead")
+    assert {run.label for run in runs.runs("tiny")} == {"bm25", "lead"}
+    with pytest.raises(UnknownNameError):
+        runs.runs("huge")
+
+
+def test_run_by_the_beginning_of_its_id(runs: RunStore) -> None:
+    run = made(runs)
+    assert runs.run(run.id[:5]) == run
+    assert runs.run(f" {run.id.upper()} ") == run
+
+
+@pytest.mark.parametrize("name", ["", "  ", "nope", "%", "_" * 12])
+def test_no_such_run(runs: RunStore, name: str) -> None:
+    made(runs)
+    with pytest.raises(UnknownNameError, match="evidencebench runs"):
+        runs.run(name)
+
+
+def test_a_beginning_that_fits_two_runs(runs: RunStore) -> None:
+    # 17 runs, 16 first digits: two of them share theirs.
+    ids = [made(runs, "random", seed=seed).id for seed in range(17)]
+    shared = next(digit for digit in "0123456789abcdef" if sum(id_[0] == digit for id_ in ids) > 1)
+    with pytest.raises(UnknownNameError, match="Give more of the id"):
+        runs.run(shared)
+
+
+def test_an_answer_comes_back_as_it_was(runs: RunStore) -> None:
+    run = made(runs)
+    runs.add(run.id, "tiny_0", {"er@10": ANSWER, "er@optimal": "no luck"})
+    assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
+    assert runs.selections(run.id, "er@10") == {"tiny_0": (3, 0)}
+    assert runs.done(run.id, "er@10") == {"tiny_0"}
+    assert runs.retrieval(run.id, "er@10", "tiny_1") is None
+
+
+def test_a_failure_is_no_answer(runs: RunStore) -> None:
+    run = made(runs)
+    runs.add(run.id, "tiny_0", {"er@10": "no luck"})
+    assert runs.failures(run.id, "er@10") == {"tiny_0": "no luck"}
+    assert runs.retrieval(run.id, "er@10", "tiny_0") is None
+    assert runs.selections(run.id, "er@10") == {}
+    assert runs.done(run.id, "er@10") == set()
+    again = runs.run(run.id)
+    assert (dict(again.tasks), again.n_failed) == ({"er@10": 0}, 1)
+
+
+def test_a_failure_gives_way_to_an_answer_and_an_answer_to_nothing(runs: RunStore) -> None:
+    run = made(runs)
+    runs.add(run.id, "tiny_0", {"er@10": "no luck"})
+    runs.add(run.id, "tiny_0", {"er@10": ANSWER})
+    runs.add(run.id, "tiny_0", {"er@10": "late failure"})
+    runs.add(run.id, "tiny_0", {"er@10": Retrieval((1,), (1.0,), (1,))})
+    assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
+    assert runs.failures(run.id, "er@10") == {}
+
+
+def test_an_empty_selection_is_an_answer(runs: RunStore) -> None:
+    run = made(runs)
+    runs.add(run.id, "tiny_0", {"er@10": Retrieval((), (), ())})
+    assert runs.selections(run.id, "er@10") == {"tiny_0": ()}
+
+
+def test_tasks_stand_in_the_benchmarks_order(runs: RunStore) -> None:
+    run = made(runs)
+    tasks = ["result-er@5", "er@3", "er@10", "er@optimal"]
+    runs.add(run.id, "tiny_0", dict.fromkeys(tasks, ANSWER))
+    assert list(runs.run(run.id).tasks) == ["er@optimal", "er@10", "result-er@5", "er@3"]
+
+
+def test_labels() -> None:
+    assert run_label("bm25", full_settings("bm25")) == "bm25"
+    assert run_label("bm25", full_settings("bm25", {"b": 0.5, "k1": 1.2})) == "bm25 k1=1.2 b=0.5"
+    hybrid = full_settings("hybrid", {"of": "lead,bm25", "bm25.k1": 2})
+    assert run_label("hybrid", hybrid) == "hybrid of=bm25+lead bm25.k1=2.0"
+    assert run_label("gone", {"depth": 3}) == "gone depth=3"

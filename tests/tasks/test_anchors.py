@@ -1,0 +1,64 @@
+"""Ceiling and random expectation on the real train set, as the project states them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.tasks import TASKS, score
+
+pytestmark = pytest.mark.realdata
+
+
+@pytest.fixture(scope="module")
+def gold(train_raw: dict[str, dict[str, Any]]) -> list[tuple[str, EvidenceSet]]:
+    return [(name, parse_instance(name, raw).evidence) for name, raw in train_raw.items()]
+
+
+@pytest.mark.parametrize(
+    ("task", "n", "random_expectation", "ceiling"),
+    [
+        ("er@optimal", 96, 8.86, 100.00),
+        ("er@10", 96, 24.31, 99.82),
+        ("result-er@optimal", 95, 4.38, 100.00),
+        ("result-er@5", 95, 12.31, 99.59),
+    ],
+)
+def test_anchors(
+    gold: list[tuple[str, EvidenceSet]], task: str, n: int, random_expectation: float, ceiling: float
+) -> None:
+    everything = {name: list(range(evidence.n_sentences)) for name, evidence in gold}
+    result = score(TASKS[task], gold, everything)
+    assert result.n_scored == n
+    assert result.random_expectation is not None
+    assert result.ceiling is not None
+    assert round(100 * result.random_expectation, 2) == random_expectation
+    assert round(100 * result.ceiling, 2) == ceiling
+    # who selects the whole paper scores what random picks are expected to
+    assert result.aspect_recall == pytest.approx(result.random_expectation, abs=1e-12)
+
+
+@pytest.mark.parametrize("task", ["result-er@optimal", "result-er@5", "result-er@unconstrained"])
+def test_the_one_instance_without_results_is_skipped_and_named(
+    gold: list[tuple[str, EvidenceSet]], task: str
+) -> None:
+    result = score(TASKS[task], gold, {})
+    assert result.skipped == {"evidencebench_train_id_66": "it has no result aspects"}
+    assert result.n_missing == 95
+
+
+def test_the_stored_selections_reach_the_ceiling(
+    gold: list[tuple[str, EvidenceSet]], train_raw: dict[str, dict[str, Any]]
+) -> None:
+    stored = {
+        task: {name: parse_instance(name, raw).stored.get(task) for name, raw in train_raw.items()}
+        for task in ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
+    }
+    for task, selections in stored.items():
+        picks = {name: found.sentence_indices for name, found in selections.items() if found is not None}
+        result = score(TASKS[task], gold, picks)
+        assert result.n_missing == 0
+        assert result.aspect_recall == result.ceiling

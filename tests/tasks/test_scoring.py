@@ -1,0 +1,196 @@
+"""Scores of selections."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evidencebench_core.data.model import Aspect, EvidenceSet
+from evidencebench_core.errors import SelectionError, SettingError
+from evidencebench_core.tasks import TASKS, score, task_named
+
+DESIGN_KEYS = {
+    "task",
+    "n_scored",
+    "n_skipped",
+    "n_missing",
+    "aspect_recall",
+    "standard_error",
+    "ci95",
+    "ceiling",
+    "random_expectation",
+    "per_instance",
+}
+
+
+def evidence(n_sentences: int, covers: list[tuple[int, ...]], results: set[int], optimal: int) -> EvidenceSet:
+    """An evidence set whose result aspects, at these positions, need one sentence."""
+    aspects = tuple(Aspect(f"a{i}", cover, i in results, f"A{i + 1}") for i, cover in enumerate(covers))
+    return EvidenceSet(n_sentences, aspects, optimal, 1 if results else None)
+
+
+GOLD = [
+    ("p1", evidence(10, [(0,), (1,), (2, 3)], {1}, 3)),
+    ("p2", evidence(4, [(0, 1)], {0}, 1)),
+    ("p3", evidence(6, [(5,), (4,)], set(), 2)),
+]
+ER, RESULTS = TASKS["er@optimal"], TASKS["result-er@optimal"]
+
+
+def test_by_hand() -> None:
+    # p1: 0 and 3 meet two of three aspects: 2/3. p2: K = 1 of 2 picks, one of which covers:
+    # 1 - C(1,1)/C(2,1) = 1/2. p3: an empty selection: 0. Mean (2/3 + 1/2 + 0) / 3 = 7/18.
+    result = score(ER, GOLD, {"p1": [0, 3, 3], "p2": [0, 2], "p3": []})
+    assert result.per_instance == pytest.approx({"p1": 2 / 3, "p2": 1 / 2, "p3": 0.0})
+    assert result.aspect_recall == pytest.approx(7 / 18)
+    assert (result.n_scored, result.n_skipped, result.n_missing, result.n_empty) == (3, 0, 0, 1)
+    assert result.ceiling == 1.0
+    # p1: n 10, K 3: 1 - C(9,3)/C(10,3) = 3/10 twice, 1 - C(8,3)/C(10,3) = 1 - 56/120 = 8/15; mean 17/45.
+    # p2: n 4, K 1: 2/4. p3: n 6, K 2: 2/6. Mean (17/45 + 1/2 + 1/3) / 3 = 109/270.
+    assert result.random_expectation == pytest.approx(109 / 270)
+    # mean 7/18 = 14/36; deviations 10/36, 4/36, -14/36; variance 312/3888; SE = sqrt(312/3888/3)
+    assert result.standard_error == pytest.approx((312 / 3888 / 3) ** 0.5)
+    assert result.ci95 is not None
+    assert 0.0 <= result.ci95[0] < 7 / 18 < result.ci95[1] <= 2 / 3
+
+
+def test_an_instance_without_result_aspects_is_skipped_with_its_reason() -> None:
+    result = score(RESULTS, GOLD, {"p1": [1], "p2": [3], "p3": [0]})
+    assert result.skipped == {"p3": "it has no result aspects"}
+    assert result.n_skipped == 1
+    assert result.per_instance == {"p1": 1.0, "p2": 0.0}
+    assert result.missing == ()
+
+
+def test_a_skipped_instance_is_not_missing() -> None:
+    assert score(RESULTS, GOLD, {"p1": [1], "p2": [3]}).n_missing == 0
+
+
+def test_a_missing_instance_is_left_out_and_named() -> None:
+    result = score(ER, GOLD, {"p1": [0, 1, 2]})
+    assert result.missing == ("p2", "p3")
+    assert (result.n_scored, result.n_missing, result.n_empty) == (1, 2, 0)
+    assert result.aspect_recall == 1.0
+    # one instance says nothing about the spread
+    assert result.standard_error is None
+    assert result.ci95 is None
+
+
+def test_a_missing_instance_is_scored_0_when_asked() -> None:
+    result = score(ER, GOLD, {"p1": [0, 1, 2]}, missing="zero")
+    assert result.missing == ("p2", "p3")
+    assert (result.n_scored, result.n_missing, result.n_empty) == (3, 2, 0)
+    assert result.per_instance == {"p1": 1.0, "p2": 0.0, "p3": 0.0}
+    assert result.aspect_recall == pytest.approx(1 / 3)
+
+
+def test_without_a_scored_instance_nothing_is_defined() -> None:
+    for result in (score(ER, GOLD, {}), score(ER, [], {})):
+        means = (result.aspect_recall, result.standard_error, result.ci95, result.ceiling)
+        assert means == (None, None, None, None)
+        assert result.random_expectation is None
+        assert result.per_instance == {}
+
+
+def test_without_a_limit_any_number_is_right_and_random_has_no_expectation() -> None:
+    result = score(TASKS["result-er@unconstrained"], GOLD, {"p1": list(range(10)), "p2": [3]})
+    assert result.per_instance == {"p1": 1.0, "p2": 0.0}
+    assert result.ceiling == 1.0
+    assert result.random_expectation is None
+
+
+def test_a_small_budget_lowers_the_ceiling() -> None:
+    # er@1: p1 1 of 3, p2 1 of 1, p3 1 of 2; mean 11/18
+    result = score(task_named("er@1"), GOLD, {"p1": [0], "p2": [0], "p3": [5]})
+    assert result.ceiling == pytest.approx(11 / 18)
+    assert result.aspect_recall == pytest.approx(11 / 18)
+
+
+def test_the_denominator_is_a_choice_for_recall_ceiling_and_random_alike() -> None:
+    gold = [("p1", evidence(4, [(0,), ()], set(), 1)), ("p2", evidence(4, [()], set(), 1))]
+    ours = score(ER, gold, {"p1": [0], "p2": [0]})
+    assert (ours.per_instance, ours.ceiling) == ({"p1": 0.5, "p2": 0.0}, 0.25)
+    assert ours.random_expectation == 1 / 16  # p1: (1/4 + 0) / 2, p2: 0
+    theirs = score(ER, gold, {"p1": [0], "p2": [0]}, denominator="coverable")
+    assert (theirs.per_instance, theirs.ceiling, theirs.random_expectation) == ({"p1": 1.0}, 1.0, 0.25)
+    assert theirs.skipped == {"p2": "no sentence covers any of its aspects"}
+
+
+def test_one_seed_one_interval() -> None:
+    selections = {"p1": [0, 3], "p2": [2], "p3": [4]}
+    assert score(ER, GOLD, selections, seed=5) == score(ER, iter(GOLD), selections, seed=5)
+
+
+def test_predictions_for_unknown_instances_are_refused() -> None:
+    with pytest.raises(SelectionError) as caught:
+        score(ER, GOLD, {"p1": [0], "q1": [0], "q2": [0], "q3": [], "q4": [1]})
+    assert str(caught.value) == (
+        "selections: 4 of 5 belong to no instance of the dataset: 'q1', 'q2', 'q3', …. "
+        "Check the ids, and that the dataset is the one that was predicted."
+    )
+
+
+@pytest.mark.parametrize("picks", [[10], [-1], [1.5], ["1"], [True], "0"])
+def test_bad_selections_are_refused_with_their_instance(picks: object) -> None:
+    with pytest.raises(SelectionError, match=r"^p1: "):
+        score(ER, GOLD, {"p1": picks})  # type: ignore[dict-item]
+
+
+def test_a_bad_selection_of_a_skipped_instance_is_refused_too() -> None:
+    with pytest.raises(SelectionError, match="p3: selects sentence 6"):
+        score(RESULTS, GOLD, {"p3": [6]})
+
+
+def test_gold_that_repeats_an_instance_is_refused() -> None:
+    with pytest.raises(SettingError, match="gold: repeats instance 'p1'"):
+        score(ER, [GOLD[0], GOLD[0]], {})
+
+
+def test_unknown_choices_are_refused() -> None:
+    with pytest.raises(SettingError, match="missing: is 'drop'"):
+        score(ER, GOLD, {}, missing="drop")  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="denominator: is 'some'"):
+        score(ER, GOLD, {}, denominator="some")  # type: ignore[arg-type]
+
+
+def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
+    result = score(RESULTS, GOLD, {"p1": [1]})
+    as_dict = result.as_dict()
+    assert set(as_dict) == DESIGN_KEYS | {"n_empty", "skipped", "missing"}
+    assert json.loads(json.dumps(as_dict)) == as_dict
+    assert as_dict["task"] == "result-er@optimal"
+    assert as_dict["skipped"] == {"p3": "it has no result aspects"}
+    assert as_dict["missing"] == ["p2"]
+    assert as_dict["ci95"] is None
+
+
+def test_a_score_cannot_be_changed() -> None:
+    result = score(ER, GOLD, {"p1": [1]})
+    with pytest.raises(TypeError):
+        result.per_instance["p1"] = 1.0  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        result.n_scored = 7  # type: ignore[misc]
+
+
+class TestHtml:
+    def test_percent_with_one_decimal_and_interval(self) -> None:
+        html = score(ER, GOLD, {"p1": [0, 1, 2], "p2": [0], "p3": [4, 5]})._repr_html_()
+        assert "<caption>ER@Optimal</caption>" in html
+        assert "<td>100.0 % [100.0, 100.0]</td>" in html
+        assert '<th scope="row">scored</th><td>3</td>' in html
+
+    def test_ids_are_escaped_and_named_up_to_five(self) -> None:
+        gold = [(f"<script>{i}", GOLD[0][1]) for i in range(7)]
+        html = score(ER, gold, {})._repr_html_()
+        assert "<script>" not in html
+        assert "7 (&lt;script&gt;0; " in html
+        assert "&lt;script&gt;4; …)" in html
+        assert "&lt;script&gt;5" not in html
+
+    def test_the_undefined_is_a_dash(self) -> None:
+        assert '<th scope="row">Aspect Recall</th><td>–</td>' in score(ER, [], {})._repr_html_()
+
+    def test_another_denominator_is_said(self) -> None:
+        html = score(ER, GOLD, {}, denominator="coverable")._repr_html_()
+        assert "<caption>ER@Optimal, over coverable aspects</caption>" in html

@@ -1,0 +1,68 @@
+"""Names of tasks."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from evidencebench_core.data.model import Aspect, EvidenceSet
+from evidencebench_core.errors import SettingError
+from evidencebench_core.tasks import TASKS, Task, task_named
+
+EVIDENCE = EvidenceSet(
+    n_sentences=30,
+    aspects=(Aspect("a", (1, 2), False, "A1"), Aspect("b", (3,), True, "A2")),
+    optimal=2,
+    results_optimal=1,
+)
+
+
+def test_the_five_tasks_and_their_titles() -> None:
+    assert {name: task.title for name, task in TASKS.items()} == {
+        "er@optimal": "ER@Optimal",
+        "er@10": "ER@10",
+        "result-er@optimal": "Result-ER@Optimal",
+        "result-er@5": "Result-ER@5",
+        "result-er@unconstrained": "Result-ER Unconstrained",
+    }
+    assert all(task.name == name for name, task in TASKS.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [("er@optimal", 2), ("er@10", 10), ("result-er@optimal", 1), ("result-er@5", 5), ("er@3", 3)],
+)
+def test_budget_of_an_instance(name: str, budget: int) -> None:
+    assert task_named(name).budget_for(EVIDENCE) == budget
+
+
+def test_without_a_limit_the_budget_is_none() -> None:
+    assert TASKS["result-er@unconstrained"].budget_for(EVIDENCE) is None
+
+
+def test_without_result_aspects_the_optimal_budget_is_none() -> None:
+    bare = dataclasses.replace(EVIDENCE, results_optimal=None)
+    assert TASKS["result-er@optimal"].budget_for(bare) is None
+
+
+def test_any_k_is_a_task() -> None:
+    assert task_named("er@7") == Task("er@7", "all", 7)
+    assert task_named(" Result-ER@250 ") == Task("result-er@250", "results", 250)
+    assert task_named("Result-ER@250").title == "Result-ER@250"
+    assert task_named("ER@Optimal") is TASKS["er@optimal"]
+    assert task_named("er@10") is TASKS["er@10"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "er", "er@", "er@0", "er@-1", "er@1.5", "er@01", "er@٣", "er@unconstrained", "er@" + "9" * 5000],
+)
+def test_any_other_name_is_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        task_named(name)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 250
+    for known in TASKS:
+        assert known in message

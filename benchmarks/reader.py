@@ -2,8 +2,9 @@
 
 ``python benchmarks/reader.py [--clicks 40]`` prints one JSON document, all times in milliseconds:
 ``click_to_highlight`` and ``hover_to_light`` run from the input event's own time stamp to after the
-next frame is painted; the long tasks are all that held the browser's main thread over 50 ms,
-Streamlit's own included. Exits 1 if a click or hover took 100 ms.
+next frame is painted. Clicks are measured twice: each after the script has answered the one before,
+and without waiting, so that Streamlit's runs get in the way. The long tasks are all that held the browser's main thread over 50 ms,
+Streamlit's own included. Exits 1 if the 95th percentile of either is 100 ms or more.
 """
 
 from __future__ import annotations
@@ -81,11 +82,16 @@ def measured(address: str, path: str, clicks: int) -> dict[str, object]:
         build = page.evaluate("window.longTasks")
         page.evaluate(PROBE)
         rows = page.locator(".reader .s .no")
-        for click in range(clicks):
-            rows.nth(1 + click * 19 % 790).click()
+        places = [1 + click * 19 % 790 for click in range(2 * clicks)]
+        for place in places[:clicks]:
+            rows.nth(place).click()
+            page.get_by_text(f"sentence={place} ").wait_for(timeout=60_000)
         click_times = shown_times(page, "click", clicks)
-        last = 1 + (clicks - 1) * 19 % 790
-        page.get_by_text(f"sentence={last} ").wait_for(timeout=60_000)
+        page.evaluate("window.times.click.length = 0")
+        for place in places[clicks:]:
+            rows.nth(place).click()
+        rapid_times = shown_times(page, "click", clicks)
+        page.get_by_text(f"sentence={places[-1]} ").wait_for(timeout=60_000)
         for chip in range(36):
             page.locator(".reader .strip .chip").nth(chip).hover()
         hover_times = shown_times(page, "mouseover", 36)
@@ -99,6 +105,7 @@ def measured(address: str, path: str, clicks: int) -> dict[str, object]:
         browser.close()
     return {
         "click_to_highlight": click_times,
+        "click_to_highlight_while_the_script_runs": rapid_times,
         "hover_to_light": hover_times,
         "long_tasks_while_loading": [round(ms) for ms in build],
         "long_tasks_while_updating": [round(ms) for ms in update],
@@ -116,7 +123,7 @@ def main() -> int:
     with served(ROOT / "tests" / "browser" / "reader_app.py") as address:
         result = measured(address, path, clicks)
     print(json.dumps(result, indent=2))
-    slowest = max(result[name]["max"] for name in ("click_to_highlight", "hover_to_light"))  # type: ignore[index]
+    slowest = max(result[name]["p95"] for name in ("click_to_highlight", "hover_to_light"))  # type: ignore[index]
     return 0 if slowest < LIMIT_MS else 1
 
 

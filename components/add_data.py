@@ -10,23 +10,27 @@ import streamlit as st
 
 from components.markdown import literal
 from components.run_work import start_download, start_ingest
-from evidencebench_core.data import DATASETS, RemoteDataset
+from evidencebench_core.data import DATASETS
 from evidencebench_core.errors import DataError
 
 __all__ = ["SAMPLE", "draw_download", "draw_file", "draw_sample"]
 
 SAMPLE: Final = Path(__file__).resolve().parent.parent / "sample_data" / "sample_data.json"
+_SIZES: Final = {
+    "evidencebench": "A few megabytes.",
+    "evidencebench-100k": "Gigabytes: see that there is room, and patience.",
+}
 _SUFFIXES: Final = ["json", "jsonl", "ndjson", "gz", "zst"]
 
 
-def draw_sample(primary: bool) -> None:
+def draw_sample() -> None:
     """Six synthetic papers, loaded in a second."""
     st.markdown("#### Sample papers")
     st.markdown(
         "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
         "Invented, and marked so."
     )
-    if st.button("Load the sample papers", type="primary" if primary else "secondary", key="load-sample"):
+    if st.button("Load the sample papers", type="primary", key="load-sample"):
         start_ingest(SAMPLE, "sample_data", "Read the sample papers")
         st.rerun()
 
@@ -74,10 +78,14 @@ def draw_download() -> None:
     st.markdown("#### A download")
     choices = [(name, split) for name, remote in DATASETS.items() for split in remote.splits]
     name, split = st.selectbox(
-        "Dataset to download", choices, format_func=lambda choice: f"{choice[0]}, {choice[1]}", key="download"
+        "Released dataset", choices, format_func=lambda choice: f"{choice[0]}, {choice[1]}", key="download"
     )
-    remote: RemoteDataset = DATASETS[name]
-    st.markdown(literal(remote.describe(split)))
+    remote = DATASETS[name]
+    file = remote.splits[split]
+    st.markdown(
+        f"{literal(file.filename)}, under **{literal(file.licence)}**. "
+        f"[Where it comes from]({remote.page}). {_SIZES[name]}"
+    )
     if st.button("Accept the licence and download", key="start-download"):
-        start_download(name, split, Path(tempfile.gettempdir()))
+        start_download(name, split)
         st.rerun()

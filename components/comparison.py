@@ -22,7 +22,7 @@ from evidencebench_core.tasks import Score, ScoreComparison, Task, compare_score
 __all__ = ["draw_comparison"]
 
 _COLUMNS = (
-    Column("id", "Instance"),
+    Column("id", "Instance", "id"),
     Column("a", "First", "percent"),
     Column("b", "Second", "percent"),
     Column("difference", "Difference, points", "number", digits=1),

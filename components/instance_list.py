@@ -234,7 +234,7 @@ def _count_line(dataset: DatasetInfo, found: Listing) -> None:
 def _columns(runs: Sequence[RunInfo], task: Task) -> tuple[Column, ...]:
     return (
         Column("hypothesis", "Hypothesis", "title", sortable=True),
-        Column("id", "Instance", "text", sortable=True),
+        Column("id", "Instance", "id", sortable=True),
         Column("n_sentences", "Sentences", "number", "Size of the candidate pool", sortable=True),
         Column("n_aspects", "Aspects", "number", "Study aspects", sortable=True),
         Column(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import runpy
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ _APP: Final = Path(__file__).resolve().parent.parent / "app.py"
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Show an error of ours as the one line that it is; everything else is a bug and surfaces."""
+    """Show an error of ours as the one line that it is; everything else is a bug, told and logged."""
     if not entered():
         # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
         # page without app.py. Then the page lets app.py in, which comes back to the page.
@@ -36,6 +37,12 @@ def guarded() -> Iterator[None]:
         yield
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
+    except Exception as error:  # the page's last line of defence: told and logged
+        logging.getLogger(__name__).exception("a page failed")
+        st.error(
+            f"This page failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
+            "log of the server has the details. Reload the page, or go to another."
+        )
 
 
 def dataset_picker(state: PageState) -> DatasetInfo | None:

@@ -26,8 +26,8 @@ def draw_published(task: Task) -> None:
         table(
             (
                 Column("system", "System"),
-                Column("recall", "Aspect Recall, %", "number", digits=1),
-                Column("se", "SE", "number", digits=1),
+                Column("recall", "Aspect Recall", "percent"),
+                Column("se", "SE, points", "number", digits=1),
                 Column("strategy", "Strategy"),
                 Column("dataset", "Instances"),
                 Column("source", "Source"),
@@ -35,7 +35,14 @@ def draw_published(task: Task) -> None:
             [
                 Row(
                     str(place),
-                    (f.system, f.aspect_recall, f.standard_error, f.strategy, f.dataset, f.source),
+                    (
+                        f.system,
+                        f.aspect_recall,
+                        f.standard_error and 100 * f.standard_error,
+                        f.strategy,
+                        f.dataset,
+                        f.source,
+                    ),
                     muted=True,
                 )
                 for place, f in enumerate(figures)

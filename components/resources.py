@@ -16,9 +16,19 @@ from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_s
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of
 from evidencebench_core.runs import RunInfo, RunStore, score_run
-from evidencebench_core.tasks import Score, task_named
+from evidencebench_core.tasks import Score, score, task_named
 
-__all__ = ["instance", "jobs", "live_retrieval", "matching", "named_dataset", "run_score", "runs", "store"]
+__all__ = [
+    "bounds",
+    "instance",
+    "jobs",
+    "live_retrieval",
+    "matching",
+    "named_dataset",
+    "run_score",
+    "runs",
+    "store",
+]
 
 
 @st.cache_resource
@@ -116,3 +126,13 @@ def _score(run_id: str, task: str, answered: int, failed: int, missing: str) -> 
 def run_score(run: RunInfo, task: str, missing: str = "report") -> Score:
     """The score of what a run has answered so far."""
     return _score(run.id, task, run.tasks.get(task, 0), run.n_failed, missing)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _bounds(sha256: str, name: str, task: str) -> Score:
+    return score(task_named(task), store().evidence_sets(name), {}, missing="zero")
+
+
+def bounds(dataset: DatasetInfo, task: str) -> Score:
+    """Ceiling and random expectation over every instance of a dataset that a task can score."""
+    return _bounds(dataset.sha256, dataset.name, task)

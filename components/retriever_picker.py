@@ -96,6 +96,7 @@ def retriever_picker(state: PageState, param: str) -> tuple[Choice, ...]:
         "Retrievers (up to three)",
         list(entries),
         selection_mode="multi",
+        wrap=True,
         help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
         **widget,
     )

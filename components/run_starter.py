@@ -1,4 +1,4 @@
-"""The form that starts a run."""
+"""The dialog that starts a run."""
 
 from __future__ import annotations
 
@@ -11,35 +11,38 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.tasks import TASKS, Task
 
-__all__ = ["draw_run_starter"]
+__all__ = ["run_dialog"]
 
 
-def draw_run_starter(dataset: DatasetInfo, task: Task) -> None:
-    """A popover with retriever, settings, tasks and the button; a run that was cancelled resumes from it."""
-    with st.popover("Start or resume a run"):
-        entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
-        name = st.selectbox(
-            "Retriever", list(entries), index=list(entries).index("bm25"), key="run.retriever"
-        )
-        st.caption(literal(entries[name].summary))
-        settings = settings_editor(name, {}, key=f"run.{name}")
-        known = dict(TASKS) | {task.name: task}
-        tasks = st.multiselect(
-            "Tasks",
-            list(known),
-            default=[t for t, asked in known.items() if asked.budget is not None],
-            format_func=lambda task_name: known[task_name].title,
-            key=f"run.tasks.{task.name}",
-        )
-        limit = st.number_input(
-            "Only the first instances",
-            min_value=1,
-            max_value=dataset.n_instances,
-            value=None,
-            placeholder=f"all {dataset.n_instances:,}",
-            key="run.limit",
-        )
-        st.caption("Same settings and data are the same run: what is already answered is not asked again.")
-        if st.button("Start", type="primary", disabled=not tasks, key="run.start"):
-            start_run(dataset.name, name, settings, [known[t] for t in tasks], limit)
-            st.rerun()
+@st.dialog("Start or resume a run", width="medium")
+def run_dialog(dataset: DatasetInfo, task: Task) -> None:
+    """Retriever, settings, tasks and the button; a run that was cancelled goes on from here."""
+    entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
+    name = st.selectbox("Retriever", list(entries), index=list(entries).index("bm25"), key="run.retriever")
+    st.caption(literal(entries[name].summary))
+    settings: dict[str, object] = {}
+    if entries[name].settings:
+        with st.expander("Settings"):
+            settings = settings_editor(name, {}, key=f"run.{name}")
+    known = dict(TASKS) | {task.name: task}
+    tasks = st.multiselect(
+        "Tasks",
+        list(known),
+        default=[t for t, asked in known.items() if asked.budget is not None],
+        format_func=lambda task_name: known[task_name].title,
+        key=f"run.tasks.{task.name}",
+    )
+    limit = st.number_input(
+        "Only the first instances",
+        min_value=1,
+        max_value=dataset.n_instances,
+        value=None,
+        placeholder=f"all {dataset.n_instances:,}",
+        key="run.limit",
+    )
+    st.caption(
+        "The same settings on the same data are the same run: what is already answered is not asked again."
+    )
+    if st.button("Start", type="primary", disabled=not tasks, key="run.start"):
+        start_run(dataset.name, name, settings, [known[t] for t in tasks], limit)
+        st.rerun()

@@ -34,7 +34,7 @@ _COLUMNS = (
     Column("missing", "Missing", "number", "Not answered, or failed; left out of the mean"),
     Column("ceiling", "Ceiling", "percent", "Best possible on the same instances"),
     Column("random", "Random", "percent", "Expected of as many sentences drawn at random, same instances"),
-    Column("id", "Id"),
+    Column("id", "Id", "id"),
 )
 
 
@@ -47,6 +47,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
             "Start one above: bm25 takes seconds."
         )
         return
+    whole = resources.bounds(dataset, task.name)
     ranked = sorted(
         (run for run in runs if run.id in scores), key=lambda run: -(scores[run.id].aspect_recall or 0)
     )
@@ -60,7 +61,11 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
     st.caption("Click two runs to compare them.")
     table(
         _COLUMNS,
-        [_row(run, names[run.id], scores[run.id]) for run in ranked],
+        [
+            _bound("Ceiling: the best selection possible", whole, whole.ceiling),
+            *(_row(run, names[run.id], scores[run.id]) for run in ranked),
+            _bound("Random expectation", whole, whole.random_expectation),
+        ],
         key="runs",
         action="tick",
         chosen=chosen,
@@ -69,6 +74,11 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
     )
     _skipped_note(scores[ranked[0].id], task)
     _chart(ranked, names, scores, task)
+
+
+def _bound(name: str, whole: Score, share: float | None) -> Row:
+    mean = None if share is None else Interval(share)
+    return Row(name, (name, mean, None, whole.n_scored, whole.n_skipped, None, None, None, None), muted=True)
 
 
 def _names(runs: Sequence[RunInfo]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from components import resources
 from components.jobs import Job, JobContext
-from evidencebench_core.data import DATASETS, download, ingest
+from evidencebench_core.data import download, ingest
 from evidencebench_core.runs import execute
 from evidencebench_core.tasks import Task
 
@@ -58,19 +58,20 @@ def start_ingest(path: Path, name: str | None = None, title: str | None = None, 
     return resources.jobs().start("data", str(path), title or f"Read {path.name}", work)
 
 
-def start_download(name: str, split: str, folder: Path) -> Job:
+def start_download(name: str, split: str) -> Job:
     """Fetch a dataset file and read it into the store."""
     store = resources.store()
 
     def work(job: JobContext) -> str:
-        path = download(
-            name, split, folder, progress=lambda done, total: job.report(done, total or 0, "fetching")
-        )
-        info = ingest(
-            store, path, None, lambda done, total, n: job.report(done, total, f"{n:,} instances")
-        ).dataset
-        return f"{info.n_instances:,} instances, loaded as {info.name}."
+        def fetching(done: int, total: int | None) -> None:
+            job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
 
-    return resources.jobs().start(
-        "data", f"{name}/{split}", f"Download {DATASETS[name].title} ({split})", work
-    )
+        def reading(done: int, total: int, n_instances: int) -> None:
+            job.report(done, total, f"{n_instances:,} instances read", stop=True)
+
+        loaded = [
+            ingest(store, path, None, reading).dataset for path in download(name, split, progress=fetching)
+        ]
+        return ", ".join(f"{info.n_instances:,} instances, loaded as {info.name}" for info in loaded)
+
+    return resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)

@@ -35,14 +35,12 @@ def draw() -> None:
         _loaded(datasets)
     job_panel("data")
     st.markdown("## Add data" if datasets else "## Start here")
-    sample, file, remote = st.columns(3, gap="large")
-    loaded = {info.name for info in datasets}
-    with sample:
-        draw_sample(primary=not datasets) if "sample_data" not in loaded else _next_steps()
-    with file:
-        draw_file()
-    with remote:
-        draw_download()
+    ways = [draw_file, draw_download]
+    if not any(info.synthetic for info in datasets):
+        ways.insert(0, draw_sample)
+    for column, draw_way in zip(st.columns(len(ways), gap="large"), ways, strict=True):
+        with column:
+            draw_way()
 
 
 def _loaded(datasets: tuple[DatasetInfo, ...]) -> None:
@@ -69,17 +67,16 @@ def _loaded(datasets: tuple[DatasetInfo, ...]) -> None:
         caption="Datasets in the store; a click opens one",
     )
     st.caption("Click a dataset to browse its instances.")
+    with st.container(horizontal=True):
+        if st.button("Browse instances and read a paper", type="primary"):
+            st.switch_page("pages/browse.py")
+        if st.button("Run retrievers and compare them"):
+            st.switch_page("pages/leaderboard.py")
 
 
 def _open(event: TableEvent) -> None:
     if event.kind == "open":
         open_later("browse", {"dataset": event.value})
-
-
-def _next_steps() -> None:
-    st.markdown("#### What to do next")
-    st.page_link("pages/browse.py", label="Browse instances and read a paper")
-    st.page_link("pages/leaderboard.py", label="Run retrievers and compare them")
 
 
 with guarded():

@@ -10,7 +10,7 @@ from components.copy_link import copy_link
 from components.job_panel import job_panel
 from components.page import dataset_picker, guarded
 from components.published import draw_published
-from components.run_starter import draw_run_starter
+from components.run_starter import run_dialog
 from components.run_table import draw_run_table
 from components.state import PageState
 from components.task_picker import task_picker
@@ -26,7 +26,8 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
-    draw_run_starter(dataset, task)
+    if st.button("Start or resume a run", type="primary"):
+        run_dialog(dataset, task)
     job_panel("run")
     runs = resources.runs(dataset)
     draw_run_table(state, dataset, task, runs)

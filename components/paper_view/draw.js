@@ -15,7 +15,7 @@
  *            mark: string, rank: number, top: number, height: number}} Sentence
  */
 
-/** Letter -> name, label and meaning, in the legend's order. */
+/** Letter -> name, label and meaning, in the legend's order. @type {Record<string, string[]>} */
 const MARKS = {
   g: ["gold", "Gold", "Covers an aspect; not picked, but a pick covers the same"],
   p: ["picked", "Picked", "Picked, and covers no aspect"],
@@ -121,4 +121,36 @@ function spokenMark(index, { mark, rank }, labels) {
     rank ? `picked ${ordinal(rank)}` : "",
     labels.length ? `covers ${labels.join(" ")}` : "",
   ].filter(Boolean).join(", ");
+}
+
+/** A mark in the legend, which leads to the next of its kind.
+ * @param {string} letter @param {number} count @param {boolean} alone whether there are no picks at all */
+function drawKey(letter, count, alone) {
+  const [name, label, meaning] = MARKS[letter];
+  const key = el("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
+  key.title = `${alone ? GOLD_ALONE : meaning}. Click for the next one.`;
+  if (!count) key.setAttribute("disabled", "");
+  key.append(drawSign(letter, 1), el("span", "", label), el("b", "", String(count)));
+  return key;
+}
+
+/** A system's letter and name. @param {System} system @param {number} place @param {boolean} active */
+function drawSystem({ name }, place, active) {
+  const pressed = { "data-system": String(place), "aria-pressed": String(active) };
+  const button = el("button", "system", "", pressed);
+  button.title = active ? `${name}: its picks are marked` : `Mark the picks of ${name}`;
+  button.append(el("b", "", LETTERS[place]), el("span", "", name));
+  return button;
+}
+
+/** Whether a CSS colour is a dark page's: its luminance tells. @param {string} colour */
+function isDark(colour) {
+  const canvas = document.createElement("canvas");
+  const probe = canvas.getContext("2d", { willReadFrequently: true });
+  if (!probe) return false;
+  probe.fillStyle = "#fff";
+  probe.fillStyle = colour; // what is no colour leaves it white
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 110;
 }

@@ -12,7 +12,7 @@ class Minimap {
     /** @type {Sentence[]} */ this.sentences = [];
     /** @type {Map<number, HTMLElement>} */ this.ticks = new Map();
     /** @type {number|null} */ this.selected = null;
-    this.root.append(this.marks, this.here, this.frame);
+    this.root.append(this.marks, el("div", "veil"), this.here, this.frame);
     const point = (/** @type {PointerEvent} */ event) => {
       const box = this.root.getBoundingClientRect();
       const y = ((event.clientY - box.top) / box.height) * page.scrollHeight;

@@ -17,11 +17,12 @@ class Reader {
     /** @type {number|null} */ this.selected = null;
     /** @type {number|null} */ this.pinned = null;
     /** @type {number|null} the aspect pointed at, else the pinned one */ this.lit = null;
-    /** @type {Element[]} */ this.litParts = [];
+    /** @type {HTMLElement[]} */ this.litParts = [];
+    this.background = "";
     this.shared = { selected: new Shared(), aspect: new Shared() };
     /** @type {(name: string, value: any) => void} */ this.trigger = () => {};
 
-    this.root = el("div", "reader");
+    this.root = el("div", "reader", "", { tabindex: "-1" }); // so that a click anywhere gives it the keys
     this.legend = el("div", "legend", "", { role: "group", "aria-label": "Legend" });
     this.systems = el("div", "systems", "", { role: "group", "aria-label": "Systems" });
     this.strip = el("div", "strip", "", { role: "group", "aria-label": "Study aspects" });
@@ -62,22 +63,27 @@ class Reader {
     this.trigger = trigger;
     this.theme();
     if (data === this.data) return; // only the theme changed
-    const before = this.data;
-    const isNew = data.paper !== before?.paper;
+    const before = this.data ?? {};
+    const isNew = data.paper !== before.paper;
+    const differs = (/** @type {(keyof Data)[]} */ ...names) =>
+      isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
+    const isMarkedAnew = differs("marks", "aspects", "systems", "active");
     this.data = data;
     this.root.style.height = `${data.height}px`;
     this.root.classList.toggle("several", data.systems.length > 1);
     if (isNew) this.build();
-    this.drawAspects();
-    this.drawMarks();
-    if (isNew || before.marks !== data.marks) this.map.draw(this.sentences, data.types);
-    this.drawLegend();
+    if (isMarkedAnew) {
+      this.drawAspects();
+      this.drawMarks();
+      this.drawLegend();
+      this.map.draw(this.sentences, data.types);
+    }
     if (this.shared.aspect.hear(data.aspect)) this.pin(data.aspect);
     if (this.shared.selected.hear(data.selected) && data.selected !== this.selected) {
       this.select(data.selected);
       if (data.selected !== null) this.moveTo(data.selected, false);
     }
-    this.light(this.lit ?? this.pinned);
+    if (isMarkedAnew) this.light(this.lit ?? this.pinned);
   }
 
   /** @param {"sentence"|"aspect"|"system"|"clear"} kind @param {number|null} [system] */
@@ -91,14 +97,10 @@ class Reader {
   /** Light or dark, by the luminance of the page behind the reader. */
   theme() {
     const host = /** @type {any} */ (this.parent).host ?? this.parent;
-    const canvas = /** @type {HTMLCanvasElement} */ (el("canvas"));
-    const probe = canvas.getContext("2d", { willReadFrequently: true });
-    if (!probe) return;
-    probe.fillStyle = "#fff";
-    probe.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
-    probe.fillRect(0, 0, 1, 1);
-    const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
-    this.root.classList.toggle("dark", 0.2126 * r + 0.7152 * g + 0.0722 * b < 110);
+    const page = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
+    if (page === this.background) return;
+    this.background = page;
+    this.root.classList.toggle("dark", isDark(page));
   }
 
   // -- drawing ------------------------------------------------------------------------------
@@ -116,7 +118,7 @@ class Reader {
       rows.append(sentence.row);
       return sentence;
     });
-    this.list.replaceChildren(rows);
+    this.list.replaceChildren(rows, el("li", "veil", "", { role: "presentation" }));
     this.list.setAttribute("aria-label", `Paper, ${texts.length} sentences`);
     this.page.scrollTop = 0;
     this.shared = { selected: new Shared(), aspect: new Shared() };
@@ -186,26 +188,10 @@ class Reader {
     const { marks, systems, active, aspects } = this.data;
     const shown = active === null ? "g" : aspects.length ? "gpbm" : "p";
     const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
-    this.legend.replaceChildren(
-      ...[...shown].map((letter) => {
-        const [name, label, meaning] = MARKS[letter];
-        const count = marks.split(letter).length - 1;
-        const item = el("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
-        item.title = `${active === null ? GOLD_ALONE : meaning}. Click for the next one.`;
-        if (!count) item.setAttribute("disabled", "");
-        item.append(drawSign(letter, 1), el("span", "", label), el("b", "", String(count)));
-        return item;
-      }),
-    );
-    this.systems.replaceChildren(
-      ...(systems.length > 1 ? systems : []).map(({ name }, place) => {
-        const pressed = { "data-system": String(place), "aria-pressed": String(place === active) };
-        const item = el("button", "system", "", pressed);
-        item.title = place === active ? `${name}: its picks are marked` : `Mark the picks of ${name}`;
-        item.append(el("b", "", LETTERS[place]), el("span", "", name));
-        return item;
-      }),
-    );
+    const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
+    this.legend.replaceChildren(...[...shown].map((letter) => drawKey(letter, counted(letter), active === null)));
+    const switches = systems.map((system, place) => drawSystem(system, place, place === active));
+    this.systems.replaceChildren(...(switches.length > 1 ? switches : []));
     for (const [name, value] of Object.entries(focused?.dataset ?? {})) {
       const again = /** @type {HTMLElement|null} */ (this.root.querySelector(`.head [data-${name}="${value}"]`));
       again?.focus({ preventScroll: true });
@@ -219,7 +205,8 @@ class Reader {
     this.caption.classList.toggle("whole", Boolean(aspect) && this.lit === this.pinned);
     if (aspect) {
       const { facts, text } = aspectWords(aspect);
-      this.caption.replaceChildren(drawDot(this.lit ?? 0), el("b", "", facts), el("span", "", text, { dir: "auto" }));
+      const words = el("span", "", text, { dir: "auto" });
+      this.caption.replaceChildren(drawDot(this.lit ?? 0), el("b", "", facts), words);
       return;
     }
     const i = index ?? this.sentenceAt(this.page.scrollTop + 0.25 * this.page.clientHeight);
@@ -307,11 +294,13 @@ class Reader {
     const indices = this.data.aspects[position ?? -1]?.sentences ?? [];
     const parts = indices.flatMap((i) => [this.sentences[i].row, this.map.ticks.get(i) ?? []].flat());
     for (const part of this.litParts) part.classList.remove("on");
-    for (const part of parts) part.classList.add("on");
+    for (const part of parts) {
+      part.classList.add("on");
+      part.style.setProperty("--lit", `var(--aspect-${(position ?? 0) % 8})`);
+    }
     this.litParts = parts;
     this.lit = position;
     this.root.classList.toggle("lit", position !== null);
-    if (position !== null) this.root.style.setProperty("--lit", `var(--aspect-${position % 8})`);
     this.say();
   }
 
@@ -367,7 +356,8 @@ class Reader {
 
   /** @param {MouseEvent} event */
   click(event) {
-    const { help, a, system, jump, i } = this.part(event, "[data-help],[data-a],[data-system],[data-jump],[data-i]")?.dataset ?? {};
+    const part = this.part(event, "[data-help], [data-a], [data-system], [data-jump], [data-i]");
+    const { help, a, system, jump, i } = part?.dataset ?? {};
     if (help !== undefined) this.help.hidden = !this.help.hidden;
     else if (a !== undefined) this.toggleAspect(Number(a));
     else if (system !== undefined) this.emit("system", Number(system));

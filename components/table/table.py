@@ -28,9 +28,9 @@ class Column:
 
     Attributes
     ----------
-    kind : {"text", "title", "number", "percent", "interval", "chips"}
+    kind : {"text", "title", "id", "number", "percent", "interval", "chips"}
         How its cells are drawn: ``number`` and ``percent`` right-aligned with tabular figures,
-        ``title`` as the serif head of the record.
+        ``title`` as the serif head of the record, ``id`` small and on one line.
     help : str
         Shown on hover over the heading.
     digits : int
@@ -39,7 +39,7 @@ class Column:
 
     key: str
     label: str
-    kind: Literal["text", "title", "number", "percent", "interval", "chips"] = "text"
+    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips"] = "text"
     help: str = ""
     sortable: bool = False
     digits: int = 0

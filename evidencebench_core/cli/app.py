@@ -18,6 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample", action="store_true", help="bring the six synthetic sample papers into the store first"
     )
+    parser.add_argument(
+        "--host",
+        default="localhost",
+        metavar="ADDRESS",
+        help="address to listen on; default: localhost, this machine only. Read the README before you change it",
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only serve")
 
 
@@ -32,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         when = "now" if result.added else "already"
         note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
-    return _served(command(folder / "app.py", args.port, browser=not args.no_browser), environment)
+    return _served(command(folder / "app.py", args.host, args.port, browser=not args.no_browser), environment)
 
 
 def app_folder() -> Path:
@@ -56,11 +62,11 @@ def app_folder() -> Path:
     )
 
 
-def command(script: Path, port: int | None, *, browser: bool) -> list[str]:
-    """The words that start Streamlit: this machine only, nothing sent to anybody, no question asked."""
+def command(script: Path, host: str, port: int | None, *, browser: bool) -> list[str]:
+    """The words that start Streamlit: nothing sent to anybody, no question asked."""
     words = [
         *(sys.executable, "-m", "streamlit", "run", str(script)),
-        "--server.address=localhost",
+        f"--server.address={host}",
         "--browser.gatherUsageStats=false",
         "--server.showEmailPrompt=false",
     ]

@@ -1,13 +1,22 @@
 """Datasets: what an instance is, how files are read, where they are kept."""
 
-from evidencebench_core.data.ingest import IngestResult, ingest
+from evidencebench_core.data.check import KEYS, check_instance
+from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
+from evidencebench_core.data.html import instance_html
+from evidencebench_core.data.ingest import IngestResult, dataset_name, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType, StoredSelection
 from evidencebench_core.data.parse import parse_instance
-from evidencebench_core.data.query import Filter
-from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store, open_store
+from evidencebench_core.data.published import PublishedResult, published_results
+from evidencebench_core.data.query import RANGES, SORTS, Filter
+from evidencebench_core.data.sections import section_titles
+from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store, open_store, store_path
 from evidencebench_core.data.stream import iter_raw
 
 __all__ = [
+    "DATASETS",
+    "KEYS",
+    "RANGES",
+    "SORTS",
     "Aspect",
     "DatasetInfo",
     "EvidenceSet",
@@ -16,11 +25,22 @@ __all__ = [
     "IngestResult",
     "Instance",
     "InstanceRow",
+    "PublishedResult",
+    "RemoteDataset",
+    "RemoteFile",
     "SentenceType",
     "Store",
     "StoredSelection",
+    "check_instance",
+    "dataset_name",
+    "download",
+    "download_folder",
     "ingest",
+    "instance_html",
     "iter_raw",
     "open_store",
     "parse_instance",
+    "published_results",
+    "section_titles",
+    "store_path",
 ]

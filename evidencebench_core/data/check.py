@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Any, Final, NoReturn, cast, get_args
+from typing import Any, Final, NoReturn, TypeGuard, cast, get_args
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import InstanceError, shown
@@ -97,7 +97,7 @@ class _Checks:
         if not isinstance(raw, dict):
             self.fail("", f"is {shown(raw)}, not an object", "An instance is an object with 12 keys.")
         self.raw = cast("dict[str, Any]", raw)
-        if not _KEY_SET <= raw.keys():
+        if not raw.keys() >= _KEY_SET:
             missing = next(key for key in KEYS if key not in raw)
             self.fail(missing, "is missing", "All 12 keys of the format are required.")
 
@@ -112,9 +112,9 @@ class _Checks:
         n_sentences = self.n_sentences()
         known = self.aspect_ids(_IDS)
         results = self.result_ids(known)
-        self.covering(known, n_sentences)
-        follows = self.inverse(n_sentences)
-        self.selections(known, results, n_sentences)
+        aspects_of = self.covering(known, n_sentences)
+        follows = self.inverse(aspects_of, n_sentences)
+        self.selections(aspects_of, {"": known, "results_": results}, n_sentences)
         if not _OPTIONAL_SET.isdisjoint(raw):
             self.optional(known)
         return follows
@@ -133,13 +133,16 @@ class _Checks:
         if not isinstance(value, list):
             self.fail(field, f"is {shown(value)}, not a list", "Give a JSON list of strings.")
         try:
-            if _is_unicode("".join([item for item in value if not item.isascii()])):
-                return value
+            unicode = _is_unicode("".join([item for item in value if not item.isascii()]))
         except (AttributeError, TypeError):
             position, item = next((p, item) for p, item in enumerate(value) if not isinstance(item, str))
             self.fail(f"{field}[{position}]", f"is {shown(item)}, not text", "Give a JSON string.")
-        position = next(position for position, item in enumerate(value) if not _is_unicode(item))
-        self.fail(f"{field}[{position}]", "has half of a surrogate pair", "Write the file as valid UTF-8.")
+        if not unicode:
+            position = next(position for position, item in enumerate(value) if not _is_unicode(item))
+            self.fail(
+                f"{field}[{position}]", "has half of a surrogate pair", "Write the file as valid UTF-8."
+            )
+        return value
 
     def texts(self, field: str) -> dict[str, str]:
         value = self.raw.get(field)
@@ -168,12 +171,17 @@ class _Checks:
         n_sentences = len(self.strings(pool, self.raw[pool]))
         if not n_sentences:
             self.fail(pool, "is empty", "A paper needs at least one sentence.")
-        types = self.strings(field, self.raw[field])
+        types = self.raw[field]
+        if not isinstance(types, list):
+            self.strings(field, types)
         if len(types) != n_sentences:
             self.fail(
                 field, f"has {len(types)} entries for {n_sentences} sentences", "Give one type a sentence."
             )
-        if not _TYPE_SET.issuperset(types):
+        if types.count("normal_paragraph") + types.count("abstract") + types.count("section_name") != len(
+            types
+        ):
+            self.strings(field, types)
             position, kind = next((p, kind) for p, kind in enumerate(types) if kind not in _TYPE_SET)
             allowed = ", ".join(_SENTENCE_TYPES)
             self.fail(f"{field}[{position}]", f"is {shown(kind)}", f"Types are: {allowed}.")
@@ -181,20 +189,15 @@ class _Checks:
 
     def indices(self, field: str, aspect: str | None, value: object, n_sentences: int) -> list[int]:
         """Sentence indices of ``field``, or of its entry for an aspect."""
-        if isinstance(value, list):
-            for item in value:
-                if type(item) is not int or not 0 <= item < n_sentences:
-                    break
-            else:
-                if len(set(value)) == len(value):
-                    return value
-        self.fail_indices(field if aspect is None else f"{field}[{shown(aspect)}]", value, n_sentences)
+        if not _are_indices(value, n_sentences):
+            self.fail_indices(field if aspect is None else f"{field}[{shown(aspect)}]", value, n_sentences)
+        return value
 
     def fail_indices(self, field: str, value: object, n_sentences: int) -> NoReturn:
         if not isinstance(value, list):
             self.fail(field, f"is {shown(value)}, not a list", "Give a list of 0-based sentence indices.")
         for item in value:
-            if type(item) is not int:  # bool is an int, and 3.0 == 3: neither is an index
+            if type(item) is not int:
                 self.fail(field, f"holds {shown(item)}, not an integer", "Sentence indices are integers.")
             if not 0 <= item < n_sentences:
                 self.fail(
@@ -235,7 +238,8 @@ class _Checks:
             unknown = next(aspect for aspect in ids if aspect not in known)
             self.fail(field, f"names aspect {shown(unknown)}", f"Aspects are those of {_IDS}.")
 
-    def covering(self, known: frozenset[str], n_sentences: int) -> None:
+    def covering(self, known: frozenset[str], n_sentences: int) -> dict[int, list[str]]:
+        """The other mapping as it should be, without the sentences that cover nothing."""
         field = "aspect2sentence_indices"
         value = self.raw[field]
         if not isinstance(value, dict):
@@ -244,29 +248,34 @@ class _Checks:
         if len(value) != len(known):
             absent = next(aspect for aspect in self.raw[_IDS] if aspect not in value)
             self.fail(field, f"has no entry for aspect {shown(absent)}", "Give one entry an aspect.")
+        aspects_of: dict[int, list[str]] = {}
         for aspect, indices in value.items():
-            self.indices(field, aspect, indices, n_sentences)
+            for index in self.indices(field, aspect, indices, n_sentences):
+                if index in aspects_of:
+                    aspects_of[index].append(aspect)
+                else:
+                    aspects_of[index] = [aspect]
+        return aspects_of
 
-    def inverse(self, n_sentences: int) -> bool:
+    def inverse(self, aspects_of: Mapping[int, list[str]], n_sentences: int) -> bool:
         field = "sentence_index2aspects"
         value = self.raw[field]
         if not isinstance(value, dict):
             self.fail(
                 field, f"is {shown(value)}, not an object", "Give an object of sentence index: aspects."
             )
-        covered: dict[str, list[str]] = {}
-        for aspect, indices in self.raw["aspect2sentence_indices"].items():
-            for index in indices:
-                covered.setdefault(str(index), []).append(aspect)
         if tuple(value) == _index_keys(n_sentences):
-            others = {key: aspects for key, aspects in value.items() if aspects != []}
-            if others == covered:
+            entries = list(value.values())
+            n_nothing = n_sentences - len(aspects_of)
+            if entries.count([]) == n_nothing and all(
+                entries[index] == aspects for index, aspects in aspects_of.items()
+            ):
                 return True
         keys = frozenset(_index_keys(n_sentences))
         for key, aspects in value.items():
             if key not in keys:
                 self.fail(field, f"has the key {shown(key)}", f'Keys are "0" to "{n_sentences - 1}".')
-            expected = covered.get(key, [])
+            expected = aspects_of.get(int(key), [])
             known = isinstance(aspects, list) and all(isinstance(aspect, str) for aspect in aspects)
             if not known or set(aspects) != set(expected):
                 self.fail(
@@ -284,10 +293,13 @@ class _Checks:
     # -- stored selections ----------------------------------------------------------------
 
     def selections(
-        self, known: frozenset[str], results: frozenset[str] | None, n_sentences: int
+        self,
+        aspects_of: Mapping[int, list[str]],
+        asked: Mapping[str, frozenset[str] | None],
+        n_sentences: int,
     ) -> None:
         for field, (_, budget) in EVALUATIONS.items():
-            focus = results if field.startswith("results_") else known
+            focus = asked["results_" if field.startswith("results_") else ""]
             if focus is None:
                 continue
             value = self.raw[field]
@@ -300,7 +312,9 @@ class _Checks:
                 if key not in value:
                     self.fail(f"{field}.{key}", "is missing", "An evaluation object brings a selection.")
             picks = self.picks(field, value, n_sentences, budget, limit)
-            covered = self.covered_aspects(field, value, picks, focus)
+            covered = self.covered_aspects(
+                field, value, focus & {aspect for index in picks for aspect in aspects_of.get(index, ())}
+            )
             if budget is None and len(covered) != len(focus):
                 covering = self.raw["aspect2sentence_indices"]
                 n_coverable = sum(bool(covering[aspect]) for aspect in focus)
@@ -332,13 +346,9 @@ class _Checks:
             self.fail(where, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
         return picks
 
-    def covered_aspects(
-        self, field: str, value: dict[str, Any], picks: list[int], focus: frozenset[str]
-    ) -> set[str]:
+    def covered_aspects(self, field: str, value: dict[str, Any], covered: frozenset[str]) -> frozenset[str]:
         where = f"{field}.covered_aspects"
-        stored = set(self.strings(where, value["covered_aspects"]))
-        aspects_of = self.raw["sentence_index2aspects"]
-        covered = {aspect for index in picks for aspect in aspects_of[str(index)]} & focus
+        stored = frozenset(self.strings(where, value["covered_aspects"]))
         if stored != covered:
             name = min(stored ^ covered)
             self.fail(
@@ -347,6 +357,15 @@ class _Checks:
                 "It must list the aspects of the task that one_selection_of_sentences covers.",
             )
         return stored
+
+
+def _are_indices(value: object, n_sentences: int) -> TypeGuard[list[int]]:
+    if not isinstance(value, list):
+        return False
+    for item in value:
+        if type(item) is not int or not 0 <= item < n_sentences:  # a bool is an int, and 3.0 == 3
+            return False
+    return len(set(value)) == len(value)
 
 
 def _is_unicode(text: str) -> bool:

@@ -20,7 +20,10 @@ _IDLE: Final = 4  # connections kept open
 
 _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
     sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
-    sqlite3.SQLITE_READONLY: ("cannot be written: it is read-only", "Ask for permission, or name another store."),
+    sqlite3.SQLITE_READONLY: (
+        "cannot be written: it is read-only",
+        "Ask for permission, or name another store.",
+    ),
     sqlite3.SQLITE_PERM: ("cannot be opened: no permission", "Ask for permission, or name another store."),
     sqlite3.SQLITE_AUTH: ("cannot be opened: no permission", "Ask for permission, or name another store."),
     sqlite3.SQLITE_CANTOPEN: (

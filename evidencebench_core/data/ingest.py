@@ -195,7 +195,9 @@ def _record(instance_id: str, value: object) -> _Record:
 def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:
     """Share of the aspects that the first and last 10 sentences of the paper cover."""
     last = n_sentences - _ENDS
-    covered = [bool(indices) and (min(indices) < _ENDS or max(indices) >= last) for indices in covering.values()]
+    covered = [
+        bool(indices) and (min(indices) < _ENDS or max(indices) >= last) for indices in covering.values()
+    ]
     return sum(covered) / len(covered)
 
 

@@ -19,7 +19,14 @@ import zstandard
 from evidencebench_core.data.check import inverted
 from evidencebench_core.errors import InstanceError
 
-__all__ = ["compressed", "packed_instance", "packed_paper", "unpacked_instance", "unpacked_paper", "unpacked_rest"]
+__all__ = [
+    "compressed",
+    "packed_instance",
+    "packed_paper",
+    "unpacked_instance",
+    "unpacked_paper",
+    "unpacked_rest",
+]
 
 _SENTENCES: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
@@ -36,7 +43,7 @@ def compressed(bodies: Sequence[bytes]) -> list[bytes]:
     if not bodies:
         return []
     frames = zstandard.ZstdCompressor(level=_LEVEL).multi_compress_to_buffer(list(bodies))
-    return [frame.tobytes() for frame in frames]
+    return [frames[number].tobytes() for number in range(len(frames))]
 
 
 def _decompressed(frame: bytes) -> bytes:
@@ -80,9 +87,7 @@ def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: b
         ) from error
 
 
-def unpacked_instance(
-    frame: bytes, sentences: list[str], types: list[str]
-) -> dict[str, Any]:
+def unpacked_instance(frame: bytes, sentences: list[str], types: list[str]) -> dict[str, Any]:
     """The raw object as it stood in its file."""
     raw = unpacked_rest(frame)
     raw[_SENTENCES] = sentences

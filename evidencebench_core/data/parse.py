@@ -75,7 +75,11 @@ def evidence_of(raw: Mapping[str, Any], n_sentences: int) -> EvidenceSet:
         aspects=tuple(
             [
                 Aspect(
-                    aspect, tuple(sorted(covering[aspect])), aspect in results, f"A{number}", texts.get(aspect)
+                    aspect,
+                    tuple(sorted(covering[aspect])),
+                    aspect in results,
+                    f"A{number}",
+                    texts.get(aspect),
                 )
                 for number, aspect in enumerate(raw["aspect_list_ids"], start=1)
             ]

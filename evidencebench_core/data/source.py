@@ -16,7 +16,7 @@ from evidencebench_core.errors import StreamError
 
 __all__ = ["Source", "changed"]
 
-CHUNK: Final = 1 << 18
+CHUNK: Final = 1 << 20
 _ZSTD_FEED: Final = 1 << 10  # a zstd block says up to 128 KiB in 4 bytes: 1 KiB in is 32 MiB out at most
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"

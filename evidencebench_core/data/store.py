@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,7 +123,9 @@ class Store:
         datasets = {info.name: info for info in self.datasets()}
         if name in datasets:
             return datasets[name]
-        there = f"There are: {', '.join(datasets)}." if datasets else "There is none yet: ingest a file first."
+        there = (
+            f"There are: {', '.join(datasets)}." if datasets else "There is none yet: ingest a file first."
+        )
         raise UnknownNameError(
             f"dataset {shown(name)}", f"is not in {self.path}", _nearest(name, datasets) + there
         )
@@ -257,11 +259,10 @@ def open_store(path: Path | str | None = None) -> Store:
 
 def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
     """The datasets that a connection sees."""
-    rows = db.execute(
-        "SELECT name, sha256, n_instances, n_papers, n_result_instances, synthetic, source, ingested_at,"
-        " id, n_bytes FROM datasets ORDER BY id"
-    )
-    return tuple(DatasetInfo(*row[:5], bool(row[5]), *row[6:]) for row in rows)
+    names = [field.name for field in fields(DatasetInfo)]
+    rows = db.execute(f"SELECT {', '.join(names)} FROM datasets ORDER BY id").fetchall()
+    infos = [DatasetInfo(**dict(zip(names, row, strict=True))) for row in rows]
+    return tuple([replace(info, synthetic=bool(info.synthetic)) for info in infos])
 
 
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:

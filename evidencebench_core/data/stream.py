@@ -8,11 +8,11 @@ What is read, all of it UTF-8 (a byte order mark is tolerated), plain, gzip or z
   of the format's own keys. Lines may also be broken over several lines.
 
 How: a window of bytes moves over the file. The end of an instance is guessed by counting braces,
-text or not, and orjson decodes what lies before it. No proper prefix of a JSON object is one, so
-if orjson takes it, the guess was right. Where it does not, the scanner of `json`, which needs no
-end, decides and words the error. A window that is too short for an instance is doubled, so the
-work stays linear in the size of the file. (Integers beyond 64 bits, which no key of the format
-can hold, come out as floats.)
+in texts and outside, and orjson decodes what lies before it. No proper prefix of a JSON object is
+one, so if orjson takes it, the guess was right. Where it does not, braces are counted outside of
+texts only; and if that does not help, the scanner of `json` decides and words the error. A window
+that is too short for an instance is doubled, so the work stays linear in the size of the file.
+(Integers beyond 64 bits, which no key of the format can hold, come out as floats.)
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ MAX_VALUE: Final = 64 << 20
 _TAIL: Final = 16  # no token but a string is cut off further from the end: "-Infinity", "\\ud83d\\ude00"
 _BLANK: Final = re.compile(rb"[ \t\n\r]*")
 _PLAIN_KEY: Final = re.compile(rb'"([^"\\\x00-\x1f\x80-\xff]*)"')
+_BRACES: Final = re.compile(rb'[{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # and texts, which may hold some
 _FLAT_KEYS: Final = frozenset({"id", *KEYS, *OPTIONAL_KEYS})
 
 
@@ -140,6 +141,36 @@ def _finite_float(digits: str) -> float:
     return number
 
 
+def _guessed_end(data: bytes, start: int) -> int:
+    """Where the object that begins at ``start`` ends if no text in it has unpaired braces; 0 if not here."""
+    find = data.find
+    depth, at = 1, start + 1
+    opened = find(b"{", at)
+    while (closed := find(b"}", at)) >= 0:
+        while 0 <= opened < closed:
+            depth += 1
+            opened = find(b"{", opened + 1)
+        depth -= 1
+        at = closed + 1
+        if not depth:
+            return at
+    return 0
+
+
+def _exact_end(data: bytes, start: int) -> int:
+    """Where the object that begins at ``start`` ends if it is JSON; 0 if not here. Takes longer."""
+    depth = 0
+    for match in _BRACES.finditer(data, start):
+        token = match[0]
+        if token == b"{":
+            depth += 1
+        elif token == b"}":
+            depth -= 1
+            if not depth:
+                return match.end()
+    return 0
+
+
 class _Window:
     """The part of the content that is being looked at, and where in the file that is."""
 
@@ -149,9 +180,7 @@ class _Window:
         self.instance: str | None = None  # the last one begun,
         self.inside = False  # and whether it is still being read: both for messages
         self._chunks = iter(source)
-        self._decode = json.JSONDecoder(
-            parse_float=_finite_float, parse_constant=_refuse_constant
-        ).raw_decode
+        self._decode = json.JSONDecoder(parse_float=_finite_float, parse_constant=_refuse_constant).raw_decode
         self._data = b""
         self._at = 0
         self._kept: int | None = None  # from here on the window is kept, whatever has been consumed
@@ -220,36 +249,22 @@ class _Window:
 
     def value(self) -> object:
         """The JSON value that comes next."""
-        self.next_byte()
-        if end := self._guessed_end():
-            try:
-                value = orjson.loads(memoryview(self._data)[self._at : end])
-            except orjson.JSONDecodeError:
-                return self._value_by_json()
-            if end - self._at > self.max_value:
-                self._fail_long()
-            self._at = end
-            return value
-        return self._value_by_json()
-
-    def _guessed_end(self) -> int:
-        """Where the object that begins here ends if no text in it has unpaired braces; else 0."""
-        if self._data[self._at : self._at + 1] != b"{":
-            return 0
+        if self.next_byte() != b"{":
+            return self._value_by_json()
         while True:
-            find = self._data.find
-            depth, at = 1, self._at + 1
-            opened = find(b"{", at)
-            while depth and (closed := find(b"}", at)) >= 0:
-                while 0 <= opened < closed:
-                    depth += 1
-                    opened = find(b"{", opened + 1)
-                depth -= 1
-                at = closed + 1
-            if not depth:
-                return at
-            if not self._grow():
-                return 0
+            for end_of_object in (_guessed_end, _exact_end):
+                end = end_of_object(self._data, self._at)
+                if end:
+                    try:
+                        value = orjson.loads(memoryview(self._data)[self._at : end])
+                    except orjson.JSONDecodeError:
+                        continue
+                    if end - self._at > self.max_value:
+                        self._fail_long()
+                    self._at = end
+                    return value
+            if end or not self._grow():
+                return self._value_by_json()
 
     def _value_by_json(self) -> object:
         while True:

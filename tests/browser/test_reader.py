@@ -82,9 +82,12 @@ def test_an_aspect_lights_its_sentences_and_stays_when_pinned(page: Page, reader
     lit = reader.locator(".s.on")
     expect(lit).to_have_count(2)
     assert lit.evaluate_all("rows => rows.map((row) => row.dataset.i)") == ["4", "9"]
-    expect(sentence(reader, 3).locator(".t")).to_have_css("opacity", "0.4")
+    expect(reader.locator(".list .veil")).to_have_css("opacity", "0.6")  # over all but the lit ones
+    stacked = "row => Number(getComputedStyle(row).zIndex) || 0"
+    assert sentence(reader, 9).evaluate(stacked) > 1 > sentence(reader, 3).evaluate(stacked)
     reader.locator(".foot").hover()
     expect(lit).to_have_count(0)
+    expect(reader.locator(".list .veil")).to_have_css("opacity", "0")
     sentence(reader, 9).locator(".chip").click()
     expect(page.get_by_text("sentence=None aspect=1")).to_be_visible()
     page.mouse.move(0, 0)
@@ -98,7 +101,7 @@ def test_an_aspect_lights_its_sentences_and_stays_when_pinned(page: Page, reader
 def test_keys_walk_the_evidence(page: Page, reader_url: str) -> None:
     reader = opened(page, reader_url, "short")
     focused = reader.locator(".s:focus")
-    reader.locator(".page").focus()
+    reader.locator(".head").click(position={"x": 400, "y": 4})  # anywhere: the reader has the keys then
     for key, index in [("j", 3), ("j", 4), ("j", 6), ("k", 4), ("n", 7), ("n", 10), ("n", 7), ("N", 10)]:
         page.keyboard.press(key)
         expect(focused).to_have_attribute("data-i", str(index))

@@ -101,6 +101,18 @@ def test_show_neutralises_what_would_steer_the_terminal(command, tmp_path: Path)
     assert max(map(len, out.splitlines())) <= 100
 
 
+def test_show_prints_every_index_even_of_a_blank_sentence(command, tmp_path: Path) -> None:
+    paper = ["", "#  ", "text under it", "> from the abstract"]
+    command("ingest", written({"blank": raw_instance(paper, {"a": [0]})}, tmp_path / "blank.json"))
+    out = command("show", "blank").out
+    after = out.split("named behind it)\n", 1)[1]
+    assert after == (
+        "\n        [before the first heading]\n█    0  (blank)  [A1]\n"
+        "\n     1  (blank)\n     2  text under it\n"
+        "\n        [Abstract]\n     3  from the abstract\n"
+    )
+
+
 def test_show_as_json_is_the_benchmarks_own_format(command, tmp_path: Path) -> None:
     raw = tiny_dataset()
     raw["tiny_1"] |= {

@@ -12,15 +12,23 @@ from markdown_it import MarkdownIt
 from components.markdown import literal
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1))
+@given(
+    st.text(
+        alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1
+    )
+)
 def test_a_markdown_reader_shows_the_text_letter_by_letter(text: str) -> None:
-    (paragraph,) = [token for token in MarkdownIt("commonmark").parse(literal(text)) if token.type == "inline"]
+    (paragraph,) = [
+        token for token in MarkdownIt("commonmark").parse(literal(text)) if token.type == "inline"
+    ]
     assert paragraph.children is not None
     assert {child.type for child in paragraph.children} <= {"text", "text_special"}
     assert "".join(child.content for child in paragraph.children) == text
 
 
-@pytest.mark.parametrize("hostile", [":red[x]", "$x$", "https://a.b", "<b>", "![x](y)", ":material/home:", "# x"])
+@pytest.mark.parametrize(
+    "hostile", [":red[x]", "$x$", "https://a.b", "<b>", "![x](y)", ":material/home:", "# x"]
+)
 def test_every_punctuation_is_disarmed(hostile: str) -> None:
     escaped = literal(hostile)
     for place, char in enumerate(escaped):

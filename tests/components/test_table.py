@@ -9,7 +9,11 @@ import pytest
 from components.table import Chip, Column, Interval, Row, TableEvent, table_data
 from components.table.table import event_from
 
-COLUMNS = (Column("name", "Name"), Column("recall", "Recall", "interval"), Column("aspects", "Aspects", "chips"))
+COLUMNS = (
+    Column("name", "Name"),
+    Column("recall", "Recall", "interval"),
+    Column("aspects", "Aspects", "chips"),
+)
 
 
 def test_cells_travel_as_plain_json() -> None:

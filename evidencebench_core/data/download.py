@@ -1,0 +1,241 @@
+"""The released datasets: where they are, under which terms, and how they are fetched."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, TypeVar
+
+from evidencebench_core.data.fetch import Checksum, Progress, Report, fetch, matches
+from evidencebench_core.errors import DownloadError, UnknownNameError, shown
+
+__all__ = ["DATASETS", "RemoteDataset", "RemoteFile", "download", "download_folder"]
+
+_T = TypeVar("_T")
+
+GITHUB: Final = "https://raw.githubusercontent.com/EvidenceBench/EvidenceBench"
+HUGGING_FACE: Final = "https://huggingface.co"
+COMMIT: Final = "bf1d963"
+_REFS: Final = (
+    COMMIT,
+    "main",
+)  # whichever answers: what is accepted is told by the blob id, not by the address
+_HUB_REPOSITORY: Final = "EvidenceBench/EvidenceBench-100k"
+_NC_SA: Final = "CC BY-NC-SA 4.0"
+_BY: Final = "CC BY 4.0"
+_NC: Final = "CC BY-NC 4.0"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file of a released dataset; ``git_blob`` is the id of the content we know, if we know it."""
+
+    filename: str
+    licence: str
+    git_blob: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteDataset:
+    """A released dataset: its files by split, and where it is described."""
+
+    name: str
+    host: Literal["github", "huggingface"]
+    page: str
+    splits: Mapping[str, RemoteFile]
+
+
+DATASETS: Final[Mapping[str, RemoteDataset]] = MappingProxyType(
+    {
+        "evidencebench": RemoteDataset(
+            "evidencebench",
+            "github",
+            "https://github.com/EvidenceBench/EvidenceBench",
+            MappingProxyType(
+                {
+                    "train": RemoteFile(
+                        "evidencebench_train_set.json", _NC_SA, "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"
+                    ),
+                    "dev": RemoteFile(
+                        "evidencebench_dev_set.json", _NC_SA, "189700f6f467e280ff233c82f1697fb7ceb11a79"
+                    ),
+                    "test": RemoteFile(
+                        "evidencebench_test_set.json", _BY, "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"
+                    ),
+                }
+            ),
+        ),
+        "evidencebench-100k": RemoteDataset(
+            "evidencebench-100k",
+            "huggingface",
+            f"https://huggingface.co/datasets/{_HUB_REPOSITORY}",
+            MappingProxyType(
+                {
+                    "train": RemoteFile("evidencebench_100k_train_set.json", _NC),
+                    "test": RemoteFile("evidencebench_100k_test_set.json", _NC),
+                }
+            ),
+        ),
+    }
+)
+
+
+def download_folder() -> Path:
+    """Where downloads go if no folder is named: beside the default store."""
+    import platformdirs
+
+    return platformdirs.user_data_path("evidencebench", appauthor=False) / "downloads"
+
+
+def download(
+    name: str,
+    split: str | None = None,
+    folder: Path | None = None,
+    *,
+    base_url: str | None = None,
+    report: Report | None = None,
+    progress: Progress | None = None,
+) -> tuple[Path, ...]:
+    """Fetch the files of a released dataset; those that are there already are only checked.
+
+    Parameters
+    ----------
+    name : str
+        A name of `DATASETS`.
+    split : str, optional
+        One of its splits; all of them if left out.
+    folder : Path, optional
+        Made if need be; `download_folder` if left out.
+    base_url : str, optional
+        Instead of GitHub's or the hub's own address: everything before ``/<commit>/datasets/...``,
+        or the hub's endpoint. ``EVIDENCEBENCH_DOWNLOAD_BASE`` and ``HF_ENDPOINT`` do the same.
+    report : callable, optional
+        Given lines of text for the user: the licence before anything is fetched, then the size.
+    progress : callable, optional
+        Called with bytes done of the file at hand and bytes in all, or ``None``.
+
+    Returns
+    -------
+    tuple of Path
+        The files, in the order of the splits.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset or split.
+    DownloadError
+        If a file could not be fetched whole. Nothing stands under its final name; what came is kept
+        as ``<name>.part`` and continued by the next call, unless it was wrong.
+    """
+    dataset = _named("dataset", name, DATASETS)
+    files = dataset.splits if split is None else {split: _named(f"split of {name}", split, dataset.splits)}
+    folder = download_folder() if folder is None else folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DownloadError(
+            str(folder), f"cannot be made ({error.strerror})", "Name another folder."
+        ) from error
+    paths = []
+    for file in files.values():
+        if report is not None:
+            report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
+        target = folder / file.filename
+        fetch_one = _fetch_from_github if dataset.host == "github" else _fetch_from_hub
+        fetch_one(file, target, base_url, report, progress)
+        paths.append(target)
+    return tuple(paths)
+
+
+def _named(what: str, name: str, known: Mapping[str, _T]) -> _T:
+    if name in known:
+        return known[name]
+    nearest = difflib.get_close_matches(name, known, 1)
+    hint = f"Did you mean {nearest[0]}? " if nearest else ""
+    raise UnknownNameError(
+        f"{what} {shown(name)}", "cannot be downloaded", f"{hint}Known: {', '.join(known)}."
+    )
+
+
+def _there_already(target: Path, expected: Checksum | None, report: Report | None) -> bool:
+    if not target.exists():
+        return False
+    if expected is not None and not matches(target, expected):
+        raise DownloadError(
+            str(target), "is there already, with other content", "Move it away, or name another folder."
+        )
+    if report is not None:
+        report(f"{target.name}: there already, {'not checked' if expected is None else 'and whole'}")
+    return True
+
+
+def _fetch_from_github(
+    file: RemoteFile, target: Path, base_url: str | None, report: Report | None, progress: Progress | None
+) -> None:
+    expected = None if file.git_blob is None else Checksum("git-blob", file.git_blob)
+    if _there_already(target, expected, report):
+        return
+    base = base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or GITHUB
+    for ref in _REFS:
+        url = f"{base.rstrip('/')}/{ref}/datasets/{file.filename}"
+        try:
+            fetch(url, target, expected, report=report, progress=progress)
+        except DownloadError as error:
+            if ref == _REFS[-1] or "answers 404" not in error.problem:
+                raise
+        else:
+            return
+
+
+def _fetch_from_hub(
+    file: RemoteFile, target: Path, base_url: str | None, report: Report | None, progress: Progress | None
+) -> None:
+    """By plain HTTP: huggingface_hub's downloader starts again after every interruption."""
+    endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
+    address = f"{endpoint}/datasets/{_HUB_REPOSITORY}/resolve"
+    commit, expected = _hub_version(f"{address}/main/{file.filename}")
+    if _there_already(target, expected, report):
+        return
+    fetch(f"{address}/{commit}/{file.filename}", target, expected, report=report, progress=progress)
+
+
+def _hub_version(url: str) -> tuple[str, Checksum | None]:
+    """The commit that the hub would serve, and what the file must hash to.
+
+    A redirect away from the hub is not followed: it leads to the content, and the first answer
+    has the hash already.
+    """
+    import httpx
+
+    try:
+        with httpx.Client(timeout=30.0, headers={"Accept-Encoding": "identity"}) as client:
+            answer = client.head(url)
+            for _ in range(3):
+                if not answer.is_redirect or not answer.headers["Location"].startswith("/"):
+                    break
+                answer = client.head(answer.url.join(answer.headers["Location"]))
+    except httpx.HTTPError as error:
+        raise DownloadError(
+            url,
+            f"cannot be reached ({str(error) or type(error).__name__})",
+            "Check the network, then try again.",
+        ) from error
+    if answer.status_code >= 400:
+        raise DownloadError(
+            url,
+            f"answers {answer.status_code} {answer.reason_phrase}",
+            "Check the network and the address (--base-url).",
+        )
+    etag = answer.headers.get("X-Linked-Etag") or answer.headers.get("ETag") or ""
+    digest = etag.removeprefix("W/").strip('"')
+    expected = None
+    if re.fullmatch("[0-9a-f]{64}", digest):
+        expected = Checksum("sha256", digest)
+    elif re.fullmatch("[0-9a-f]{40}", digest):
+        expected = Checksum("git-blob", digest)
+    return answer.headers.get("X-Repo-Commit") or "main", expected

@@ -1,0 +1,196 @@
+"""One file over HTTP: resumed where it was cut off, checked, and only then put in its place."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from evidencebench_core.errors import DownloadError
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["Checksum", "Progress", "Report", "fetch", "matches"]
+
+Report = Callable[[str], None]
+Progress = Callable[[int, int | None], None]
+
+_TIMEOUT: Final = 30.0  # seconds without a byte
+_CHUNK: Final = 1 << 18
+_RANGE: Final = re.compile(r"bytes (\d+)-\d*/(\d+|\*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """What a whole file must hash to: git's id of a blob (SHA-1), or the SHA-256 of its content."""
+
+    kind: Literal["git-blob", "sha256"]
+    value: str
+
+
+def matches(path: Path, expected: Checksum) -> bool:
+    """Whether a file's content is the expected one."""
+    if expected.kind == "sha256":
+        digest = hashlib.sha256()
+    else:  # what git calls an object: no protection against an attacker is asked of it here
+        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest() == expected.value.lower()
+
+
+def fetch(
+    url: str,
+    target: Path,
+    expected: Checksum | None,
+    *,
+    report: Report | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Download a file to ``target``, by way of ``<target>.part``.
+
+    An earlier, unfinished part is continued, if the server says that the file is still the same
+    (or says nothing). If anything goes wrong nothing stands at ``target``; the part stays, to be
+    continued the next time, unless its content turned out to be wrong.
+
+    Parameters
+    ----------
+    url : str
+    target : Path
+        In a folder that exists.
+    expected : Checksum or None
+        Without one only the length is checked.
+    report : callable, optional
+        Given lines of text: the size the server says, whether the download is continued.
+    progress : callable, optional
+        Called with bytes done and bytes in all (``None`` where the server does not say).
+
+    Raises
+    ------
+    DownloadError
+    """
+    import httpx
+
+    part = _Part(target)
+    try:
+        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client:
+            _receive(client, url, part, report, progress)
+    except httpx.HTTPError as error:
+        raise DownloadError(
+            url,
+            f"broke off after {part.size():,} bytes ({str(error) or type(error).__name__})",
+            "Run the same command again: it goes on where it stopped.",
+        ) from error
+    except OSError as error:
+        raise DownloadError(
+            str(part.path),
+            f"cannot be written ({error.strerror})",
+            "Free some space, or name another folder.",
+        ) from error
+    if expected is not None and not matches(part.path, expected):
+        part.discard()
+        raise DownloadError(
+            url,
+            f"sent something else than expected (its {expected.kind} hash is not {expected.value})",
+            "Nothing was kept. Try again, or check --base-url.",
+        )
+    part.finish()
+
+
+def _receive(
+    client: httpx.Client,
+    url: str,
+    part: _Part,
+    report: Report | None,
+    progress: Progress | None,
+) -> None:
+    have = part.size()
+    headers = {"Accept-Encoding": "identity"}  # or lengths and offsets would be those of a compressed stream
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if etag := part.etag():
+            headers["If-Range"] = etag
+    with client.stream("GET", url, headers=headers) as response:
+        if have and response.status_code == 416:
+            if response.headers.get("Content-Range", "") == f"bytes */{have}":
+                return  # it was all there already
+            part.discard()
+            raise DownloadError(
+                url,
+                f"has no byte {have:,}: the part that was here is not of it",
+                "Nothing was kept. Try again.",
+            )
+        if response.status_code not in (200, 206):
+            raise DownloadError(
+                url,
+                f"answers {response.status_code} {response.reason_phrase}",
+                "Check the network and the address (--base-url).",
+            )
+        start, total = _extent(response, have)
+        if start not in (0, have):
+            part.discard()
+            raise DownloadError(url, f"sends bytes from {start:,} on, not {have:,}", "Try again.")
+        if report is not None:
+            size = "unknown size" if total is None else f"{total:,} bytes"
+            going_on = f", going on from {start:,}" if start else ""
+            report(f"{part.target.name}: {size}{going_on}")
+        part.note(response.headers.get("ETag", ""))
+        with part.path.open("r+b" if start else "wb") as file:
+            file.seek(start)
+            file.truncate()
+            for chunk in response.iter_raw(_CHUNK):
+                file.write(chunk)
+                if progress is not None:
+                    progress(file.tell(), total)
+    if total is not None and part.size() != total:
+        raise DownloadError(
+            url,
+            f"broke off after {part.size():,} of {total:,} bytes",
+            "Run the same command again: it goes on where it stopped.",
+        )
+
+
+def _extent(response: httpx.Response, have: int) -> tuple[int, int | None]:
+    """From which byte the response's content counts, and the size of the whole file if it is said."""
+    if response.status_code == 206:
+        match = _RANGE.match(response.headers.get("Content-Range", ""))
+        if match is None:
+            return have, None
+        return int(match[1]), None if match[2] == "*" else int(match[2])
+    length = response.headers.get("Content-Length", "")
+    return 0, int(length) if length.isdecimal() else None
+
+
+class _Part:
+    """The unfinished file beside its target, and the server's name for its version."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.path = target.with_name(f"{target.name}.part")
+        self._note = target.with_name(f"{target.name}.part.etag")
+
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    def etag(self) -> str:
+        return self._note.read_text(encoding="utf-8") if self._note.is_file() else ""
+
+    def note(self, etag: str) -> None:
+        """Remember a strong ETag: a weak one must not be used to continue."""
+        if etag.startswith('"'):
+            self._note.write_text(etag, encoding="utf-8")
+        else:
+            self._note.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        self.path.replace(self.target)
+        self._note.unlink(missing_ok=True)

@@ -25,6 +25,14 @@ const MARKS = {
 const GOLD_ALONE = "Covers an aspect";
 const HEADINGS = "tfhs";
 const LETTERS = "ABC";
+const SVG = "http://www.w3.org/2000/svg";
+const DOTS = [
+  "M5 0a5 5 0 0 1 0 10a5 5 0 0 1 0-10z",
+  "M.5 .5h9v9h-9z",
+  "M5 .3 10 9.5H0z",
+  "M5 0 10 5 5 10 0 5z",
+  "M5 1.4a3.6 3.6 0 0 1 0 7.2a3.6 3.6 0 0 1 0-7.2z",
+];
 const KEYS = [
   ["j  k", "next, previous evidence (of the pinned aspect, if one is)"],
   ["n  N", "next, previous missed sentence"],
@@ -54,17 +62,32 @@ function ordinal(n) {
   return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
 }
 
-/** The sign of a mark: a diamond for gold, a pill with the rank for a pick.
+/** A shape in a square of ten by ten. @param {string} className @param {string} path */
+function drawShape(className, path) {
+  const [svg, shape] = [
+    document.createElementNS(SVG, "svg"),
+    document.createElementNS(SVG, "path"),
+  ];
+  svg.setAttribute("class", className);
+  svg.setAttribute("viewBox", "0 0 10 10");
+  shape.setAttribute("d", path);
+  svg.append(shape);
+  return svg;
+}
+
+/** The sign of a mark: a diamond for gold, hollow if missed, a pill with the rank for a pick.
  * @param {string} letter @param {number} rank */
 function drawSign(letter, rank) {
-  return el("i", `sign ${markName(letter)}`, "pb".includes(letter) ? String(rank) : "");
+  if ("gm".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
+  return el("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
 }
 
 /** An aspect's dot: eight colours, and another shape where they start over. @param {number} position */
 function drawDot(position) {
-  return el("i", `dot shape${Math.floor(position / 8) % 5}`, "", {
-    style: `--dot: var(--aspect-${position % 8})`,
-  });
+  const shape = Math.floor(position / 8) % DOTS.length;
+  const dot = drawShape(shape === DOTS.length - 1 ? "dot ring" : "dot", DOTS[shape]);
+  dot.style.setProperty("--dot", `var(--aspect-${position % 8})`);
+  return dot;
 }
 
 /** @param {Aspect} aspect @param {number} position @param {boolean} inStrip */

@@ -273,9 +273,11 @@ class _Window:
                 value, end = self._decode(text, 0)
             except json.JSONDecodeError as error:
                 unfinished = error.msg.startswith("Unterminated")
-                if (unfinished or error.pos >= len(text) - _TAIL) and self._grow():
+                at_end = error.pos >= len(text) - _TAIL
+                if (unfinished or at_end) and self._grow():
                     continue
-                if unfinished or error.pos >= len(text.rstrip()):
+                rest = text.rstrip()  # all there is
+                if unfinished or error.pos >= len(rest) or (at_end and not rest.endswith("}")):
                     self._fail_cut_off()
                 at = self._at + len(text[: error.pos].encode())
                 self.fail(f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}", "Mend it there.", at)
@@ -283,7 +285,7 @@ class _Window:
                 self.fail("is nested too deeply", "An instance has three levels.")
             except ValueError as error:  # NaN and Infinity, integers of thousands of digits
                 self.fail(f"has a bad number: {error}", "Write a JSON number.")
-            if end == len(text) and isinstance(value, (int, float)) and self._grow():
+            if end > len(text) - _TAIL and isinstance(value, int | float) and self._grow():
                 continue  # the number may go on
             n_bytes = len(text[:end].encode())
             if n_bytes > self.max_value:

@@ -1,0 +1,325 @@
+"""A raw instance either keeps every promise of the format or is refused with the place and the value."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.check import KEYS, check_instance, inverted
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.errors import InstanceError
+from tests.factories import raw_instance
+
+Raw = dict[str, Any]
+OPTIMAL = "evidence_retrieval_at_optimal_evaluation"
+AT_10 = "evidence_retrieval_at_10_evaluation"
+RESULTS_OPTIMAL = "results_evidence_retrieval_at_optimal_evaluation"
+RESULTS_AT_5 = "results_evidence_retrieval_at_5_evaluation"
+
+
+def good() -> Raw:
+    """Ten sentences; "a" is covered by 4 and 2, "b" by 4, "c" by 9. The optimum is {4, 9}, {4} for results."""
+    return raw_instance(10, {"a": [4, 2], "b": [4], "c": [9]}, ("b",))
+
+
+def test_good_instance_is_taken_as_it_is() -> None:
+    raw = good()
+    before = copy.deepcopy(raw)
+    instance = parse_instance("x", raw)
+    assert raw == before
+    assert instance.id == "x"
+    assert instance.sentences == tuple(raw["paper_as_candidate_pool"])
+    assert [(a.id, a.sentence_indices, a.is_result, a.label, a.text) for a in instance.evidence.aspects] == [
+        ("a", (2, 4), False, "A1", None),
+        ("b", (4,), True, "A2", None),
+        ("c", (9,), False, "A3", None),
+    ]
+    assert (instance.evidence.optimal, instance.evidence.results_optimal) == (2, 1)
+    assert set(instance.stored) == {"er@optimal", "er@10", "result-er@optimal", "result-er@5"}
+    assert instance.stored["er@optimal"].sentence_indices == (4, 9)
+    assert instance.stored["er@optimal"].optimal == 2
+    assert instance.stored["er@10"].optimal is None
+    assert (instance.synthetic, instance.negation, dict(instance.paraphrases)) == (False, None, {})
+
+
+def test_null_result_fields_are_no_results() -> None:
+    instance = parse_instance("x", raw_instance(10, {"a": [4]}))
+    assert instance.evidence.results_optimal is None
+    assert instance.evidence.focused("results") == ()
+    assert set(instance.stored) == {"er@optimal", "er@10"}
+
+
+def test_optional_keys_are_kept_and_others_ignored() -> None:
+    raw = good() | {
+        "aspect_texts": {"b": "Mortality fell."},
+        "hypothesis_paraphrases": {"plain": "Tea helps."},
+        "hypothesis_negation": "Tea does not help.",
+        "synthetic": True,
+        "a_key_of_theirs": [1],
+    }
+    instance = parse_instance("x", raw)
+    assert [aspect.text for aspect in instance.evidence.aspects] == [None, "Mortality fell.", None]
+    assert dict(instance.paraphrases) == {"plain": "Tea helps."}
+    assert instance.negation == "Tea does not help."
+    assert instance.synthetic
+
+
+def test_an_aspect_that_no_sentence_covers_is_allowed() -> None:
+    # "b" cannot be covered, so the optimal selection covers 1 of 2 aspects: all that can be.
+    instance = parse_instance("x", raw_instance(10, {"a": [4], "b": []}))
+    assert instance.evidence.aspects[1].sentence_indices == ()
+    assert instance.evidence.optimal == 1
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_key_is_required(key: str) -> None:
+    raw = good()
+    del raw[key]
+    with pytest.raises(InstanceError, match=rf"^x\.{key}: is missing\."):
+        parse_instance("x", raw)
+
+
+def changed(path: tuple[Any, ...], value: object) -> Callable[[Raw], None]:
+    def change(raw: Raw) -> None:
+        at: Any = raw
+        for step in path[:-1]:
+            at = at[step]
+        at[path[-1]] = value
+
+    return change
+
+
+def without(path: tuple[Any, ...]) -> Callable[[Raw], None]:
+    def change(raw: Raw) -> None:
+        at: Any = raw
+        for step in path[:-1]:
+            at = at[step]
+        del at[path[-1]]
+
+    return change
+
+
+HALF = "half \ud83d of a pair"
+COVERING = "aspect2sentence_indices"
+INVERSE = "sentence_index2aspects"
+TYPES = "sentence_types_in_candidate_pool"
+POOL = "paper_as_candidate_pool"
+
+BAD: list[tuple[str, Callable[[Raw], None], str, str]] = [  # what, how, place, problem
+    ("hypothesis a number", changed(("hypothesis",), 3), "x.hypothesis", "is 3, not text"),
+    ("hypothesis blank", changed(("hypothesis",), " \n"), "x.hypothesis", "is empty"),
+    (
+        "hypothesis half a pair",
+        changed(("hypothesis",), HALF),
+        "x.hypothesis",
+        "has half of a surrogate pair",
+    ),
+    ("paper id null", changed(("paper_id",), None), "x.paper_id", "is None, not text"),
+    ("empty paper", changed((POOL,), []), f"x.{POOL}", "is empty"),
+    ("paper a text", changed((POOL,), "one"), f"x.{POOL}", "is 'one', not a list"),
+    ("sentence a number", changed((POOL, 3), 7), f"x.{POOL}[3]", "is 7, not text"),
+    ("sentence null", changed((POOL, 0), None), f"x.{POOL}[0]", "is None, not text"),
+    ("sentence half a pair", changed((POOL, 3), HALF), f"x.{POOL}[3]", "has half of a surrogate pair"),
+    ("types null", changed((TYPES,), None), f"x.{TYPES}", "is None, not a list"),
+    ("one type too few", without((TYPES, 0)), f"x.{TYPES}", "has 9 entries for 10 sentences"),
+    ("unknown type", changed((TYPES, 2), "figure"), f"x.{TYPES}[2]", "is 'figure'"),
+    ("type a number", changed((TYPES, 2), 1), f"x.{TYPES}[2]", "is 1, not text"),
+    ("type a list", changed((TYPES, 2), []), f"x.{TYPES}[2]", "is [], not text"),
+    ("0 aspects", changed(("aspect_list_ids",), []), "x.aspect_list_ids", "is empty"),
+    ("aspects null", changed(("aspect_list_ids",), None), "x.aspect_list_ids", "is None, not a list"),
+    ("aspect a number", changed(("aspect_list_ids", 0), 1), "x.aspect_list_ids[0]", "is 1, not text"),
+    ("aspect twice", changed(("aspect_list_ids", 0), "b"), "x.aspect_list_ids", "repeats 'b'"),
+    (
+        "no result aspects, but not null",
+        changed(("results_aspect_list_ids",), []),
+        "x.results_aspect_list_ids",
+        "is empty",
+    ),
+    (
+        "unknown result aspect",
+        changed(("results_aspect_list_ids",), ["z"]),
+        "x.results_aspect_list_ids",
+        "names aspect 'z'",
+    ),
+    (
+        "half of the result fields null",
+        changed((RESULTS_AT_5,), None),
+        f"x.{RESULTS_AT_5}",
+        "is null, but results_aspect_list_ids is not",
+    ),
+    (
+        "result ids null alone",
+        changed(("results_aspect_list_ids",), None),
+        "x.results_aspect_list_ids",
+        f"is null, but {RESULTS_OPTIMAL} is not",
+    ),
+    ("mapping a list", changed((COVERING,), []), f"x.{COVERING}", "is [], not an object"),
+    ("mapping lacks an aspect", without((COVERING, "c")), f"x.{COVERING}", "has no entry for aspect 'c'"),
+    ("mapping of an unknown aspect", changed((COVERING, "z"), [1]), f"x.{COVERING}", "names aspect 'z'"),
+    ("indices null", changed((COVERING, "a"), None), f"x.{COVERING}['a']", "is None, not a list"),
+    ("float index", changed((COVERING, "a"), [4.0, 2]), f"x.{COVERING}['a']", "holds 4.0, not an integer"),
+    ("bool index", changed((COVERING, "a"), [True]), f"x.{COVERING}['a']", "holds True, not an integer"),
+    ("text index", changed((COVERING, "a"), ["4"]), f"x.{COVERING}['a']", "holds '4', not an integer"),
+    (
+        "index out of range",
+        changed((COVERING, "a"), [4, 10]),
+        f"x.{COVERING}['a']",
+        "holds sentence index 10, but the paper has 10 sentences",
+    ),
+    (
+        "negative index",
+        changed((COVERING, "a"), [-1]),
+        f"x.{COVERING}['a']",
+        "holds sentence index -1, but the paper has 10 sentences",
+    ),
+    ("index twice", changed((COVERING, "a"), [4, 4]), f"x.{COVERING}['a']", "repeats an index: [4, 4]"),
+    ("inverse a list", changed((INVERSE,), []), f"x.{INVERSE}", "is [], not an object"),
+    ("inverse lacks a sentence", without((INVERSE, "7")), f"x.{INVERSE}", "has no entry for sentence 7"),
+    ("inverse has one too many", changed((INVERSE, "10"), []), f"x.{INVERSE}", "has the key '10'"),
+    ("inverse of a sentence 07", changed((INVERSE, "07"), []), f"x.{INVERSE}", "has the key '07'"),
+    (
+        "mappings disagree: too much",
+        changed((INVERSE, "5"), ["a"]),
+        f"x.{INVERSE}['5']",
+        "is ['a'], but aspect2sentence_indices says []",
+    ),
+    (
+        "mappings disagree: too little",
+        changed((INVERSE, "4"), ["a"]),
+        f"x.{INVERSE}['4']",
+        "is ['a'], but aspect2sentence_indices says ['a', 'b']",
+    ),
+    ("mappings disagree: null", changed((INVERSE, "5"), None), f"x.{INVERSE}['5']", "is None, but"),
+    ("mappings disagree: empty text", changed((INVERSE, "5"), ""), f"x.{INVERSE}['5']", "is '', but"),
+    ("mappings disagree: a number", changed((INVERSE, "9"), [1]), f"x.{INVERSE}['9']", "is [1], but"),
+    ("evaluation null", changed((AT_10,), None), f"x.{AT_10}", "is null"),
+    ("evaluation a list", changed((OPTIMAL,), []), f"x.{OPTIMAL}", "is [], not an object"),
+    ("optimal missing", without((OPTIMAL, "optimal")), f"x.{OPTIMAL}.optimal", "is None"),
+    ("optimal 0", changed((OPTIMAL, "optimal"), 0), f"x.{OPTIMAL}.optimal", "is 0"),
+    ("optimal a float", changed((OPTIMAL, "optimal"), 2.0), f"x.{OPTIMAL}.optimal", "is 2.0"),
+    ("optimal true", changed((RESULTS_OPTIMAL, "optimal"), True), f"x.{RESULTS_OPTIMAL}.optimal", "is True"),
+    (
+        "optimal more than there are aspects",
+        changed((OPTIMAL, "optimal"), 4),
+        f"x.{OPTIMAL}.optimal",
+        "is 4, but one sentence for each of the 3 aspects would do",
+    ),
+    (
+        "optimal that its selection does not have",
+        changed((OPTIMAL, "optimal"), 3),
+        f"x.{OPTIMAL}.one_selection_of_sentences",
+        "has 2 sentences for a budget of 3",
+    ),
+    (
+        "selection missing",
+        without((AT_10, "one_selection_of_sentences")),
+        f"x.{AT_10}.one_selection_of_sentences",
+        "is missing",
+    ),
+    (
+        "covered aspects missing",
+        without((AT_10, "covered_aspects")),
+        f"x.{AT_10}.covered_aspects",
+        "is missing",
+    ),
+    (
+        "selection over its budget",
+        changed((RESULTS_AT_5, "one_selection_of_sentences"), [0, 1, 2, 3, 4, 5]),
+        f"x.{RESULTS_AT_5}.one_selection_of_sentences",
+        "has 6 sentences for a budget of 5",
+    ),
+    (
+        "selection out of range",
+        changed((AT_10, "one_selection_of_sentences"), [12]),
+        f"x.{AT_10}.one_selection_of_sentences",
+        "holds sentence index 12, but the paper has 10 sentences",
+    ),
+    (
+        "covered aspects leave one out",
+        changed((AT_10, "covered_aspects"), ["a", "b"]),
+        f"x.{AT_10}.covered_aspects",
+        "leaves out 'c'",
+    ),
+    (
+        "covered aspects of another task",  # sentence 4 covers "a" as well, but "a" is no result
+        changed((RESULTS_OPTIMAL, "covered_aspects"), ["b", "a"]),
+        f"x.{RESULTS_OPTIMAL}.covered_aspects",
+        "names 'a', which is not",
+    ),
+    ("texts a list", changed(("aspect_texts",), []), "x.aspect_texts", "is [], not an object"),
+    (
+        "text of an unknown aspect",
+        changed(("aspect_texts",), {"z": "Z"}),
+        "x.aspect_texts",
+        "names aspect 'z'",
+    ),
+    ("aspect text blank", changed(("aspect_texts",), {"a": ""}), "x.aspect_texts['a']", "is empty"),
+    (
+        "paraphrase a number",
+        changed(("hypothesis_paraphrases",), {"plain": 1}),
+        "x.hypothesis_paraphrases['plain']",
+        "is 1, not text",
+    ),
+    ("negation blank", changed(("hypothesis_negation",), ""), "x.hypothesis_negation", "is empty"),
+    ("synthetic a number", changed(("synthetic",), 1), "x.synthetic", "is 1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "problem"), [case[1:] for case in BAD], ids=[case[0] for case in BAD]
+)
+def test_bad_instance_is_named(change: Callable[[Raw], None], place: str, problem: str) -> None:
+    raw = good()
+    change(raw)
+    with pytest.raises(InstanceError) as caught:
+        parse_instance("x", raw)
+    assert caught.value.place == place
+    assert caught.value.problem.startswith(problem)
+    assert caught.value.remedy
+    assert "\n" not in str(caught.value)
+
+
+def test_an_optimal_selection_must_cover_what_can_be_covered() -> None:
+    # Sentences 2 and 4 are two, as the optimum is, but nothing of them covers "c".
+    raw = good()
+    raw[OPTIMAL] |= {"one_selection_of_sentences": [2, 4], "covered_aspects": ["a", "b"]}
+    with pytest.raises(InstanceError, match="covers 2 of 3 aspects"):
+        parse_instance("x", raw)
+
+
+@pytest.mark.parametrize("value", [None, 3, "text", [], True])
+def test_only_an_object_is_an_instance(value: object) -> None:
+    with pytest.raises(InstanceError, match=r"^x: is .*, not an object"):
+        parse_instance("x", value)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("", "''"), (" ", "' '"), ("\ud800", r"'\\ud800'")])
+def test_an_id_that_cannot_be_written_is_shown_escaped(name: str, shown: str) -> None:
+    with pytest.raises(InstanceError, match=f"^{shown}: ") as caught:
+        parse_instance(name, good())
+    str(caught.value).encode()  # it can be printed
+
+
+def test_order_in_the_inverse_mapping_is_free_but_noticed() -> None:
+    raw = good()
+    assert check_instance("x", raw) is True
+    swapped = raw | {INVERSE: raw[INVERSE] | {"4": ["b", "a"]}}
+    assert check_instance("x", swapped) is False
+    turned = raw | {INVERSE: dict(reversed(raw[INVERSE].items()))}
+    assert check_instance("x", turned) is False
+    assert parse_instance("x", swapped) == parse_instance("x", turned) == parse_instance("x", raw)
+
+
+def test_inverted() -> None:
+    assert inverted({"a": [2, 0], "b": [0]}, 3) == {"0": ["a", "b"], "1": [], "2": ["a"]}
+
+
+@pytest.mark.realdata
+def test_the_real_train_set_passes(train_raw: dict[str, Raw]) -> None:
+    instances = [parse_instance(name, raw) for name, raw in train_raw.items()]
+    assert len(instances) == 96
+    assert sum(instance.evidence.results_optimal is None for instance in instances) == 1
+    assert all(check_instance(name, raw) for name, raw in train_raw.items())

@@ -1,0 +1,210 @@
+"""What comes out of the store is what was in the file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.data.query import Filter
+from evidencebench_core.data.store import InstanceRow, Store, open_store, store_path
+from evidencebench_core.errors import StoreError, UnknownNameError
+from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+
+
+def test_dataset_info(store: Store, tmp_path: Path) -> None:
+    (info,) = store.datasets()
+    assert info == store.dataset("tiny")
+    # Six instances, each of a paper of its own; tiny_4 has no results.
+    assert (info.name, info.n_instances, info.n_papers, info.n_result_instances) == ("tiny", 6, 6, 5)
+    assert info.synthetic is False
+    assert info.source == str(tmp_path / "tiny.json")
+    assert info.n_bytes == (tmp_path / "tiny.json").stat().st_size
+    assert info.ingested_at.endswith("+00:00")
+
+
+def test_raw_and_instance_come_back(store: Store) -> None:
+    for name, raw in tiny_dataset().items():
+        assert json.dumps(store.raw("tiny", name)) == json.dumps(raw)  # key order and list order, too
+        assert store.get("tiny", name) == parse_instance(name, raw)
+
+
+def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
+    names = tuple(tiny_dataset())
+    assert store.ids("tiny") == names
+    assert store.ids("tiny", 2) == names[:2]
+    assert store.ids("tiny", 0) == ()
+    assert [instance.id for instance in store.iter("tiny", 3)] == list(names[:3])
+    assert [instance.id for instance in store.iter("tiny")] == list(names)
+    asked = ("tiny_5", "tiny_0", "tiny_5")
+    assert [instance.id for instance in store.get_many("tiny", asked)] == list(asked)
+    assert [row.id for row in store.rows("tiny", asked)] == list(asked)
+    assert list(store.get_many("tiny", ())) == []
+    assert store.rows("tiny", ()) == ()
+
+
+def test_more_ids_than_one_query_takes(empty: Store, tmp_path: Path) -> None:
+    ingest(empty, written(raw_dataset(300), tmp_path / "many.json"))
+    names = tuple(reversed(empty.ids("many")))
+    assert len(names) == 300
+    assert tuple(row.id for row in empty.rows("many", names)) == names
+    assert tuple(instance.id for instance in empty.get_many("many", names)) == names
+    assert tuple(name for name, _ in empty.evidence_sets("many")) == empty.ids("many")
+    assert tuple(name for name, _ in empty.evidence_sets("many", names)) == empty.ids("many")
+
+
+def test_evidence_sets(store: Store) -> None:
+    expected = {name: parse_instance(name, raw).evidence for name, raw in tiny_dataset().items()}
+    assert list(store.evidence_sets("tiny")) == list(expected.items())
+    some = list(store.evidence_sets("tiny", ["tiny_4", "tiny_1", "tiny_4"]))
+    assert some == [("tiny_1", expected["tiny_1"]), ("tiny_4", expected["tiny_4"])]
+    assert list(store.evidence_sets("tiny", [])) == []
+
+
+def test_rows(empty: Store, tmp_path: Path) -> None:
+    # 25 sentences: the first 10 are 0 to 9, the last 10 are 15 to 24, so of four aspects "a" and "c" are
+    # covered at the ends (c by its second sentence) and "b" and "d" in the middle: a half.
+    aspects = {"a": [3], "b": [10, 14], "c": [12, 15], "d": [11]}
+    dataset = {"one": raw_instance(25, aspects, ("b", "d")), "two": raw_instance(2, {"a": [1]})}
+    ingest(empty, written(dataset, tmp_path / "rows.json"))
+    assert empty.rows("rows", ("two", "one")) == (
+        InstanceRow("two", "Drinking tea lowers blood pressure.", "paper_0", 2, 1, 0, 1, None, 1.0, 1),
+        InstanceRow("one", "Drinking tea lowers blood pressure.", "paper_0", 25, 4, 2, 4, 2, 0.5, 0),
+    )
+    info = empty.dataset("rows")
+    assert (info.n_instances, info.n_papers) == (2, 1)  # distinct paper ids, whatever their text
+
+
+@pytest.mark.realdata
+def test_ends_coverage_of_the_real_train_set(empty: Store, train_path: Path) -> None:
+    ingest(empty, train_path, "train")
+    above = empty.matching("train", Filter(ranges={"ends_coverage": (0.8 + 1e-9, None)}))
+    below = empty.matching("train", Filter(ranges={"ends_coverage": (None, 0.2 - 1e-9)}))
+    assert (len(above), len(below)) == (27, 9)
+    info = empty.dataset("train")
+    assert (info.n_instances, info.n_papers, info.n_result_instances) == (96, 95, 95)
+
+
+def test_unknown_names(store: Store) -> None:
+    with pytest.raises(UnknownNameError, match="'tinny': is not in .* Did you mean 'tiny'.* There are: tiny"):
+        store.dataset("tinny")
+    with pytest.raises(UnknownNameError, match="'tiny_7': is not in dataset 'tiny'. Did you mean 'tiny_"):
+        store.get("tiny", "tiny_7")
+    for ask in (
+        lambda: store.raw("tiny", ""),
+        lambda: list(store.get_many("tiny", ["tiny_0", "x"])),
+        lambda: store.rows("tiny", ["x"]),
+        lambda: list(store.evidence_sets("tiny", ["x"])),
+        lambda: store.ids("x"),
+        lambda: list(store.evidence_sets("x")),
+        lambda: store.matching("x"),
+    ):
+        with pytest.raises(UnknownNameError):
+            ask()
+
+
+def test_an_empty_store_says_what_to_do(empty: Store) -> None:
+    assert empty.datasets() == ()
+    with pytest.raises(UnknownNameError, match="There is none yet: ingest a file first"):
+        empty.dataset("x")
+
+
+def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_STORE", str(tmp_path / "from_environment"))
+    assert store_path() == tmp_path / "from_environment"
+    assert store_path(tmp_path / "named") == tmp_path / "named"
+    monkeypatch.setenv("EVIDENCEBENCH_STORE", "")
+    assert store_path().name == "store.sqlite"
+    assert open_store("x/y").path == Path("x/y")
+
+
+def test_nothing_is_made_before_it_is_used(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "deep" / "folder" / "store.sqlite")
+    assert not store.path.parent.exists()
+    assert store.datasets() == ()
+    assert store.path.exists()
+
+
+def test_many_threads_share_a_store(store: Store) -> None:
+    names = store.ids("tiny")
+
+    def work(number: int) -> bool:
+        name = names[number % 6]
+        with store.write() as db:
+            sql = "INSERT INTO runs VALUES (?, ?, 'r', '{}', 'now')"
+            db.execute(sql, (f"run {number}", store.dataset("tiny").id))
+        return store.get("tiny", name).id == name
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(64)))
+    with store.read() as db:
+        assert db.execute("SELECT count(*) FROM runs").fetchone()[0] == 64
+
+
+def test_a_write_is_all_or_nothing(store: Store) -> None:
+    def count() -> int:
+        with store.read() as db:
+            return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    insert = "INSERT INTO runs VALUES (?, 1, 'r', '{}', 'now')"
+    with store.write() as db:
+        db.execute(insert, ("kept",))
+        assert count() == 0  # nobody else sees it yet
+    assert count() == 1
+    with pytest.raises(KeyboardInterrupt), store.write() as db:
+        db.execute(insert, ("lost",))
+        raise KeyboardInterrupt
+    assert count() == 1
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), store.write() as db:
+        db.execute("INSERT INTO runs VALUES ('of no dataset', 99, 'r', '{}', 'now')")
+    assert count() == 1
+
+
+def test_reading_cannot_write(store: Store) -> None:
+    with pytest.raises(StoreError, match="is read-only"), store.read() as db:
+        db.execute("DELETE FROM datasets")
+    assert len(store.datasets()) == 1
+
+
+def test_closing_is_no_end(store: Store) -> None:
+    store.close()
+    assert len(store.datasets()) == 1
+
+
+HOSTILE = [
+    "<script>alert('x')</script> <img src=x onerror=alert(1)> &amp; </div>",
+    "**bold** [link](javascript:alert(1)) # heading\n\n- list `code`",
+    r"$\frac{a}{b}$ and $5 to $10, \{ \} \" \\ {unpaired",
+    "עברית \u202eright to left\u202c العربية",
+    "𝔘𝔫𝔦 😀 \U0010ffff e\u0301 \u200d \ufeff \ufffe",
+    "nul \x00 bell \x07 escape \x1b tab \t carriage \r return \u2028 \u0085",
+    "'; DROP TABLE instances; --",
+    "x" * 20_000,
+    "",
+    " ",
+]
+
+
+def test_hostile_text_comes_back_as_it_was(empty: Store, tmp_path: Path) -> None:
+    ids = [text or "nothing" for text in HOSTILE if text.strip() or not text]
+    dataset: dict[str, Any] = {}
+    for name in ids:
+        aspect = f"aspect {name}"
+        raw = raw_instance(["x"] * len(HOSTILE), {aspect: [4]}, (aspect,), hypothesis=name, paper_id=name)
+        raw["paper_as_candidate_pool"] = list(HOSTILE)
+        dataset[name] = raw | {"aspect_texts": {aspect: name}, f"a key {name}": [name, {name: None}]}
+    ingest(empty, written(dataset, tmp_path / "hostile.json"))
+    assert empty.ids("hostile") == tuple(dataset)
+    for name, raw in dataset.items():
+        assert json.dumps(empty.raw("hostile", name)) == json.dumps(raw)
+        instance = empty.get("hostile", name)
+        assert instance.sentences == tuple(HOSTILE)
+        assert instance.hypothesis == name
+        assert empty.rows("hostile", [name])[0].hypothesis == name
+    assert empty.matching("hostile", Filter(sentences="alert DROP instances heading list")) == tuple(dataset)

@@ -1,0 +1,275 @@
+"""Every format, every way to break it, every place where a chunk may end."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from evidencebench_core.data import source as source_module
+from evidencebench_core.data.source import Source
+from evidencebench_core.data.stream import instances_in, iter_raw
+from evidencebench_core.errors import StreamError
+from tests.factories import raw_dataset
+
+NASTY = {
+    "plain": {"hypothesis": "x", "list": [1, 2.5, -3e2, True, False, None, [], {}]},
+    'quotes " and \\ back\\slashes': {"text": "ends in a backslash \\", "more": '\\"{'},
+    "braces": {"open": "{{{ [", "close": "}}}", "mixed": '"}{"', "nested": {"a": {"b": {"}": "{"}}}},
+    "ünïcödé 😀": {"rtl": "עברית", "astral": "😀𝔘", "accents": "é" * 50, "control": "\x00\x1f\x7f\u2028"},
+    "empty": {},
+    "not an object": 12,
+    "text": "}",
+    "list": [{"a": 1}],
+    "null": None,
+}
+
+
+def read(content: bytes, folder: Path, **options: int) -> list[tuple[str, object]]:
+    path = folder / "data.json"
+    path.write_bytes(content)
+    return list(iter_raw(path, **options))
+
+
+def problem(content: bytes, folder: Path, **options: int) -> StreamError:
+    with pytest.raises(StreamError) as caught:
+        read(content, folder, **options)
+    assert "\n" not in str(caught.value)
+    assert str(folder / "data.json") in caught.value.place
+    assert caught.value.remedy
+    return caught.value
+
+
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_object_of_instances(tmp_path: Path, indent: int | None, ensure_ascii: bool) -> None:
+    content = json.dumps(NASTY, indent=indent, ensure_ascii=ensure_ascii).encode()
+    assert read(content, tmp_path) == list(NASTY.items())
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 64])
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+def test_wherever_a_chunk_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, ensure_ascii: bool
+) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", chunk)
+    content = json.dumps(NASTY, ensure_ascii=ensure_ascii).encode()
+    assert read(content, tmp_path) == list(NASTY.items())
+
+
+def test_numbers_at_the_end_of_a_chunk_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", 1)
+    assert read(b'{"a": 1234, "b": -5.25e1}', tmp_path) == [("a", 1234), ("b", -52.5)]
+
+
+def test_json_lines_of_both_kinds(tmp_path: Path) -> None:
+    content = (
+        b'{"id": "a", "hypothesis": "x"}\n\n{"b": {"hypothesis": "y"}}\r\n{"hypothesis": "z", "id": "c"}'
+    )
+    expected = [("a", {"hypothesis": "x"}), ("b", {"hypothesis": "y"}), ("c", {"hypothesis": "z"})]
+    assert read(content, tmp_path) == expected
+
+
+def test_json_lines_with_a_chunk_end_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", 1)
+    content = b'\n {\n"id"\n:"a", "x": {"}": 1}}\n{"hypothesis": "y", "id": "b"}\n{}\n{"c": {"id": 1}}\n'
+    assert read(content, tmp_path) == [("a", {"x": {"}": 1}}), ("b", {"hypothesis": "y"}), ("c", {"id": 1})]
+
+
+def test_byte_order_mark(tmp_path: Path) -> None:
+    assert read(b"\xef\xbb\xbf" + b'{"a": {}}', tmp_path) == [("a", {})]
+
+
+@pytest.mark.parametrize("chunk", [5, 1 << 20])
+def test_compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", chunk)
+    content = json.dumps(NASTY).encode()
+    half = len(content) // 2
+    zstd = zstandard.ZstdCompressor().compress
+    for packed in (
+        gzip.compress(content),
+        gzip.compress(content[:half]) + gzip.compress(content[half:]),
+        zstd(content),
+        zstd(content[:half]) + zstd(content[half:]),
+    ):
+        assert read(packed, tmp_path) == list(NASTY.items())
+
+
+def test_lone_surrogates_are_passed_on_for_the_parser_to_refuse(tmp_path: Path) -> None:
+    content = rb'{"a": {"x": "\ud800", "y": "}"}, "\udfff": 1, "b": {"x": "\ud83d\ude00"}}'
+    expected = [("a", {"x": "\ud800", "y": "}"}), ("\udfff", 1), ("b", {"x": "😀"})]
+    assert read(content, tmp_path) == expected
+
+
+# -- what is refused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "holds no instance"),
+        (b" \n ", "holds no instance"),
+        (b"{}", "holds no instance"),
+        (b"{}\n{}", "holds no instance"),
+        (b"[]", "holds a list"),
+        (b'[{"id": "a"}]', "holds a list"),
+        (b'"text"', "has '\"text\"' where an object"),
+        (b"nonsense", "has 'nonsense' where an object"),
+        (b'{"a": {}} x', "has 'x' where an object"),
+        (b'{"a": {}}}', "has '}' where an object"),
+        (b'{"a": {}},', "has ',' where an object"),
+        (b'{"a": {}, }', "has '}' where an instance id"),
+        (b"{1: {}}", "has '1: {}}' where an instance id"),
+        (b'{"a" {}}', "has '{}}' where ':'"),
+        (b'{"a": {} "b": {}}', "has '\"b\": {}}' where ',' or '}'"),
+        (b'{"id": 3, "x": 1}', "stands right after an instance whose id is 3"),
+        (b'{"hypothesis": "x"}', "stands right after an instance whose id is None"),
+        (b'{"a": {"x": NaN}}', "has a bad number: NaN is not JSON"),
+        (b'{"a": {"x": -Infinity}}', "has a bad number: -Infinity is not JSON"),
+        (b'{"a": {"x": 1e999}}', "has a bad number: 1e999 is too large"),
+        (b'{"a": {"x": ' + b"9" * 5000 + b"}}", "has a bad number: Exceeds the limit"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "has a bad number: Exceeds the limit"),
+        (b'{"a": {"x": tru}}', "is not JSON: expecting value"),
+        (b'{"a": {"x": 1,,}}', "is not JSON: "),
+        (b'{"a": {"x": "line\nbreak"}}', "is not JSON: invalid control character"),
+        (b'{"a": {"x": "\\q"}}', "is not JSON: invalid \\escape"),
+        (b"{'a': {}}", "has \"'a': {}}\" where an instance id"),
+        (b"PK\x03\x04\x00\x00", r"has 'PK\x03\x04\x00\x00' where an object"),
+        (b"\x89PNG\r\n\x1a\n", "is not UTF-8 text: it has the byte 0x89"),
+        (b"\xff\xfe{\x00}\x00", "is not UTF-8 text: it has the byte 0xff"),
+        (b'{"a": {"x": "caf\xe9"}}', "is not UTF-8 text: it has the byte 0xe9"),
+        (b'{"a\xe9": {}}', "is not UTF-8 text: it has the byte 0xe9"),
+        (
+            b'{"a": {"x": "\xed\xa0\x80"}}',
+            "is not UTF-8 text: it has the byte 0xed",
+        ),  # a surrogate, written out
+    ],
+)
+def test_refused(tmp_path: Path, content: bytes, expected: str) -> None:
+    assert problem(content, tmp_path).problem.startswith(expected)
+
+
+def test_where_it_is(tmp_path: Path) -> None:
+    # Line 3 begins at byte 2 + 19 = 21; in it, the 2 that has no comma before it is byte 17.
+    content = b'{\n"first": {"x":1},\n"second": {"x": 1 2}}'
+    assert problem(content, tmp_path).place.endswith("line 3, byte 38 (in instance 'second')")
+    content = b'{\n"first": {"x":1}\n; "second": {}}'
+    assert problem(content, tmp_path).place.endswith("line 3, byte 19 (after instance 'first')")
+    content = b'{"a": {"x": "\xc3\xa4\xe9"}}'
+    assert problem(content, tmp_path).place.endswith("line 1, byte 15 (in instance 'a')")
+
+
+@pytest.mark.parametrize("length", range(1, 60, 3))
+def test_cut_off_anywhere(tmp_path: Path, length: int) -> None:
+    content = b'{"first": {"x": [1, 2.5, "t\\u00e9", null]}, "second": {"y": "z"}}'
+    error = problem(content[:length], tmp_path)
+    assert error.problem == "ends too early: the file is cut off"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_cut_off_while_compressed(tmp_path: Path, pack: object) -> None:
+    lines = b"".join(b'{"id": "%d", "x": "%b"}\n' % (n, os.urandom(64).hex().encode()) for n in range(500))
+    packed = pack(lines)  # type: ignore[operator]
+    assert len(read(packed, tmp_path)) == 500
+    for length in (len(packed) // 2, len(packed) - 1):
+        error = problem(packed[:length], tmp_path)
+        assert re.search("cut off (gzip|zstd)", error.problem)
+
+
+@pytest.mark.parametrize("magic", [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"])
+def test_damaged_compression(tmp_path: Path, magic: bytes) -> None:
+    assert "is damaged or cut off" in problem(magic + b"\xff" * 100, tmp_path).problem
+
+
+def test_nested_too_deeply(tmp_path: Path) -> None:
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        content = b'{"a": ' + opening * 100_000 + b"1" + closing * 100_000 + b"}"
+        assert problem(content, tmp_path).problem == "is nested too deeply"
+
+
+def test_a_value_that_is_too_long(tmp_path: Path) -> None:
+    content = b'{"a": {"x": "%b"}}' % (b"y" * 1000)
+    assert len(read(content, tmp_path, max_value=1009)) == 1  # {"x": "y..."}: 1,000 and 9
+    error = problem(content, tmp_path, max_value=1008)
+    assert error.problem == "has a value of more than 1,008 bytes"
+    error = problem(b'{"a": "%b"}' % (b"y" * 1000), tmp_path, max_value=1000)
+    assert error.problem == "has a value of more than 1,000 bytes"
+
+
+@pytest.mark.parametrize("beginning", [b'{"a": {"x": "', b'{"a": "', b'{"a', b'{"id": "', b'{"a": {"x": ['])
+def test_a_line_of_3_gb_is_not_read(tmp_path: Path, beginning: bytes) -> None:
+    path = tmp_path / "long.json"
+    with path.open("wb") as file:
+        file.write(beginning + b"1," * (5 << 20))
+        file.truncate(3 << 30)  # sparse: the rest takes no space
+    with Source(path) as source:
+        with pytest.raises(StreamError, match="has a value of more than 4,194,304 bytes") as caught:
+            list(instances_in(source, max_value=4 << 20))
+        assert source.bytes_read <= 16 << 20
+    assert "line 1, byte " in caught.value.place
+
+
+def test_blanks_without_end_take_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", 10)
+    content = (
+        b" " * 1000
+        + b"{"
+        + b"\n" * 50
+        + b'"a"'
+        + b" " * 1000
+        + b": "
+        + b" " * 1000
+        + b"{}"
+        + b" " * 999
+        + b"}"
+    )
+    assert read(content, tmp_path, max_value=100) == [("a", {})]
+
+
+def test_missing_folder_pipe_and_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StreamError, match=r"nothing\.json: cannot be read \(No such file"):
+        list(iter_raw(tmp_path / "nothing.json"))
+    with pytest.raises(StreamError, match=r"(is not a regular file|Is a directory)"):
+        list(iter_raw(tmp_path))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StreamError, match="is not a regular file"):
+        list(iter_raw(tmp_path / "pipe"))
+
+    def refuse(*_: object) -> int:  # root may read everything, so the refusal is played
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(source_module.os, "open", refuse)
+    with pytest.raises(StreamError, match=r"cannot be read \(Permission denied\)\. Ask for permission"):
+        list(iter_raw(tmp_path / "secret.json"))
+
+
+def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", 64)
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(raw_dataset(3)), encoding="utf-8")
+    instances = iter_raw(path)
+    next(instances)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(" ")
+    with pytest.raises(StreamError, match="was changed while it was read"):
+        list(instances)
+
+
+def test_a_file_that_is_touched_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(raw_dataset(3)), encoding="utf-8")
+    instances = iter_raw(path)
+    next(instances)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(StreamError, match="was changed while it was read"):
+        list(instances)
+
+
+@pytest.mark.realdata
+def test_the_real_train_set(train_path: Path, train_raw: dict[str, object]) -> None:
+    assert list(iter_raw(train_path)) == list(train_raw.items())

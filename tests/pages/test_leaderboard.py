@@ -1,0 +1,91 @@
+"""Leaderboard: runs, their comparison, and starting one."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from evidencebench_core.data import Store
+from evidencebench_core.runs import RunStore, execute
+from tests.pages.conftest import OpenPage, texts
+from tests.pages.waiting import jobs_ended
+
+
+def button(app: AppTest, label: str) -> None:
+    next(b for b in app.button if b.label == label).click().run()
+    assert not app.exception
+
+
+@pytest.fixture
+def two_runs(sample_store: Store) -> tuple[str, str]:
+    """Ids of a bm25 and a lead run over the sample papers."""
+    for retriever in ("bm25", "lead"):
+        for _ in execute(sample_store, "sample_data", retriever):
+            pass
+    ids = {run.retriever: run.id for run in RunStore(sample_store).runs("sample_data")}
+    return ids["bm25"], ids["lead"]
+
+
+@pytest.mark.usefixtures("empty_store")
+def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
+    assert "No dataset is loaded yet" in texts(open_page("leaderboard"))
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_without_a_run_it_says_how_to_get_one(open_page: OpenPage) -> None:
+    assert "Start one above" in texts(open_page("leaderboard"))
+
+
+def dialog() -> None:
+    from components.resources import named_dataset
+    from components.run_starter import run_dialog
+    from evidencebench_core.tasks import task_named
+
+    run_dialog(named_dataset("sample_data"), task_named("er@optimal"))
+
+
+def test_the_button_opens_the_dialog(open_page: OpenPage, sample_store: Store) -> None:
+    app = open_page("leaderboard")
+    button(app, "Start or resume a run")
+    assert app.selectbox(key="run.retriever").value == "bm25"
+    assert sample_store.datasets()
+
+
+def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:
+    app = AppTest.from_function(dialog, default_timeout=60).run()  # AppTest reruns all, a browser the dialog
+    app.selectbox(key="run.retriever").set_value("abstract-tail").run()
+    app.button(key="run.start").click().run()
+    assert not app.exception
+    jobs_ended()
+    (run,) = RunStore(sample_store).runs("sample_data")
+    assert (run.retriever, run.tasks["er@10"], run.tasks["result-er@5"]) == ("abstract-tail", 6, 5)
+    assert "Done after" in texts(open_page("leaderboard"))
+
+
+def test_skipped_instances_are_named(open_page: OpenPage, two_runs: tuple[str, str]) -> None:
+    app = open_page("leaderboard", task="result-er@5")
+    assert "sample_exposure" in texts(app).replace("\\", "")
+
+
+def test_two_runs_are_compared_with_interval_and_p_value(
+    open_page: OpenPage, two_runs: tuple[str, str]
+) -> None:
+    app = open_page("leaderboard", task="er@10", compare=",".join(two_runs))
+    said = texts(app).replace("\\", "")
+    assert "bm25 against lead, ER@10" in said
+    assert "95% interval" in said
+    assert "by paired randomisation" in said
+    assert "over the 6 instances scored in both" in said
+
+
+def test_a_link_to_a_run_that_is_gone_still_opens(open_page: OpenPage, two_runs: tuple[str, str]) -> None:
+    app = open_page("leaderboard", compare=f"{two_runs[0]},ffffffffffff")
+    assert "against" not in texts(app)
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_published_figures_are_labelled_as_other_instances(open_page: OpenPage) -> None:
+    app = open_page("leaderboard")
+    assert any("other instances" in fold.label for fold in app.expander)
+    app = open_page("leaderboard", task="er@7")  # the paper has no figures for it
+    assert not any("other instances" in fold.label for fold in app.expander)

@@ -27,10 +27,10 @@ const HEADINGS = "tfhs";
 const LETTERS = "ABC";
 const SVG = "http://www.w3.org/2000/svg";
 const DOTS = [
-  "M5 0a5 5 0 0 1 0 10a5 5 0 0 1 0-10z",
+  "M5 .4a4.6 4.6 0 0 1 0 9.2a4.6 4.6 0 0 1 0-9.2z",
   "M.5 .5h9v9h-9z",
   "M5 .3 10 9.5H0z",
-  "M5 0 10 5 5 10 0 5z",
+  "M5 .2 9.8 5 5 9.8 .2 5z",
   "M5 1.4a3.6 3.6 0 0 1 0 7.2a3.6 3.6 0 0 1 0-7.2z",
 ];
 const KEYS = [

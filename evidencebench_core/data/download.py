@@ -219,7 +219,7 @@ def _hub_version(url: str) -> tuple[str, Checksum | None]:
                 if not answer.is_redirect or not answer.headers["Location"].startswith("/"):
                     break
                 answer = client.head(answer.url.join(answer.headers["Location"]))
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise DownloadError(
             url,
             f"cannot be reached ({str(error) or type(error).__name__})",

@@ -80,7 +80,7 @@ def fetch(
     try:
         with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client:
             _receive(client, url, part, report, progress)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise DownloadError(
             url,
             f"broke off after {part.size():,} bytes ({str(error) or type(error).__name__})",
@@ -143,7 +143,7 @@ def _receive(
         with part.path.open("r+b" if start else "wb") as file:
             file.seek(start)
             file.truncate()
-            for chunk in response.iter_raw(_CHUNK):
+            for chunk in response.iter_raw():
                 file.write(chunk)
                 if progress is not None:
                     progress(file.tell(), total)

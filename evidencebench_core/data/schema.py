@@ -94,12 +94,53 @@ _RUNS: Final = (
     "CREATE INDEX retrievals_by_outcome ON retrievals (run_id, task, error)",
 )
 
+_ANALYSES: Final = (
+    # A run over perturbed instances: '' for the original, else such as 'paraphrase:lexical'.
+    "ALTER TABLE runs ADD COLUMN variant TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE hypothesis_variants (
+        dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+        instance_id TEXT NOT NULL,
+        name TEXT NOT NULL,                   -- 'paraphrase:lexical', 'negation'
+        text TEXT NOT NULL,
+        source TEXT NOT NULL,                 -- the file it came from, or who typed it
+        added_at TEXT NOT NULL,
+        PRIMARY KEY (dataset_id, name, instance_id)
+    ) WITHOUT ROWID""",
+    # What analysts say of missed aspects; append-only, the newest of an author counts.
+    """CREATE TABLE notes (
+        id INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        task TEXT NOT NULL,
+        instance_id TEXT NOT NULL,
+        aspect_id TEXT NOT NULL,
+        author TEXT NOT NULL,
+        cause TEXT,                           -- confirmed or changed; NULL where left open
+        tags TEXT NOT NULL,                   -- JSON list
+        text TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    )""",
+    "CREATE INDEX notes_by_run ON notes (run_id, task, instance_id, aspect_id)",
+    # Per-instance scores that others computed; never paired with runs on other instances.
+    """CREATE TABLE imported_scores (
+        id INTEGER PRIMARY KEY,
+        collection TEXT NOT NULL,             -- which instances, in which order
+        system TEXT NOT NULL,
+        strategy TEXT NOT NULL,
+        task TEXT NOT NULL,
+        recalls TEXT NOT NULL,                -- JSON list of shares, in the order of the instances
+        source TEXT NOT NULL,                 -- file and sha256
+        imported_at TEXT NOT NULL,
+        UNIQUE (collection, system, strategy, task, source)
+    )""",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         "CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)",
         *_DATASETS,
         *_RUNS,
     ),
+    _ANALYSES,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -159,6 +159,8 @@ def _guessed_end(data: bytes, start: int) -> int:
 
 def _exact_end(data: bytes, start: int) -> int:
     """Where the object that begins at ``start`` ends if it is JSON; 0 if not here. Takes longer."""
+    if data.find(b"}", start) < 0:
+        return 0
     depth = 0
     for match in _BRACES.finditer(data, start):
         token = match[0]

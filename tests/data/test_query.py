@@ -53,7 +53,7 @@ def words() -> Iterator[sqlite3.Connection]:
     db.close()
 
 
-SYNTAX = st.text(alphabet='ab"\'*:^()+-{}\\ \x00é\u0301中\u200dANDORNEAR', max_size=20)
+SYNTAX = st.text(alphabet="ab\"'*:^()+-{}\\ \x00é\u0301中\u200dANDORNEAR", max_size=20)
 
 
 @given(typed=st.text(max_size=20) | SYNTAX)
@@ -129,7 +129,7 @@ def test_every_sort_gives_every_instance(papers: Store, sort: str) -> None:
 
 
 def test_unknown_names(papers: Store) -> None:
-    with pytest.raises(SettingError, match="sort 'n_sentence': is unknown. Did you mean n_sentences"):
+    with pytest.raises(SettingError, match=r"sort 'n_sentence': is unknown. Did you mean n_sentences"):
         papers.matching("papers", Filter(sort="n_sentence"))
     with pytest.raises(SettingError, match="range '1=1; --': is unknown"):
         papers.matching("papers", Filter(ranges={"1=1; --": (0, 1)}))

@@ -92,9 +92,11 @@ def test_ends_coverage_of_the_real_train_set(empty: Store, train_path: Path) -> 
 
 
 def test_unknown_names(store: Store) -> None:
-    with pytest.raises(UnknownNameError, match="'tinny': is not in .* Did you mean 'tiny'.* There are: tiny"):
+    with pytest.raises(
+        UnknownNameError, match=r"'tinny': is not in .* Did you mean 'tiny'.* There are: tiny"
+    ):
         store.dataset("tinny")
-    with pytest.raises(UnknownNameError, match="'tiny_7': is not in dataset 'tiny'. Did you mean 'tiny_"):
+    with pytest.raises(UnknownNameError, match=r"'tiny_7': is not in dataset 'tiny'. Did you mean 'tiny_"):
         store.get("tiny", "tiny_7")
     for ask in (
         lambda: store.raw("tiny", ""),
@@ -137,7 +139,7 @@ def test_many_threads_share_a_store(store: Store) -> None:
     def work(number: int) -> bool:
         name = names[number % 6]
         with store.write() as db:
-            sql = "INSERT INTO runs VALUES (?, ?, 'r', '{}', 'now')"
+            sql = "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, ?, 'r', '{}', 'now')"
             db.execute(sql, (f"run {number}", store.dataset("tiny").id))
         return store.get("tiny", name).id == name
 
@@ -152,17 +154,22 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
         with store.read() as db:
             return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
 
-    insert = "INSERT INTO runs VALUES (?, 1, 'r', '{}', 'now')"
+    insert = "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, 1, 'r', '{}', 'now')"
     with store.write() as db:
         db.execute(insert, ("kept",))
         assert count() == 0  # nobody else sees it yet
     assert count() == 1
-    with pytest.raises(KeyboardInterrupt), store.write() as db:
-        db.execute(insert, ("lost",))
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with store.write() as db:
+            db.execute(insert, ("lost",))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert count() == 1
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), store.write() as db:
-        db.execute("INSERT INTO runs VALUES ('of no dataset', 99, 'r', '{}', 'now')")
+        db.execute("INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES ('of no dataset', 99, 'r', '{}', 'now')")
     assert count() == 1
 
 

@@ -1,0 +1,138 @@
+"""Files that are no store of ours, newer ones, busy ones and full disks: one line each."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import connection, schema
+from evidencebench_core.data.connection import Connections
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import StoreError, StoreVersionError
+from tests.factories import raw_dataset, written
+
+
+def refused(path: Path, error: type[StoreError] = StoreError) -> str:
+    with pytest.raises(error) as caught:
+        open_store(path).datasets()
+    assert "\n" not in str(caught.value)
+    assert str(path) in caught.value.place
+    return str(caught.value)
+
+
+def test_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(b"This is a text file. " * 100)
+    before = path.read_bytes()
+    assert "is not a store (no SQLite database)" in refused(path)
+    assert path.read_bytes() == before
+
+
+def test_the_database_of_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE theirs (x)")
+    db.commit()
+    assert "is a database, but no EvidenceBench store" in refused(path)
+    db.execute("PRAGMA application_id = 7")
+    db.execute("PRAGMA user_version = 3")
+    db.commit()
+    assert "is a database, but no EvidenceBench store" in refused(path)
+    db.close()
+
+
+def test_a_folder_and_a_file_in_the_way(tmp_path: Path) -> None:
+    assert "cannot be opened or made there" in refused(tmp_path)
+    (tmp_path / "file").write_text("x")
+    assert "cannot be made" in refused(tmp_path / "file" / "store.sqlite")
+
+
+def test_a_newer_store(store: Store) -> None:
+    with store.write() as db:
+        db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    store.close()
+    message = refused(store.path, StoreVersionError)
+    assert f"is a store of version {schema.VERSION + 1}" in message
+    assert "Update evidencebench-explorer" in message
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.touch()
+    assert open_store(path).datasets() == ()
+
+
+def test_the_schema_is_recorded(store: Store) -> None:
+    with store.read() as db:
+        assert db.execute("PRAGMA user_version").fetchone()[0] == schema.VERSION
+        versions = [row[0] for row in db.execute("SELECT version FROM migrations ORDER BY version")]
+        assert versions == list(range(1, schema.VERSION + 1))
+        assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+
+
+def test_an_older_store_is_brought_up_to_date(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = (*schema._MIGRATIONS, ("CREATE TABLE added_later (x)", "INSERT INTO notes VALUES (1)"))
+    monkeypatch.setattr(schema, "_MIGRATIONS", newer)
+    monkeypatch.setattr(schema, "VERSION", len(newer))
+    updated = open_store(store.path)
+    assert len(updated.datasets()) == 1
+    with updated.read() as db:
+        assert db.execute("SELECT x FROM notes").fetchall() == [(1,)]
+        assert db.execute("PRAGMA user_version").fetchone()[0] == len(newer)
+    assert len(open_store(store.path).datasets()) == 1  # and once only
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = (*schema._MIGRATIONS, ("CREATE TABLE added_later (x)", "CREATE TABLE datasets (x)"))
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "_MIGRATIONS", newer)
+        patch.setattr(schema, "VERSION", len(newer))
+        with pytest.raises(sqlite3.OperationalError, match="already exists"):
+            open_store(store.path).datasets()
+    assert len(open_store(store.path).datasets()) == 1
+
+
+def test_a_writer_that_does_not_finish(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_WAIT", 0.01)
+    other = open_store(store.path)
+    with store.write():
+        assert len(other.datasets()) == 1  # reading goes on
+        with pytest.raises(StoreError, match="is being written to"), other.write():
+            pass
+
+
+def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # SQLite reports its own limit of pages and a disk without space by the same code, SQLITE_FULL.
+    opened = Connections._opened
+
+    def small(self: Connections) -> sqlite3.Connection:
+        db = opened(self)
+        db.execute("PRAGMA max_page_count = 80")
+        return db
+
+    assert empty.datasets() == ()
+    empty.close()
+    path = written(raw_dataset(2_000), tmp_path / "many.json")
+    with monkeypatch.context() as patch:
+        patch.setattr(Connections, "_opened", small)
+        with pytest.raises(StoreError, match=r"the disk is full.*Free some space"):
+            ingest(empty, path)
+        assert empty.datasets() == ()
+    empty.close()
+    assert ingest(empty, path).added
+
+
+def test_damage_is_named(store: Store) -> None:
+    store.close()  # the last one to leave brings everything into the one file
+    content = bytearray(store.path.read_bytes())
+    content[4096:] = b"\xab" * (len(content) - 4096)
+    store.path.write_bytes(content)
+    assert not store.path.with_name("store.sqlite-wal").exists()
+    with pytest.raises(StoreError, match="is damaged"):
+        open_store(store.path).get("tiny", "tiny_0")

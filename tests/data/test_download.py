@@ -1,0 +1,414 @@
+"""Whole, resumed, cut off, wrong, missing: nothing ever stands under the final name but the right file."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from evidencebench_core.data.download import COMMIT, DATASETS, download, download_folder
+from evidencebench_core.data.fetch import Checksum, fetch, matches
+from evidencebench_core.errors import DownloadError, UnknownNameError
+
+module = import_module("evidencebench_core.data.download")  # the package has the function under that name
+
+CONTENT = bytes(range(256)) * 2_000  # 512,000 bytes
+BLOB = hashlib.sha1(b"blob 512000\0" + CONTENT, usedforsecurity=False).hexdigest()
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+HUB_COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@dataclass
+class Behaviour:
+    """What the server does, and what it was asked."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    etag: str = '"v1"'
+    ranges: bool = True
+    cut_after: int | None = None  # bytes after which the connection drops
+    length: bool = True
+    status: int | None = None
+    asked: list[tuple[str, str, str | None, str | None]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    redirect: dict[str, str] = field(default_factory=dict)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    behaviour: Behaviour
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        does = self.behaviour
+        wanted = self.headers.get("Range")
+        does.asked.append((self.command, self.path, wanted, self.headers.get("If-Range")))
+        if self.path in does.redirect:
+            self.send_response(307)
+            self.send_header("Location", does.redirect[self.path])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if does.status is not None or self.path not in does.files:
+            self.send_error(does.status or 404)
+            return
+        content = does.files[self.path]
+        same = self.headers.get("If-Range") in (None, does.etag)
+        start = int(wanted[6:-1]) if wanted and does.ranges and same else 0
+        if start >= len(content):
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(content)}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if does.length:
+            self.send_header("Content-Length", str(len(content) - start))
+        self.send_header("ETag", does.etag)
+        for name, value in does.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            end = len(content) if does.cut_after is None else min(len(content), start + does.cut_after)
+            self.wfile.write(content[start:end])
+            self.close_connection = True
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[str, Behaviour]]:
+    behaviour = Behaviour()
+    handler = type("Own", (Handler,), {"behaviour": behaviour})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}", behaviour
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "data.json"
+
+
+def part(target: Path) -> Path:
+    return target.with_name("data.json.part")
+
+
+EXPECTED = [Checksum("git-blob", BLOB), Checksum("sha256", SHA256.upper()), None]
+
+
+@pytest.mark.parametrize("expected", EXPECTED)
+def test_whole(server: tuple[str, Behaviour], target: Path, expected: Checksum | None) -> None:
+    base, does = server
+    does.files["/x"] = CONTENT
+    said: list[str] = []
+    seen: list[tuple[int, int | None]] = []
+    fetch(f"{base}/x", target, expected, report=said.append, progress=lambda *n: seen.append(n))
+    assert target.read_bytes() == CONTENT
+    assert [path.name for path in target.parent.iterdir()] == ["data.json"]
+    assert said == ["data.json: 512,000 bytes"]
+    assert seen[-1] == (512_000, 512_000)
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
+@pytest.mark.parametrize("etag", ['"v1"', 'W/"v1"', ""])
+def test_resumed_after_a_cut(server: tuple[str, Behaviour], target: Path, etag: str) -> None:
+    base, does = server
+    does.files["/x"], does.cut_after, does.etag = CONTENT, 200_000, etag
+    for done in (200_000, 400_000):
+        with pytest.raises(DownloadError, match=f"broke off after {done:,} .*goes on where it stopped"):
+            fetch(f"{base}/x", target, EXPECTED[0])
+        assert not target.exists()
+        assert part(target).read_bytes() == CONTENT[:done]
+    said: list[str] = []
+    fetch(f"{base}/x", target, EXPECTED[0], report=said.append)
+    assert target.read_bytes() == CONTENT
+    assert [path.name for path in target.parent.iterdir()] == ["data.json"]
+    assert said == ["data.json: 512,000 bytes, going on from 400,000"]
+    condition = etag if etag.startswith('"') else None  # a weak tag does not vouch for bytes
+    assert [(asked[2], asked[3]) for asked in does.asked] == [
+        (None, None),
+        ("bytes=200000-", condition),
+        ("bytes=400000-", condition),
+    ]
+
+
+def test_a_cut_that_the_server_does_not_admit(server: tuple[str, Behaviour], target: Path) -> None:
+    # Without a length the end of the connection is the end of the file, so only the hash tells.
+    base, does = server
+    does.files["/x"], does.length, does.cut_after = CONTENT, False, 1000
+    with pytest.raises(DownloadError, match="sent something else than expected"):
+        fetch(f"{base}/x", target, EXPECTED[0])
+    assert list(target.parent.iterdir()) == []
+    does.cut_after = None
+    said: list[str] = []
+    fetch(f"{base}/x", target, EXPECTED[0], report=said.append)
+    assert said == ["data.json: unknown size"]
+
+
+def test_a_server_that_ignores_ranges(server: tuple[str, Behaviour], target: Path) -> None:
+    base, does = server
+    does.files["/x"], does.ranges = CONTENT, False
+    part(target).write_bytes(b"something longer than nothing")
+    fetch(f"{base}/x", target, EXPECTED[0])
+    assert target.read_bytes() == CONTENT
+
+
+def test_another_version_on_the_server(server: tuple[str, Behaviour], target: Path) -> None:
+    base, does = server
+    does.files["/x"], does.cut_after = b"old" * 1000, 1000
+    with pytest.raises(DownloadError, match="broke off"):
+        fetch(f"{base}/x", target, EXPECTED[0])
+    does.files["/x"], does.cut_after, does.etag = CONTENT, None, '"v2"'
+    fetch(f"{base}/x", target, EXPECTED[0])  # If-Range: the server sends the whole file
+    assert target.read_bytes() == CONTENT
+
+
+def test_everything_was_there_but_the_move(server: tuple[str, Behaviour], target: Path) -> None:
+    base, does = server
+    does.files["/x"] = CONTENT
+    part(target).write_bytes(CONTENT)
+    fetch(f"{base}/x", target, EXPECTED[0])
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_part_that_is_too_long(server: tuple[str, Behaviour], target: Path) -> None:
+    base, does = server
+    does.files["/x"] = CONTENT
+    part(target).write_bytes(CONTENT + b"more")
+    with pytest.raises(DownloadError, match="has no byte 512,004"):
+        fetch(f"{base}/x", target, EXPECTED[0])
+    assert list(target.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("expected", EXPECTED[:2])
+def test_wrong_content(server: tuple[str, Behaviour], target: Path, expected: Checksum) -> None:
+    base, does = server
+    does.files["/x"] = CONTENT[:-1] + b"!"
+    with pytest.raises(DownloadError, match=f"its {expected.kind} hash is not") as caught:
+        fetch(f"{base}/x", target, expected)
+    assert "\n" not in str(caught.value)
+    assert list(target.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("status", [404, 403, 500, 503])
+def test_refused(server: tuple[str, Behaviour], target: Path, status: int) -> None:
+    base, does = server
+    does.status = status
+    part(target).write_bytes(CONTENT[:10])
+    with pytest.raises(DownloadError, match=f"answers {status} "):
+        fetch(f"{base}/x", target, EXPECTED[0])
+    assert not target.exists()
+    assert part(target).read_bytes() == CONTENT[:10]  # it may still be of use
+
+
+def test_nobody_there(target: Path) -> None:
+    with pytest.raises(DownloadError, match="broke off after 0 bytes"):
+        fetch("http://127.0.0.1:9/x", target, EXPECTED[0])
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/x", "x", "http://[::1", "http://127.0.0.1:port/"])
+def test_an_address_that_is_none(target: Path, url: str) -> None:
+    with pytest.raises(DownloadError):
+        fetch(url, target, None)
+    with pytest.raises(DownloadError):
+        download("evidencebench-100k", "test", target.parent, base_url=url)
+
+
+def test_interrupted_by_the_user(server: tuple[str, Behaviour], target: Path) -> None:
+    base, does = server
+    does.files["/x"] = CONTENT
+
+    def interrupt(done: int, _: int | None) -> None:
+        if done > 100_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(f"{base}/x", target, EXPECTED[0], progress=interrupt)
+    assert not target.exists()
+    assert part(target).stat().st_size > 100_000
+    fetch(f"{base}/x", target, EXPECTED[0])
+    assert target.read_bytes() == CONTENT
+
+
+def test_matches(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"hello\n")
+    assert matches(path, Checksum("git-blob", "ce013625030ba8dba906f756967f9e9ca394464a"))  # git hash-object
+    assert not matches(path, Checksum("git-blob", BLOB))
+
+
+@pytest.mark.realdata
+def test_the_train_set_has_the_blob_id_we_check(train_path: Path) -> None:
+    blob = DATASETS["evidencebench"].splits["train"].git_blob
+    assert blob is not None
+    assert matches(train_path, Checksum("git-blob", blob))
+
+
+# -- the released datasets ----------------------------------------------------------------
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The released datasets with content that tests can have."""
+    real = DATASETS["evidencebench"]
+    splits = {name: replace(file, git_blob=BLOB) for name, file in real.splits.items()}
+    changed = {**DATASETS, "evidencebench": replace(real, splits=MappingProxyType(splits))}
+    monkeypatch.setattr(module, "DATASETS", changed)
+
+
+def github_path(split: str, ref: str = COMMIT) -> str:
+    return f"/{ref}/datasets/evidencebench_{split}_set.json"
+
+
+@pytest.mark.usefixtures("known")
+def test_all_splits_licence_first(server: tuple[str, Behaviour], tmp_path: Path) -> None:
+    base, does = server
+    does.files = {github_path(split): CONTENT for split in ("train", "dev", "test")}
+    said: list[str] = []
+    folder = tmp_path / "deep" / "folder"
+    paths = download("evidencebench", folder=folder, base_url=base + "/", report=said.append)
+    names = [f"evidencebench_{split}_set.json" for split in ("train", "dev", "test")]
+    assert [path.name for path in paths] == names
+    assert all(path.read_bytes() == CONTENT for path in paths)
+    page = "https://github.com/EvidenceBench/EvidenceBench"
+    assert said == [
+        f"{names[0]}: licence CC BY-NC-SA 4.0, from {page}",
+        f"{names[0]}: 512,000 bytes",
+        f"{names[1]}: licence CC BY-NC-SA 4.0, from {page}",
+        f"{names[1]}: 512,000 bytes",
+        f"{names[2]}: licence CC BY 4.0, from {page}",
+        f"{names[2]}: 512,000 bytes",
+    ]
+    does.asked.clear()
+    assert download("evidencebench", folder=folder, base_url=base) == paths
+    assert does.asked == []  # what is there and whole is not fetched again
+
+
+@pytest.mark.usefixtures("known")
+def test_base_from_the_environment_and_the_other_ref(
+    server: tuple[str, Behaviour], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, does = server
+    does.files[github_path("dev", "main")] = CONTENT
+    monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", base)
+    (path,) = download("evidencebench", "dev", tmp_path)
+    assert path.read_bytes() == CONTENT
+    assert [asked[1] for asked in does.asked] == [github_path("dev"), github_path("dev", "main")]
+
+
+@pytest.mark.usefixtures("known")
+def test_failures_leave_nothing(server: tuple[str, Behaviour], tmp_path: Path) -> None:
+    base, does = server
+    with pytest.raises(DownloadError, match="answers 404"):
+        download("evidencebench", "train", tmp_path, base_url=base)
+    does.files[github_path("train")] = CONTENT + b"!"
+    with pytest.raises(DownloadError, match="something else than expected"):
+        download("evidencebench", "train", tmp_path, base_url=base)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("known")
+def test_a_file_in_the_way_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "evidencebench_dev_set.json"
+    path.write_text("mine")
+    with pytest.raises(DownloadError, match="is there already, with other content"):
+        download("evidencebench", "dev", tmp_path, base_url="http://127.0.0.1:9")
+    assert path.read_text() == "mine"
+
+
+def test_unknown_names(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"'evidencebench100k': .* Did you mean evidencebench-100k"):
+        download("evidencebench100k", folder=tmp_path)
+    with pytest.raises(UnknownNameError, match=r"split of evidencebench-100k 'dev': .* Known: train, test"):
+        download("evidencebench-100k", "dev", tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DownloadError, match="cannot be made"):
+        download("evidencebench", "dev", tmp_path / "file" / "folder")
+    assert download_folder().name == "downloads"
+
+
+HUB = "/datasets/EvidenceBench/EvidenceBench-100k/resolve"
+HUB_FILE = "evidencebench_100k_test_set.json"
+
+
+def hub(does: Behaviour, content: bytes) -> None:
+    """The hub names commit and hash in its first answer and sends the content from elsewhere."""
+    does.files = {f"{HUB}/main/{HUB_FILE}": b"", "/elsewhere": content}
+    does.files[f"{HUB}/main/{HUB_FILE}"] = b"a pointer"
+    does.redirect = {f"{HUB}/{HUB_COMMIT}/{HUB_FILE}": "/elsewhere"}
+    does.headers = {"X-Repo-Commit": HUB_COMMIT, "X-Linked-Etag": f'"{SHA256}"'}
+
+
+@pytest.mark.parametrize("by_argument", [True, False])
+def test_from_the_hub(
+    server: tuple[str, Behaviour], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_argument: bool
+) -> None:
+    base, does = server
+    hub(does, CONTENT)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9" if by_argument else base)
+    said: list[str] = []
+    where = {"base_url": base} if by_argument else {}
+    does.cut_after = 300_000
+    with pytest.raises(DownloadError, match="broke off after 300,000"):
+        download("evidencebench-100k", "test", tmp_path, report=said.append, **where)
+    assert [path.name for path in tmp_path.glob("*.json")] == []
+    does.cut_after = None
+    (path,) = download("evidencebench-100k", "test", tmp_path, report=said.append, **where)
+    assert path.read_bytes() == CONTENT
+    assert said[0].startswith(f"{HUB_FILE}: licence CC BY-NC 4.0, from https://huggingface.co/datasets/")
+    assert said[-1] == f"{HUB_FILE}: 512,000 bytes, going on from 300,000"
+    assert download("evidencebench-100k", "test", tmp_path, report=said.append, **where) == (path,)
+    assert said[-1] == f"{HUB_FILE}: there already, and whole"
+
+
+def test_from_a_hub_that_has_moved_the_repository(server: tuple[str, Behaviour], tmp_path: Path) -> None:
+    base, does = server
+    hub(does, CONTENT)
+    does.files["/new/name"] = b"a pointer"
+    does.redirect[f"{HUB}/main/{HUB_FILE}"] = "/new/name"
+    (path,) = download("evidencebench-100k", "test", tmp_path, base_url=base)
+    assert path.read_bytes() == CONTENT
+
+
+def test_wrong_content_from_the_hub(server: tuple[str, Behaviour], tmp_path: Path) -> None:
+    base, does = server
+    hub(does, CONTENT[::-1])
+    with pytest.raises(DownloadError, match="its sha256 hash is not"):
+        download("evidencebench-100k", "test", tmp_path, base_url=base)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [lambda does: does.files.clear(), lambda does: setattr(does, "status", 500)],
+    ids=["404", "500"],
+)
+def test_a_hub_that_refuses(
+    server: tuple[str, Behaviour], tmp_path: Path, break_it: Callable[[Behaviour], None]
+) -> None:
+    base, does = server
+    hub(does, CONTENT)
+    break_it(does)
+    with pytest.raises(DownloadError, match=r"answers (404|500) "):
+        download("evidencebench-100k", "test", tmp_path, base_url=base)
+    with pytest.raises(DownloadError, match="cannot be reached"):
+        download("evidencebench-100k", "test", tmp_path, base_url="http://127.0.0.1:9")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,272 @@
+"""All of a file or nothing, once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from evidencebench_core.data import source as source_module
+from evidencebench_core.data.ingest import dataset_name, ingest
+from evidencebench_core.data.query import Filter
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
+from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+
+TABLES = ("datasets", "instances", "bodies", "papers", "hypothesis_words", "paper_words", "paper_words_idx")
+
+
+def content(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything that an ingest writes."""
+    with store.read() as db:
+        return {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in TABLES}
+
+
+def test_the_same_file_twice_is_a_no_op_that_says_so(store: Store, tmp_path: Path) -> None:
+    before = content(store)
+    again = ingest(store, tmp_path / "tiny.json")
+    assert (again.added, again.dataset) == (False, store.dataset("tiny"))
+    # Under another name, from another place, and compressed, it is still the same content.
+    packed = tmp_path / "packed.json.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "tiny.json").read_bytes()))
+    again = ingest(store, packed, "another name")
+    assert (again.added, again.dataset.name) == (False, "tiny")
+    assert content(store) == before
+
+
+def test_a_name_that_is_taken(store: Store, tmp_path: Path) -> None:
+    before = content(store)
+    other = written(raw_dataset(3), tmp_path / "other.json")
+    with pytest.raises(StoreError, match=r"'tiny': is in .* with other content. Choose a name with --name"):
+        ingest(store, other, "tiny")
+    assert content(store) == before
+    assert ingest(store, other).added
+    assert [info.name for info in store.datasets()] == ["tiny", "other"]
+
+
+def test_same_size_other_content(store: Store, tmp_path: Path) -> None:
+    text = (tmp_path / "tiny.json").read_text(encoding="utf-8")
+    (tmp_path / "other.json").write_text(text.replace("blood", "water"), encoding="utf-8")
+    assert (tmp_path / "other.json").stat().st_size == (tmp_path / "tiny.json").stat().st_size
+    assert ingest(store, tmp_path / "other.json").added
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_blank_name(empty: Store, tmp_path: Path, name: str) -> None:
+    with pytest.raises(StoreError, match="is blank"):
+        ingest(empty, written(tiny_dataset(), tmp_path / "tiny.json"), name)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("a/train.json", "train"),
+        ("x.jsonl.gz", "x"),
+        ("v1.2.JSON.zst", "v1.2"),
+        ("noend", "noend"),
+        (".json", ".json"),
+    ],
+)
+def test_dataset_name(file: str, name: str) -> None:
+    assert dataset_name(Path(file)) == name
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress, bytes])
+def test_formats(empty: Store, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    lines = "\n".join(json.dumps({"id": name} | raw) for name, raw in tiny_dataset().items())
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(pack(lines.encode()))
+    assert ingest(empty, path).dataset.n_bytes == len(lines)
+    assert {name: empty.raw("lines", name) for name in empty.ids("lines")} == tiny_dataset()
+
+
+def test_a_paper_is_kept_once(empty: Store, tmp_path: Path) -> None:
+    shared = {f"i{n}": raw_instance(8, {"a": [n]}, hypothesis=f"h{n}") for n in range(3)}
+    ingest(empty, written(shared, tmp_path / "one.json"))
+    ingest(empty, written({"x": raw_instance(8, {"a": [7]})}, tmp_path / "two.json"))
+    ingest(empty, written({"y": raw_instance(9, {"a": [7]})}, tmp_path / "three.json"))
+    assert len(content(empty)["papers"]) == 2
+    assert empty.raw("one", "i2") == shared["i2"]
+    assert empty.matching("two", Filter(sentences="tea")) == ("x",)
+
+
+def test_synthetic_is_said(empty: Store, tmp_path: Path) -> None:
+    dataset = {"a": raw_instance(3, {"x": [0]}), "b": raw_instance(3, {"x": [0]}, synthetic=True)}
+    assert ingest(empty, written(dataset, tmp_path / "mixed.json")).dataset.synthetic is True
+
+
+def test_progress(empty: Store, tmp_path: Path) -> None:
+    path = written(raw_dataset(150), tmp_path / "many.json")
+    seen: list[tuple[int, int, int]] = []
+    ingest(empty, path, progress=lambda *numbers: seen.append(numbers))
+    size = path.stat().st_size
+    assert seen[-1] == (size, size, 150)
+    assert [n for _, _, n in seen] == [64, 128, 150]
+    assert all(0 <= done <= total == size for done, total, _ in seen)
+    seen.clear()
+    ingest(empty, path, progress=lambda *numbers: seen.append(numbers))
+    assert [n for _, _, n in seen] == [0]  # only looked at
+
+
+def test_readers_are_not_blocked_and_see_nothing_of_it(store: Store, tmp_path: Path) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def look(*_: int) -> None:
+        seen.append(tuple(info.name for info in store.datasets()))
+        assert store.get("tiny", "tiny_0").id == "tiny_0"
+
+    ingest(store, written(raw_dataset(200), tmp_path / "many.json"), progress=look)
+    assert seen == [("tiny",)] * 4
+
+
+def test_another_ingest_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process brings the same content in between the first look and the write."""
+    store, other = open_store(tmp_path / "s.sqlite"), open_store(tmp_path / "s.sqlite")
+    path = written(tiny_dataset(), tmp_path / "tiny.json")
+    begin, calls = Store.write, []
+
+    def late(self: Store) -> object:
+        if self is store and not calls:
+            calls.append(1)
+            assert ingest(other, path, "theirs").added
+        return begin(self)
+
+    monkeypatch.setattr(Store, "write", late)
+    result = ingest(store, path, "ours")
+    assert (result.added, result.dataset.name) == (False, "theirs")
+    assert [info.name for info in store.datasets()] == ["theirs"]
+
+
+# -- what is refused leaves the store as it was -------------------------------------------
+
+
+def refused(store: Store, path: Path, error: type[DataError], **options: Any) -> str:
+    before = content(store)
+    with pytest.raises(error) as caught:
+        ingest(store, path, **options)
+    assert content(store) == before
+    message = str(caught.value)
+    assert "\n" not in message
+    ingest(store, written({"fine": raw_instance(3, {"a": [1]})}, path.parent / "fine.json"))  # and usable
+    return message
+
+
+def dump(value: object, path: Path) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("position", [0, 63, 64, 149])
+def test_one_bad_instance(store: Store, tmp_path: Path, position: int) -> None:
+    dataset = raw_dataset(150)
+    name = list(dataset)[position]
+    dataset[name]["aspect2sentence_indices"]["harm"] = [99]
+    message = refused(store, dump(dataset, tmp_path / "bad.json"), InstanceError)
+    assert message.startswith(f"{name}.aspect2sentence_indices['harm']: holds sentence index 99")
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (3, 140), (63, 64)])
+def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) -> None:
+    lines = [{"id": name} | raw for name, raw in raw_dataset(150).items()]
+    lines[second]["id"] = lines[first]["id"]
+    path = tmp_path / "twice.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert f"has the instance id 'tiny_{first}' twice" in refused(store, path, StreamError)
+
+
+def test_duplicate_ids_in_one_object(store: Store, tmp_path: Path) -> None:
+    raw = json.dumps(raw_instance(3, {"a": [1]}))
+    path = tmp_path / "twice.json"
+    path.write_text(f'{{"x": {raw}, "y": {raw}, "x": {raw}}}', encoding="utf-8")
+    assert "has the instance id 'x' twice" in refused(store, path, StreamError)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ([raw_instance(3, {"a": [1]})], StreamError, "holds a list, not an object"),
+        ({}, StreamError, "holds no instance"),
+        ({"x": []}, InstanceError, "x: is [], not an object"),
+        (
+            {"x": raw_instance(3, {"a": [1]}, key=["half \ud800"])},
+            InstanceError,
+            "x: has a value that cannot be",
+        ),
+        (
+            {"x": raw_instance(3, {"a": [1]}, hypothesis="half \ud800")},
+            InstanceError,
+            "half of a surrogate pair",
+        ),
+    ],
+)
+def test_wrong_content(
+    store: Store, tmp_path: Path, value: object, error: type[DataError], message: str
+) -> None:
+    assert message in refused(store, dump(value, tmp_path / "bad.json"), error)
+
+
+def test_cut_off_and_binary(store: Store, tmp_path: Path) -> None:
+    text = json.dumps(raw_dataset(100)).encode()
+    path = tmp_path / "bad.json"
+    path.write_bytes(text[:-500])
+    assert "ends too early: the file is cut off" in refused(store, path, StreamError)
+    path.write_bytes(b"\x7fELF\x02\x01\x01\x00" + bytes(range(256)))
+    assert "bad.json, line 2, byte 136: is not UTF-8 text" in refused(store, path, StreamError)
+    path.write_bytes(b"")
+    assert "holds no instance" in refused(store, path, StreamError)
+
+
+def test_a_line_of_3_gb(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "long.json"
+    with path.open("wb") as file:
+        file.write(b'{"x": {"hypothesis": "')
+        file.truncate(3 << 30)  # sparse: takes no space
+    assert "has a value of more than 67,108,864 bytes" in refused(store, path, StreamError)
+
+
+def test_a_file_that_changes(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "CHUNK", 1 << 12)
+    path = written(raw_dataset(150), tmp_path / "changing.json")
+
+    def touch(*_: int) -> None:
+        os.utime(path, ns=(1, 1))
+
+    assert "was changed while it was read" in refused(store, path, StreamError, progress=touch)
+
+
+def test_a_file_that_changes_between_the_two_looks(store: Store, tmp_path: Path) -> None:
+    # Of the size of a known dataset, so its hash is taken first; then it becomes another, valid, file.
+    path = tmp_path / "tiny.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("blood", "water"), encoding="utf-8")
+    times = path.stat().st_mtime_ns
+
+    def change(done: int, total: int, n_instances: int) -> None:
+        if n_instances == 0:
+            path.write_text(text.replace("blood", "sugar"), encoding="utf-8")
+            os.utime(path, ns=(times, times))
+
+    message = refused(store, path, StreamError, name="x", progress=change)
+    assert "was changed while it was read" in message
+
+
+class CancelledError(Exception):
+    pass
+
+
+def test_cancelled_by_progress(store: Store, tmp_path: Path) -> None:
+    before = content(store)
+
+    def cancel(*_: int) -> None:
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        ingest(store, written(raw_dataset(150), tmp_path / "many.json"), progress=cancel)
+    assert content(store) == before
+    assert ingest(store, tmp_path / "many.json").added

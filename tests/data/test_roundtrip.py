@@ -1,0 +1,89 @@
+"""Any valid instance goes through a file and the store unchanged, key order included."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data.stream import iter_raw
+from tests.factories import raw_instance
+
+TEXT = st.text(max_size=12)  # any character but half of a surrogate pair
+NAME = TEXT.filter(str.strip)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def raw_instances(draw: st.DrawFn) -> dict[str, Any]:
+    sentences = draw(st.lists(TEXT, min_size=1, max_size=6))
+    indices = st.lists(st.integers(0, len(sentences) - 1), unique=True, max_size=4)
+    aspects = draw(
+        st.dictionaries(TEXT, indices, min_size=1, max_size=4).filter(lambda found: any(found.values()))
+    )
+    coverable = [aspect for aspect, found in aspects.items() if found]
+    results = draw(st.lists(st.sampled_from(coverable), unique=True))
+    extra = draw(st.dictionaries(TEXT.map("their key {}".format), JSON, max_size=2))
+    raw = raw_instance(sentences, aspects, results, hypothesis=draw(NAME), paper_id=draw(NAME), **extra)
+    raw["paper_as_candidate_pool"] = sentences
+    if draw(st.booleans()):  # the aspects of a sentence, and the sentences, in another order
+        inverse = raw["sentence_index2aspects"]
+        raw["sentence_index2aspects"] = {
+            key: inverse[key][::-1] for key in draw(st.permutations(list(inverse)))
+        }
+    return {key: raw[key] for key in draw(st.permutations(list(raw)))}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("roundtrip")
+
+
+@pytest.fixture(scope="module")
+def shared(folder: Path) -> Store:
+    return open_store(folder / "store.sqlite")
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    dataset=st.dictionaries(NAME, raw_instances(), min_size=1, max_size=4),
+    lines=st.booleans(),
+    ensure_ascii=st.booleans(),
+    indent=st.sampled_from([None, 1]),
+)
+def test_round_trip(
+    folder: Path, shared: Store, dataset: dict[str, Any], lines: bool, ensure_ascii: bool, indent: int | None
+) -> None:
+    if lines:
+        objects = [json.dumps({"id": name} | raw, ensure_ascii=ensure_ascii) for name, raw in dataset.items()]
+        text = "\n".join(objects)
+    else:
+        text = json.dumps(dataset, ensure_ascii=ensure_ascii, indent=indent)
+    path = folder / "data.json"
+    path.write_text(text, encoding="utf-8")
+    assert list(iter_raw(path)) == list(dataset.items())
+    name = hashlib.sha256(text.encode()).hexdigest()
+    assert ingest(shared, path, name).dataset.sha256 == name  # by definition
+    assert shared.ids(name) == tuple(dataset)
+    for identity, raw in dataset.items():
+        assert json.dumps(shared.raw(name, identity)) == json.dumps(raw)
+        assert shared.get(name, identity) == parse_instance(identity, raw)
+    evidence = [(identity, parse_instance(identity, raw).evidence) for identity, raw in dataset.items()]
+    assert list(shared.evidence_sets(name)) == evidence
+    assert not ingest(shared, path, "again").added

@@ -210,6 +210,7 @@ class _Writer:
     def __init__(self, db: sqlite3.Connection, dataset_id: int, path: Path) -> None:
         self.db, self.dataset_id, self.path = db, dataset_id, path
         self.position = 0
+        self.failed = False
         self.next_instance = self._free_id("instances")
         self.next_paper = self._free_id("papers")
 
@@ -217,8 +218,14 @@ class _Writer:
         return int(self.db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
     def write(self, records: Sequence[_Record]) -> None:
-        if not records:
+        """Write a batch; once one has failed, nothing more (SQLite may have left the transaction)."""
+        if not records or self.failed:
             return
+        self.failed = True
+        self._write(records)
+        self.failed = False
+
+    def _write(self, records: Sequence[_Record]) -> None:
         papers = self._papers(records)
         first, position = self.next_instance, self.position
         try:

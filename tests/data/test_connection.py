@@ -75,15 +75,37 @@ def test_the_schema_is_recorded(store: Store) -> None:
 
 
 def test_an_older_store_is_brought_up_to_date(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    newer = (*schema._MIGRATIONS, ("CREATE TABLE added_later (x)", "INSERT INTO notes VALUES (1)"))
+    newer = (*schema._MIGRATIONS, ("CREATE TABLE added_later (x)", "INSERT INTO shelf VALUES (1)"))
     monkeypatch.setattr(schema, "_MIGRATIONS", newer)
     monkeypatch.setattr(schema, "VERSION", len(newer))
     updated = open_store(store.path)
     assert len(updated.datasets()) == 1
     with updated.read() as db:
-        assert db.execute("SELECT x FROM notes").fetchall() == [(1,)]
+        assert db.execute("SELECT x FROM shelf").fetchall() == [(1,)]
         assert db.execute("PRAGMA user_version").fetchone()[0] == len(newer)
     assert len(open_store(store.path).datasets()) == 1  # and once only
+
+
+@pytest.mark.parametrize("version", range(1, schema.VERSION))
+def test_every_older_version_is_brought_up_to_date(
+    empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:version])
+        patch.setattr(schema, "VERSION", version)
+        ingest(empty, written(raw_dataset(3), tmp_path / "old.json"))
+        with empty.write() as db:
+            db.execute(
+                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES ('r', 1, 'x', '{}', 'now')"
+            )
+    updated = open_store(empty.path)
+    assert [instance.id for instance in updated.iter("old")] == ["tiny_0", "tiny_1", "tiny_2"]
+    with updated.read() as db:
+        assert db.execute("SELECT id FROM runs").fetchall() == [("r",)]
+        tables = "SELECT name, sql FROM sqlite_master ORDER BY name"
+        now = db.execute(tables).fetchall()
+    with open_store(tmp_path / "new.sqlite").read() as db:
+        assert db.execute(tables).fetchall() == now  # as if it had been made today
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(
@@ -124,6 +146,8 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(StoreError, match=r"the disk is full.*Free some space"):
             ingest(empty, path)
         assert empty.datasets() == ()
+        with empty.read() as db:  # batches that waited for the one that failed were not written either
+            assert db.execute("SELECT count(*) FROM papers").fetchone()[0] == 0
     empty.close()
     assert ingest(empty, path).added
 

@@ -154,7 +154,9 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
         with store.read() as db:
             return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
 
-    insert = "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, 1, 'r', '{}', 'now')"
+    insert = (
+        "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, 1, 'r', '{}', 'now')"
+    )
     with store.write() as db:
         db.execute(insert, ("kept",))
         assert count() == 0  # nobody else sees it yet
@@ -169,7 +171,9 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
         interrupted()
     assert count() == 1
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), store.write() as db:
-        db.execute("INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES ('of no dataset', 99, 'r', '{}', 'now')")
+        db.execute(
+            "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES ('of no dataset', 99, 'r', '{}', 'now')"
+        )
     assert count() == 1
 
 

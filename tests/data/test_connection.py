@@ -75,7 +75,7 @@ def test_the_schema_is_recorded(store: Store) -> None:
 
 
 def test_an_older_store_is_brought_up_to_date(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    newer = (*schema._MIGRATIONS, ("CREATE TABLE added_later (x)", "INSERT INTO shelf VALUES (1)"))
+    newer = (*schema._MIGRATIONS, ("CREATE TABLE shelf (x)", "INSERT INTO shelf VALUES (1)"))
     monkeypatch.setattr(schema, "_MIGRATIONS", newer)
     monkeypatch.setattr(schema, "VERSION", len(newer))
     updated = open_store(store.path)
@@ -111,7 +111,7 @@ def test_every_older_version_is_brought_up_to_date(
 def test_a_migration_that_fails_leaves_the_store_as_it_was(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newer = (*schema._MIGRATIONS, ("CREATE TABLE added_later (x)", "CREATE TABLE datasets (x)"))
+    newer = (*schema._MIGRATIONS, ("CREATE TABLE shelf (x)", "CREATE TABLE datasets (x)"))
     with monkeypatch.context() as patch:
         patch.setattr(schema, "_MIGRATIONS", newer)
         patch.setattr(schema, "VERSION", len(newer))

@@ -60,7 +60,7 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
     active = min(state.number("system") or 0, len(names) - 1) if names else None
 
     paper, side = st.columns([58, 42], gap="medium")
-    with paper:
+    with paper, st.container(key="paper-stays-in-sight"):
         _paper(state, instance, task, answers, active)
     with side:
         _sentence_note(state, instance, answers)
@@ -110,7 +110,7 @@ def _paper(
         selected=state.number("sentence"),
         aspect=pinned,
     )
-    paper_view(view, key="reader", height=860, on_event=heard)
+    paper_view(view, key="reader", height=780, on_event=heard)
 
 
 def _sentence_note(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
@@ -198,15 +198,16 @@ def _ledger(
             **state.widget("system", names.index(label), lambda n: n or None),
         )
     selection = answers[label].selection
+    rows = ledger_rows(instance, task, selection, beside)
     table(
         LEDGER_COLUMNS,
-        ledger_rows(instance, task, selection, beside),
+        rows,
         key="ledger",
         action="none",
         on_event=lambda event: _go(state, event),
         caption=f"Marginal gain of each pick of {label}",
         empty="Nothing was picked.",
-        height=420,
+        height=None if len(rows) <= 15 else 640,
     )
     if len(selection) > 60:
         st.caption(f"The first 60 of {len(selection)} picks.")

@@ -171,9 +171,7 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
         interrupted()
     assert count() == 1
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), store.write() as db:
-        db.execute(
-            "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES ('of no dataset', 99, 'r', '{}', 'now')"
-        )
+        db.execute(insert.replace("1,", "99,"), ("of no dataset",))
     assert count() == 1
 
 

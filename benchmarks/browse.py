@@ -26,7 +26,9 @@ def timed(name: str, action: Callable[[int], object], repeats: int = 7) -> None:
         began = time.perf_counter()
         action(n)
         seconds.append(time.perf_counter() - began)
-    print(f"{name:32s} median {1000 * statistics.median(seconds):7.1f} ms, worst {1000 * max(seconds):7.1f} ms")
+    print(
+        f"{name:32s} median {1000 * statistics.median(seconds):7.1f} ms, worst {1000 * max(seconds):7.1f} ms"
+    )
 
 
 def main() -> None:
@@ -64,7 +66,15 @@ def main() -> None:
     next(button for button in app.button if button.label == "Clear all").click().run()
 
     def sorted_by(n: int) -> None:
-        columns = ("optimal", "n_sentences", "hypothesis", "ends_coverage", "id", "n_aspects", "n_result_aspects")
+        columns = (
+            "optimal",
+            "n_sentences",
+            "hypothesis",
+            "ends_coverage",
+            "id",
+            "n_aspects",
+            "n_result_aspects",
+        )
         next(box for box in app.selectbox if box.label == "Sort by").set_value(columns[n]).run()
         assert not app.exception
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,6 @@ import streamlit as st
 from components.markdown import literal
 from components.run_work import start_download, start_ingest
 from evidencebench_core.data import DATASETS
-from evidencebench_core.errors import DataError
 
 __all__ = ["SAMPLE", "draw_download", "draw_file", "draw_sample"]
 
@@ -49,28 +49,23 @@ def draw_file() -> None:
     )
     if st.button("Read the file", disabled=not (upload or path.strip()), key="read-file"):
         if upload:
-            start_ingest(
-                _kept(upload.getvalue()), name or _stem(upload.name), f"Read {upload.name}", forget=True
-            )
-        else:
-            given = Path(path.strip()).expanduser()
-            if not given.is_file():
-                raise DataError(
-                    str(given), "is no file on this machine", "Check the path, or upload the file."
-                )
+            start_ingest(_kept(upload.name, upload.getvalue()), name, f"Read {upload.name}", forget=True)
+            st.rerun()
+        given = Path(path.strip()).expanduser()
+        if given.is_file():
             start_ingest(given, name)
-        st.rerun()
+            st.rerun()
+        st.error(
+            f"{literal(str(given))} is no file on the machine that runs the app. Check the path, or upload it."
+        )
 
 
-def _stem(file_name: str) -> str:
-    """A dataset name from an upload's file name, which never becomes a path."""
-    return Path(file_name.replace("\\", "/")).name.split(".")[0] or "upload"
-
-
-def _kept(content: bytes) -> Path:
-    with tempfile.NamedTemporaryFile(prefix="evidencebench-upload-", delete=False) as file:
-        file.write(content)
-    return Path(file.name)
+def _kept(file_name: str, content: bytes) -> Path:
+    """An upload's bytes in a folder of their own, under a name made of the harmless letters of its own."""
+    stem = re.sub(r"[^\w.-]+", "_", file_name.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".") or "upload"
+    path = Path(tempfile.mkdtemp(prefix="evidencebench-upload-")) / stem[-100:]
+    path.write_bytes(content)
+    return path
 
 
 def draw_download() -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.chart import draw_chart, is_dark, picked_point
 from components.charts.scatter import recall_scatter
 from components.markdown import literal
 from components.page import percent
@@ -25,7 +26,7 @@ _COLUMNS = (
     Column("id", "Instance", "id"),
     Column("a", "First", "percent"),
     Column("b", "Second", "percent"),
-    Column("difference", "Difference, points", "number", digits=1),
+    Column("difference", "Difference, points", "number", digits=1, signed=True),
 )
 
 
@@ -49,7 +50,7 @@ def draw_comparison(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo) ->
 def _sentence(a: RunInfo, b: RunInfo, compared: ScoreComparison) -> str:
     low, high = compared.ci95 or (None, None)
     points = "" if low is None or high is None else f" (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
-    chance = "" if compared.p_value is None else f", p = {compared.p_value:.4f} by paired randomisation"
+    chance = "" if compared.p_value is None else f", {_p_text(compared.p_value)} by paired randomisation"
     left_out = len(compared.only_in_a) + len(compared.only_in_b)
     return (
         f"**{100 * (compared.mean_difference or 0):+.1f} points**{points}{chance}: {percent(compared.mean_a)} against "
@@ -62,6 +63,11 @@ def _sentence(a: RunInfo, b: RunInfo, compared: ScoreComparison) -> str:
             else "No instance is missing on either side."
         )
     )
+
+
+def _p_text(p_value: float) -> str:
+    """With 10,000 draws and the +1 correction no smaller p than 1/10,001 can come out."""
+    return "p ≤ 0.0001" if p_value <= 1 / 10_001 + 1e-12 else f"p = {p_value:.4f}"
 
 
 def _pairs(a: Score, b: Score) -> pd.DataFrame:
@@ -79,26 +85,23 @@ def _link(dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[Run
 
 
 def _scatter(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo, pairs: pd.DataFrame) -> None:
-    dark = st.context.theme.type == "dark"
     points = pairs.groupby(["a", "b"], as_index=False).agg(id=("id", "first"), n=("id", "size"))
     points["id"] = [
         name if n == 1 else f"{name} and {n - 1} more"
         for name, n in zip(points["id"], points["n"], strict=True)
     ]
-    event = st.plotly_chart(
-        recall_scatter(points, a.label, b.label, retriever_hue(a.retriever).on(dark)),
+    event = draw_chart(
+        recall_scatter(points, a.label, b.label, retriever_hue(a.retriever).on(is_dark())),
         key=f"scatter-{a.id}-{b.id}-{task.name}",
-        on_select="rerun",
-        selection_mode="points",
-        config={"displayModeBar": False},
         alt=f"Scatter of per-instance Aspect Recall: {a.label} against {b.label}, n = {len(pairs)}",
+        clickable=True,
     )
     st.caption(
         f"n = {len(pairs):,} instances; larger points stand for several. Click a point to list its instances."
     )
-    chosen = event["selection"]["points"] if event else []
-    if chosen:
-        x, y = chosen[0]["x"] / 100, chosen[0]["y"] / 100
+    chosen = picked_point(event)
+    if chosen is not None:
+        x, y = chosen["x"] / 100, chosen["y"] / 100
         here = pairs[((pairs["a"] - y).abs() < 1e-9) & ((pairs["b"] - x).abs() < 1e-9)]
         for instance_id in here["id"][:12]:
             if st.button(f"Read {literal(instance_id)}", key=f"read-{instance_id}"):

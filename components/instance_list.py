@@ -29,21 +29,21 @@ LIST_DEFAULTS: Final = {
     "runs": "",
 }
 
-_RANGES: Final = {  # column -> (label, upper end of the slider)
-    "n_sentences": ("Sentences", 1000),
-    "n_aspects": ("Study aspects", 60),
-    "n_result_aspects": ("Result aspects", 40),
-    "optimal": ("Optimal K", 40),
+_RANGES: Final = {
+    "n_sentences": "Sentences",
+    "n_aspects": "Study aspects",
+    "n_result_aspects": "Result aspects",
+    "optimal": "Optimal K",
 }
 _SORTS: Final = {
     "position": "File order",
     "id": "Instance id",
     "hypothesis": "Hypothesis",
     "n_sentences": "Sentences",
-    "n_aspects": "Aspects",
+    "n_aspects": "Study aspects",
     "n_result_aspects": "Result aspects",
     "optimal": "Optimal K",
-    "results_optimal": "Result K",
+    "results_optimal": "Optimal K, result aspects",
     "ends_coverage": "Ends coverage",
 }
 _ENDS_HELP: Final = (
@@ -129,17 +129,17 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
         "Search hypotheses",
         placeholder="wine stomach cancer",
         help="All words must occur; the last may be the beginning of one. Put a phrase in double quotes.",
-        **state.widget("q", state["q"], page=None),
+        **state.widget("q", state["q"], reset=("page",)),
     )
     right.text_input(
         "Search sentences",
         placeholder='"odds ratio" tequila',
         help="Papers in which all words occur, in any sentence. Put a phrase in double quotes.",
-        **state.widget("s", state["s"], page=None),
+        **state.widget("s", state["s"], reset=("page",)),
     )
     runs = resources.runs(dataset)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _filters(state)
+        _filters(state, dataset, chosen_runs(state, runs))
         with st.popover(
             "Recall of runs", disabled=not runs, help=None if runs else "No run on this dataset yet."
         ):
@@ -149,6 +149,7 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
                 "Runs to show beside the instances",
                 list(labels),
                 format_func=lambda run_id: labels[run_id],
+                max_selections=4,
                 **state.widget("runs", [run.id for run in chosen_runs(state, runs)], tuple),
             )
             for run in chosen_runs(state, runs):
@@ -161,21 +162,24 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
     _table(state, dataset, found, chosen_runs(state, runs), task)
 
 
-def _filters(state: PageState) -> None:
+def _filters(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
     n_active = len([column for column in _bounds(state["where"]) if column in (*_RANGES, "ends_coverage")])
     with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
-        for column, (label, top) in _RANGES.items():
-            _range_slider(state, column, label, top)
+        for column, label in _RANGES.items():
+            _range_slider(state, column, label, resources.largest(dataset, column))
         _range_slider(state, "ends_coverage", "Ends coverage, %", 100, scale=100, help_text=_ENDS_HELP)
     with st.popover("Sort"):
-        options = _SORTS | {run_id: f"Recall of run {run_id[:6]}" for run_id in state.many("runs")}
+        options = _SORTS | {run.id: f"Aspect Recall of {run.label}" for run in runs}
         sort = state["sort"] if state["sort"] in options else "position"
         st.selectbox(
-            "Sort by", list(options), format_func=options.__getitem__, **state.widget("sort", sort, page=None)
+            "Sort by",
+            list(options),
+            format_func=options.__getitem__,
+            **state.widget("sort", sort, reset=("page",)),
         )
         st.checkbox(
             "Descending",
-            **state.widget("desc", state["desc"] == "1", lambda on: "1" if on else "", page=None),
+            **state.widget("desc", state["desc"] == "1", lambda on: "1" if on else "", reset=("page",)),
         )
 
 
@@ -192,7 +196,9 @@ def _range_slider(
         return _where(changed)
 
     value = (min(round(low * scale), top), min(round(high * scale), top))
-    st.slider(label, 0, top, help=help_text, **state.widget("where", value, read, part=column, page=None))
+    st.slider(
+        label, 0, top, help=help_text, **state.widget("where", value, read, part=column, reset=("page",))
+    )
 
 
 def _table(
@@ -228,7 +234,12 @@ def _table(
 def _count_line(dataset: DatasetInfo, found: Listing) -> None:
     total = f"{len(found.ids):,} of {dataset.n_instances:,} instances"
     unscored = f"; {found.n_unscored:,} left out by the recall of a run" if found.n_unscored else ""
-    st.caption(f"{total}{unscored}. Click one to read it.")
+    st.caption(
+        f"{total}{unscored}. "
+        + ("Click one to read it. " if found.ids else "")
+        + "Optimal K: the smallest number of sentences that cover all aspects. "
+        f"Ends coverage: {_ENDS_HELP[0].lower()}{_ENDS_HELP[1:]}."
+    )
 
 
 def _columns(runs: Sequence[RunInfo], task: Task) -> tuple[Column, ...]:
@@ -251,7 +262,7 @@ def _columns(runs: Sequence[RunInfo], task: Task) -> tuple[Column, ...]:
             "Smallest number of sentences that cover all aspects",
             sortable=True,
         ),
-        Column("ends_coverage", "Ends", "percent", _ENDS_HELP, sortable=True),
+        Column("ends_coverage", "Ends coverage", "percent", _ENDS_HELP, sortable=True),
         *(
             Column(
                 run.id, run.label, "percent", f"Aspect Recall on {task.title}, run {run.id}", sortable=True

@@ -25,28 +25,36 @@ def job_panel(*kinds: str) -> None:
 def _draw(kinds: tuple[str, ...], was_running: bool) -> None:
     jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
     for job in jobs:
-        _row(job)
+        if job.status.ended:
+            _ended(job)
+        else:
+            _running(job)
     if was_running and all(job.status.ended for job in jobs):
         st.rerun()
 
 
-def _row(job: Job) -> None:
-    status = job.status
+def _running(job: Job) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         with st.container():
             st.markdown(f"**{literal(job.title)}**")
-            if status.ended:
-                words = {"done": "Done", "cancelled": "Cancelled", "failed": "Failed"}[status.state]
-                st.caption(f"{words} after {duration(status.seconds_elapsed)}. {literal(status.note)}")
-            else:
-                st.progress(status.share, text=_progress_text(job))
-        if status.ended:
-            if st.button("Dismiss", key=f"dismiss-{job.id}"):
-                resources.jobs().dismiss(job)
-                st.rerun()
-        elif st.button("Cancel", key=f"cancel-{job.id}", disabled=status.state == "cancelling"):
+            st.progress(job.status.share, text=_progress_text(job))
+        if st.button("Cancel", key=f"cancel-{job.id}", disabled=job.status.state == "cancelling"):
             job.cancel()
             st.rerun(scope="fragment")
+
+
+def _ended(job: Job) -> None:
+    status = job.status
+    with st.container(horizontal=True, vertical_alignment="center"):
+        told = f"**{literal(job.title)}.** "
+        if status.state == "failed":
+            st.error(f"{told}Failed: {literal(status.note)}")
+        else:
+            word = "Done" if status.state == "done" else "Cancelled"
+            st.caption(f"{told}{word} after {duration(status.seconds_elapsed)}. {literal(status.note)}")
+        if st.button("Dismiss", key=f"dismiss-{job.id}", type="tertiary"):
+            resources.jobs().dismiss(job)
+            st.rerun()
 
 
 def _progress_text(job: Job) -> str:

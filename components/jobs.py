@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -20,7 +21,8 @@ __all__ = ["Job", "JobBoard", "JobCancelled", "JobContext", "JobState", "JobStat
 
 JobState = Literal["running", "cancelling", "cancelled", "done", "failed"]
 _ENDED: tuple[JobState, ...] = ("cancelled", "done", "failed")
-_KEPT = 50  # ended jobs that stay on the board
+_KEPT = 50  # jobs that stay on the board
+_WINDOW = 30  # reports that the remaining time is told from
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class JobStatus:
     note : str
         What it is doing, or how it ended.
     seconds_remaining : float or None
-        From the average speed so far.
+        From the speed of the latest steps.
     """
 
     state: JobState = "running"
@@ -85,7 +87,7 @@ class Job:
     started: float = field(default_factory=time.monotonic)
     _status: JobStatus = field(default_factory=JobStatus)
     _stop: threading.Event = field(default_factory=threading.Event)
-    _first_done: int | None = None
+    _recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_WINDOW))
 
     @property
     def status(self) -> JobStatus:
@@ -98,11 +100,10 @@ class Job:
             self._status = replace(self._status, state="cancelling")
 
     def _report(self, done: int, total: int, note: str) -> None:
-        elapsed = time.monotonic() - self.started
-        if self._first_done is None:
-            self._first_done = done  # a resumed job starts with work already done
-        fresh = done - self._first_done
-        remaining = elapsed / fresh * (total - done) if fresh > 0 and total else None
+        now = time.monotonic()
+        self._recent.append((now, done))  # what a resumed job finds done does not count as fast work
+        (then, before), elapsed = self._recent[0], now - self.started
+        remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
         state: JobState = "cancelling" if self._stop.is_set() else "running"
         self._status = JobStatus(state, done, total, note, elapsed, remaining)
 
@@ -128,7 +129,8 @@ class JobBoard:
     def start(self, kind: str, subject: str, title: str, work: Callable[[JobContext], str]) -> Job:
         """Run ``work`` in a thread; it returns the closing note.
 
-        The same kind of work on the same subject is not started twice: the running job comes back.
+        The same kind of work on the same subject is not started twice: the running job comes back. An
+        ended one makes room.
         """
         with self._lock:
             for job in self._jobs:
@@ -136,7 +138,8 @@ class JobBoard:
                     return job
             job = Job(self._next, kind, subject, title)
             self._next += 1
-            self._jobs = [job, *self._jobs][:_KEPT] if len(self._jobs) >= _KEPT else [job, *self._jobs]
+            others = [other for other in self._jobs if (other.kind, other.subject) != (kind, subject)]
+            self._jobs = [job, *others][:_KEPT]
         threading.Thread(target=_run, args=(job, work), name=f"job-{job.id}", daemon=True).start()
         return job
 

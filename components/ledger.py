@@ -55,7 +55,7 @@ LEDGER_COLUMNS = (
     Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
     Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
     Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most"),
-    Column("best", "Best", "chips", "Gold in hand: the most that this many sentences can cover"),
+    Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
 )
 
 

@@ -19,6 +19,7 @@ from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 
 __all__ = ["dataset_picker", "guarded", "percent"]
 
+_KEPT: Final = {"dataset", "task", "r"}  # what means the same on any dataset
 _APP: Final = Path(__file__).resolve().parent.parent / "app.py"
 
 
@@ -68,9 +69,7 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
         "Dataset",
         names,
         format_func=lambda name: f"{name} ({datasets[name].n_instances:,} instances)",
-        **state.widget("dataset", wanted, instance=None, sentence=None, aspect=None)
-        if "instance" in state.defaults
-        else state.widget("dataset", wanted),
+        **state.widget("dataset", wanted, reset=set(state.defaults) - _KEPT),
     )
     return datasets[wanted]
 

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.chart import draw_chart, is_dark
 from components.charts.recall_curve import recall_curve
 from components.hypothesis import hypothesis_editor
 from components.ledger import (
@@ -52,10 +53,14 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
         task = task_picker(state)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         choices = retriever_picker(state, "r")
-    answers = _answers(dataset, instance, task, choices, hypothesis)
     scored = bool(instance.evidence.focused(task.focus))
+    answers = _answers(dataset, instance, task, choices, hypothesis) if scored else {}
     if not scored:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
+        if st.button("Read it on ER@Optimal"):
+            state.put(task="er@optimal")
+            st.rerun()
+    _check_link(state, instance)
     names = list(answers)
     active = min(state.number("system") or 0, len(names) - 1) if names else None
 
@@ -87,6 +92,20 @@ def _answers(
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
     return answers
+
+
+def _check_link(state: PageState, instance: Instance) -> None:
+    """Say what a link names that this paper does not have, and go on without it."""
+    wrong = []
+    index, labels = state.number("sentence"), {aspect.label for aspect in instance.evidence.aspects}
+    if state["sentence"] and (index is None or index >= len(instance.sentences)):
+        wrong.append(f"sentence {state['sentence']} (the paper has 0 to {len(instance.sentences) - 1})")
+        state.put(sentence=None)
+    if state["aspect"] and state["aspect"] not in labels:
+        wrong.append(f"aspect {state['aspect']} (the instance has A1 to A{len(labels)})")
+        state.put(aspect=None)
+    if wrong:
+        st.warning(literal(f"The link names what is not there: {' and '.join(wrong)}."))
 
 
 def _paper(
@@ -161,7 +180,7 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
         )
     best = ceiling(covers, budget)
     chance = random_expectation(evidence.n_sentences, covers, budget)
-    rows.append(Row("ceiling", ("Ceiling: the best selection possible", best, None, None), muted=True))
+    rows.append(Row("ceiling", ("Ceiling (optimal selection)", best, None, None), muted=True))
     rows.append(Row("random", ("Random expectation", chance, None, None), muted=True))
     limit = "no limit" if budget is None else f"K = {budget}"
     st.markdown(f"#### {literal(task.title)} ({limit}), this instance")
@@ -215,21 +234,22 @@ def _ledger(
 
 def _curve(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
     covers = instance.evidence.covers(task.focus)
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     lines = {f"{_LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
     colours = {name: SYSTEMS[n].on(dark) for n, name in enumerate(lines)}
-    colours |= {"best": MARKS["gold"].on(dark), "greedy": MARKS["both"].on(dark)}
+    colours |= {"optimal": MARKS["gold"].on(dark), "greedy": MARKS["both"].on(dark)}
     points = [
         (name, pick, recall)
-        for name, picks in {**lines, "greedy": beside.greedy, "best": beside.best}.items()
+        for name, picks in {**lines, "greedy": beside.greedy, "optimal": beside.best}.items()
         for pick, recall in enumerate(
             [0.0, *((g.recall_so_far or 0.0) for g in marginal_gains(picks[:60], covers))]
         )
     ]
-    st.plotly_chart(
-        recall_curve(pd.DataFrame(points, columns=["name", "pick", "recall"]), colours, ("greedy", "best")),
+    draw_chart(
+        recall_curve(
+            pd.DataFrame(points, columns=["name", "pick", "recall"]), colours, ("greedy", "optimal")
+        ),
         key="curve",
-        config={"displayModeBar": False},
         alt="Aspect Recall so far after each pick: "
         + "; ".join(
             f"{name} ends at {percent(points_of[-1])}" for name, points_of in _by_name(points).items()

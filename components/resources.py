@@ -8,6 +8,7 @@ nothing stale is ever shown.
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,12 +19,20 @@ from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, 
 from evidencebench_core.runs import RunInfo, RunStore, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evidencebench_core.analyses.missed_shares import Binning
+
 __all__ = [
     "bounds",
     "instance",
     "jobs",
+    "largest",
     "live_retrieval",
     "matching",
+    "missed_outcomes",
+    "missed_share",
     "named_dataset",
     "run_score",
     "runs",
@@ -113,6 +122,17 @@ def live_retrieval(
     return _live(dataset.sha256, dataset.name, instance_id, task, retriever, canonical, hypothesis)
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _largest(sha256: str, name: str, column: str) -> int:
+    first = store().matching(name, Filter(sort=column, descending=True))[:1]
+    return max((int(getattr(row, column)) for row in store().rows(name, first)), default=1)
+
+
+def largest(dataset: DatasetInfo, column: str) -> int:
+    """The largest value of a column of counts, at least 1."""
+    return max(1, _largest(dataset.sha256, dataset.name, column))
+
+
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
     """The store's runs over a dataset; not cached, they change."""
     return RunStore(store()).runs(dataset.name)
@@ -136,3 +156,45 @@ def _bounds(sha256: str, name: str, task: str) -> Score:
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
     return _bounds(dataset.sha256, dataset.name, task)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _missed_outcomes(run_id: str, task: str, others: str, with_words: bool, limits: str) -> pd.DataFrame:
+    from evidencebench_core.analyses.causes import Thresholds, with_causes_of_missed
+    from evidencebench_core.analyses.missed import aspect_outcomes, with_text
+
+    if not with_words:
+        return aspect_outcomes(store(), run_id, task)
+    if limits:
+        plain = _missed_outcomes(run_id, task, others, True, "")
+        return with_causes_of_missed(plain, Thresholds.from_text(limits))
+    return with_text(store(), _missed_outcomes(run_id, task, others, False, ""))
+
+
+def missed_outcomes(run: RunInfo, task: str, limits: str | None) -> pd.DataFrame:
+    """The aspects that a run found or missed; with the papers' words and causes where ``limits`` is given.
+
+    Other runs are part of the table, so their answers are part of the key. Nobody may change the frame.
+    """
+    answered = {other.id: other.tasks.get(task, 0) for other in RunStore(store()).runs(run.dataset)}
+    key = json.dumps(answered, sort_keys=True)
+    return _missed_outcomes(run.id, task, key, limits is not None, limits or "")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _missed_shares(
+    run_id: str, task: str, others: str, limits: str | None, by: Binning, results_only: bool
+) -> pd.DataFrame:
+    from evidencebench_core.analyses.missed_shares import missed_shares
+
+    outcomes = _missed_outcomes(run_id, task, others, limits is not None, limits or "")
+    return missed_shares(outcomes[outcomes["is_result"]] if results_only else outcomes, by)
+
+
+def missed_share(
+    run: RunInfo, task: str, limits: str | None, by: Binning, results_only: bool
+) -> pd.DataFrame:
+    """Missed shares of a run by bin, with intervals; nobody may change the frame."""
+    answered = {other.id: other.tasks.get(task, 0) for other in RunStore(store()).runs(run.dataset)}
+    key = json.dumps(answered, sort_keys=True)
+    return _missed_shares(run.id, task, key, limits, by, results_only)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from components.markdown import literal
-from components.state import PageState
+from components.state import PageState, flash
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
 
@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 _SEPARATORS = ("~", ";")  # between choices, within a choice
+_MOST = 3  # as many as the reader can tell apart
+
+WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def choices_from(text: str) -> tuple[Choice, ...]:
         name, *pairs = part.split(within)
         given = dict(pair.partition("=")[::2] for pair in pairs)
         choices.append(_choice(name, given))
-    return tuple(choices[:3])
+    return tuple(choices[:_MOST])
 
 
 def _choice(name: str, given: Mapping[str, object]) -> Choice:
@@ -88,55 +91,73 @@ def retriever_picker(state: PageState, param: str) -> tuple[Choice, ...]:
     by_name = {choice.name: choice for choice in chosen}
 
     def read(names: Sequence[str]) -> str:
-        return choices_text([by_name.get(name, Choice(name)) for name in names][:3])
+        if len(names) > _MOST:
+            flash("Three retrievers at most: take one away first.")
+        return choices_text([by_name.get(name, Choice(name)) for name in names][:_MOST])
 
     entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
-    widget = state.widget(param, list(by_name), read)
     st.pills(
         "Retrievers (up to three)",
         list(entries),
         selection_mode="multi",
         wrap=True,
         help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
-        **widget,
+        **state.widget(param, list(by_name), read),
     )
     with st.popover("Settings", disabled=not chosen):
-        changed = tuple(_edited(choice) for choice in chosen)
-    if changed != chosen:
-        state.put(**{param: choices_text(changed)})
-        st.rerun()
+        for choice in chosen:
+            st.markdown(f"**{literal(choice.name)}**")
+            settings_editor(choice.name, choice.settings, _bound(state, param, chosen, choice))
     return chosen
 
 
-def _edited(choice: Choice) -> Choice:
-    st.markdown(f"**{literal(choice.name)}**")
-    return _choice(choice.name, settings_editor(choice.name, choice.settings, key=f"live.{choice.name}"))
+def _bound(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
+    """Widgets of a choice's settings that write the changed choices into the state."""
+
+    def widget(setting: str, value: object) -> dict[str, Any]:
+        def read(new: object) -> str | None:
+            try:
+                changed = _choice(choice.name, {**choice.settings, setting: new})
+            except SettingError as error:
+                flash(literal(str(error)))
+                changed = choice
+            return choices_text([changed if other is choice else other for other in chosen])
+
+        return state.widget(param, value, read, part=f"{choice.name}.{setting}")
+
+    return widget
 
 
-def settings_editor(name: str, given: Mapping[str, object], key: str) -> dict[str, object]:
-    """One widget a setting; returns all values. Draws a line of text where there are none."""
+def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -> dict[str, object]:
+    """One widget a setting; returns what they show. Draws a line of text where there are none.
+
+    Parameters
+    ----------
+    widget : callable
+        From a setting and its value to the ``key`` and ``on_change`` of its widget, which shows the
+        value that the session has under the key.
+    """
     entry = retriever_entries()[name]
     current = full_settings(name, given)
-    values: dict[str, object] = {k: v for k, v in given.items() if k not in entry.settings}
-    for setting, spec in entry.settings.items():
-        values[setting] = _widget(setting, spec, current[setting], f"{key}.{setting}")
     if not entry.settings:
         st.caption("No settings.")
-    return values
+    return {
+        setting: _widget(setting, spec, current[setting], widget) for setting, spec in entry.settings.items()
+    }
 
 
-def _widget(name: str, spec: SettingSpec, value: Any, key: str) -> object:
+def _widget(name: str, spec: SettingSpec, value: Any, widget: WidgetFor) -> object:
     help_text = literal(spec.help)
     if spec.choices and spec.kind is tuple:
-        return tuple(st.multiselect(name, spec.choices, list(value or ()), key=key, help=help_text)) or value
+        return tuple(st.multiselect(name, spec.choices, help=help_text, **widget(name, list(value or ()))))
     if spec.choices:
-        return st.selectbox(name, spec.choices, spec.choices.index(value), key=key, help=help_text)
+        return st.selectbox(name, spec.choices, help=help_text, **widget(name, value))
     if spec.kind is bool:
-        return st.checkbox(name, bool(value), key=key, help=help_text)
+        return st.checkbox(name, help=help_text, **widget(name, bool(value)))
     if spec.kind in (int, float) and value is not None:
         cast = spec.kind
         low = None if spec.minimum is None else cast(spec.minimum)
         high = None if spec.maximum is None or spec.maximum > 1e9 else cast(spec.maximum)
         step = 1 if cast is int else 0.05
-        return st.number_input(name, low, high, cast(value), step=step, key=key, help=help_text)
-    return st.text_input(name, _text(value) if value is not None else "", key=key, help=help_text) or value
+        return st.number_input(name, low, high, step=step, help=help_text, **widget(name, cast(value)))
+    return st.text_input(name, help=help_text, **widget(name, "" if value is None else _text(value)))

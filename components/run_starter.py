@@ -7,6 +7,7 @@ import streamlit as st
 from components.markdown import literal
 from components.retriever_picker import settings_editor
 from components.run_work import start_run
+from components.state import remembered
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.tasks import TASKS, Task
@@ -23,7 +24,9 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     settings: dict[str, object] = {}
     if entries[name].settings:
         with st.expander("Settings"):
-            settings = settings_editor(name, {}, key=f"run.{name}")
+            settings = settings_editor(
+                name, {}, lambda setting, value: remembered(f"run.{name}.{setting}", value)
+            )
     known = dict(TASKS) | {task.name: task}
     tasks = st.multiselect(
         "Tasks",

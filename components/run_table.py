@@ -8,9 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from components import resources
+from components.chart import draw_chart, is_dark
 from components.charts.intervals import interval_chart
 from components.markdown import literal
 from components.palette import retriever_hue
+from components.run_work import start_run
 from components.state import PageState
 from components.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
@@ -51,18 +53,18 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
     ranked = sorted(
         (run for run in runs if run.id in scores), key=lambda run: -(scores[run.id].aspect_recall or 0)
     )
-    names = _names(ranked)
+    names = {run.id: _name(run, scores[run.id]) for run in ranked}
     chosen = [run_id for run_id in state.many("compare") if run_id in scores]
 
     def heard(event: TableEvent) -> None:
         kept = [run_id for run_id in chosen if run_id != event.value]
         state.put(compare=kept if len(kept) < len(chosen) else [*chosen, event.value][-2:])
 
-    st.caption("Click two runs to compare them.")
+    st.caption("Click two runs to compare them below; a third takes the place of the first.")
     table(
         _COLUMNS,
         [
-            _bound("Ceiling: the best selection possible", whole, whole.ceiling),
+            _bound("Ceiling (optimal selection)", whole, whole.ceiling),
             *(_row(run, names[run.id], scores[run.id]) for run in ranked),
             _bound("Random expectation", whole, whole.random_expectation),
         ],
@@ -72,6 +74,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         on_event=heard,
         caption=f"Runs on {dataset.name}, {task.title}",
     )
+    _resume(dataset, [run for run in ranked if scores[run.id].n_missing], task)
     _skipped_note(scores[ranked[0].id], task)
     _chart(ranked, names, scores, task)
 
@@ -81,8 +84,17 @@ def _bound(name: str, whole: Score, share: float | None) -> Row:
     return Row(name, (name, mean, None, whole.n_scored, whole.n_skipped, None, None, None, None), muted=True)
 
 
-def _names(runs: Sequence[RunInfo]) -> dict[str, str]:
-    return {run.id: run.label for run in runs}
+def _resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> None:
+    """A button for every run that has not answered all, unless it is at work."""
+    for run in unfinished:
+        if st.button(f"Resume {literal(run.label)} on {task.title}", key=f"resume-{run.id}"):
+            start_run(dataset.name, run.retriever, run.settings, [task])
+            st.rerun()
+
+
+def _name(run: RunInfo, score: Score) -> str:
+    total = score.n_scored + score.n_missing
+    return f"{run.label} (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else run.label
 
 
 def _row(run: RunInfo, name: str, score: Score) -> Row:
@@ -114,7 +126,7 @@ def _skipped_note(score: Score, task: Task) -> None:
 
 
 def _chart(runs: Sequence[RunInfo], names: dict[str, str], scores: dict[str, Score], task: Task) -> None:
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     frame = pd.DataFrame(
         [
             {
@@ -129,10 +141,9 @@ def _chart(runs: Sequence[RunInfo], names: dict[str, str], scores: dict[str, Sco
         ]
     )
     first = scores[runs[0].id]
-    st.plotly_chart(
+    draw_chart(
         interval_chart(frame, f"Aspect Recall on {task.title}, %", first.random_expectation, first.ceiling),
         key="leaderboard",
-        config={"displayModeBar": False},
         alt="Mean Aspect Recall of each run: "
         + "; ".join(
             f"{row['name']} {100 * row['recall']:.1f}%" for _, row in frame.dropna(subset="recall").iterrows()

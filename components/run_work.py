@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def start_run(
 
 
 def start_ingest(path: Path, name: str | None = None, title: str | None = None, forget: bool = False) -> Job:
-    """Read a dataset file into the store; ``forget`` removes the file afterwards (an upload's copy)."""
+    """Read a dataset file into the store; ``forget`` removes it and its folder afterwards (an upload's copy)."""
     store = resources.store()
 
     def work(job: JobContext) -> str:
@@ -50,10 +51,10 @@ def start_ingest(path: Path, name: str | None = None, title: str | None = None, 
             result = ingest(store, path, name, progress)
         finally:
             if forget:
-                path.unlink(missing_ok=True)
+                shutil.rmtree(path.parent, ignore_errors=True)
         info = result.dataset
         state = "loaded as" if result.added else "was already loaded as"
-        return f"{info.n_instances:,} instances, {state} {info.name}."
+        return f"{_instances(info.n_instances)}, {state} {info.name}."
 
     return resources.jobs().start("data", str(path), title or f"Read {path.name}", work)
 
@@ -72,6 +73,10 @@ def start_download(name: str, split: str) -> Job:
         loaded = [
             ingest(store, path, None, reading).dataset for path in download(name, split, progress=fetching)
         ]
-        return ", ".join(f"{info.n_instances:,} instances, loaded as {info.name}" for info in loaded)
+        return ", ".join(f"{_instances(info.n_instances)}, loaded as {info.name}" for info in loaded)
 
     return resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)
+
+
+def _instances(number: int) -> str:
+    return f"{number:,} instance{'' if number == 1 else 's'}"

@@ -8,13 +8,24 @@ state before it is drawn, and writes it back when it changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import streamlit as st
 
-__all__ = ["PageState", "enter", "entered", "flash", "flashes", "go_on", "open_later"]
+__all__ = [
+    "PageState",
+    "enter",
+    "entered",
+    "flash",
+    "flashes",
+    "go_on",
+    "keep",
+    "kept",
+    "open_later",
+    "remembered",
+]
 
 _FLASHES: Final = "flashes"
 _NEXT: Final = "next-page"
@@ -36,10 +47,16 @@ class PageState:
         self.page, self.defaults = page, dict(defaults)
         self._memory = f"state.{page}"
         given = {name: st.query_params[name] for name in self.defaults if name in st.query_params}
-        if not given and self._memory in st.session_state:
-            given = st.session_state[self._memory]  # back from another page
-        self._values: dict[str, str] = {**self.defaults, **given}
-        self._write()
+        remembered = st.session_state.get(self._memory, {})
+        if remembered and set(st.query_params) - set(self.defaults):
+            # On the way to another page Streamlit leaves its parameters under this page's path in the
+            # browser's history. Who comes back to that finds the page as it was left.
+            given = remembered
+        self._values: dict[str, str] = {**self.defaults, **(given or remembered)}
+        if given:
+            st.session_state[self._memory] = self._shared()  # the address stays as it was opened
+        else:
+            self._write()  # perhaps back from another page
 
     def __getitem__(self, name: str) -> str:
         return self._values[name]
@@ -70,7 +87,7 @@ class PageState:
         value: object,
         read: Callable[[Any], str | int | Sequence[str] | None] = str,
         part: str = "",
-        **reset: None,
+        reset: Iterable[str] = (),
     ) -> dict[str, Any]:
         """``key`` and ``on_change`` of the widget that shows and changes a value.
 
@@ -82,14 +99,22 @@ class PageState:
             From the widget's value to the state's.
         part : str
             Tells apart two widgets of one state value.
-        reset : None
+        reset : iterable of str
             Other values that go back to their default when this one changes.
         """
-        key = f"{self.page}.{name}.{part}"
+        # A browser keeps the value of a widget that it once drew, in a closed popover say, and sends it
+        # again. So a value that changed elsewhere gets a widget of another key, which forgets the old one.
+        base = f"{self.page}.{name}.{part}"
+        version, known = st.session_state.get(f"known.{base}", (0, value))
+        version += known != value
+        key = f"{base}.{version}"
+        st.session_state[f"known.{base}"] = (version, value)
         st.session_state[key] = value
 
         def changed() -> None:
-            self.put(**{name: read(st.session_state[key])}, **reset)
+            now = st.session_state[key]
+            st.session_state[f"known.{base}"] = (version, now)
+            self.put(**dict.fromkeys(reset), **{name: read(now)})
 
         return {"key": key, "on_change": changed}
 
@@ -111,6 +136,22 @@ class PageState:
         if st.query_params.to_dict() != shared:
             st.query_params.from_dict(shared)
         st.session_state[self._memory] = shared
+
+
+def remembered(key: str, value: object) -> dict[str, Any]:
+    """``key`` of a widget outside the address that starts at a value and then keeps its own."""
+    st.session_state.setdefault(key, value)
+    return {"key": key}
+
+
+def keep(name: str, value: str) -> None:
+    """Remember a text for the rest of the session, whatever page or widget comes and goes."""
+    st.session_state[f"kept.{name}"] = value
+
+
+def kept(name: str, default: str = "") -> str:
+    """What `keep` was told last, or the default."""
+    return str(st.session_state.get(f"kept.{name}", default))
 
 
 def enter() -> None:

@@ -28,20 +28,23 @@ def task_picker(state: PageState, param: str = "task") -> Task:
     def read(option: str) -> str:
         return option.replace("@k", "@8") if option in _ANY else option
 
-    st.selectbox(
-        "Task",
-        list(titles),
-        format_func=titles.__getitem__,
-        help="How many sentences may be picked, and whether all study aspects count or the result aspects only. "
-        "Optimal is the smallest number of sentences that cover them all, for each paper its own.",
-        **state.widget(param, shown, read),
-    )
-    if shown in _ANY and isinstance(task.budget, int):
-        prefix = shown.removesuffix("k")
-        st.number_input(
-            "K, sentences that may be picked",
-            1,
-            500,
-            **state.widget(param, task.budget, lambda k: f"{prefix}{k}", part="k"),
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Task",
+            list(titles),
+            format_func=titles.__getitem__,
+            help="How many sentences may be picked, and whether all study aspects count or the result aspects "
+            "only. Optimal is the smallest number of sentences that cover them all, for each paper its own.",
+            **state.widget(param, shown, read),
         )
+        if shown in _ANY and isinstance(task.budget, int):
+            prefix = shown.removesuffix("k")
+            st.number_input(
+                "K",
+                1,
+                max(1000, task.budget),
+                help="How many sentences may be picked",
+                width=120,
+                **state.widget(param, task.budget, lambda k: f"{prefix}{k}", part="k"),
+            )
     return task

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from components import resources
@@ -56,7 +58,7 @@ def _loaded(datasets: tuple[DatasetInfo, ...]) -> None:
                     info.n_papers,
                     info.n_result_instances,
                     "synthetic" if info.synthetic else "benchmark format",
-                    info.source,
+                    _origin(info.source),
                     info.ingested_at[:10],
                 ),
             )
@@ -72,6 +74,11 @@ def _loaded(datasets: tuple[DatasetInfo, ...]) -> None:
             st.switch_page("pages/browse.py")
         if st.button("Run retrievers and compare them"):
             st.switch_page("pages/leaderboard.py")
+
+
+def _origin(source: str) -> str:
+    """Where a dataset was read from; an upload by its name, since its copy is gone."""
+    return f"upload, {Path(source).name}" if "/evidencebench-upload-" in source else source
 
 
 def _open(event: TableEvent) -> None:

@@ -37,12 +37,19 @@ def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -
         customdata=frame[["id", "n"]],
         mode="markers",
         marker={"size": 6 + 4 * frame["n"] ** 0.5, "color": colour, "opacity": 0.65},
+        cliponaxis=False,
+        unselected={"marker": {"opacity": 0.65}},
+        selected={"marker": {"opacity": 1}},
         hovertemplate="%{customdata[0]}<br>"
         + f"{escaped(name_a)}: %{{y:.1f}}%<br>{escaped(name_b)}: %{{x:.1f}}%<extra></extra>",
         showlegend=False,
     )
     figure.update_xaxes(title=f"Aspect Recall of {escaped(name_b)}, %", **PERCENT_AXIS)
     figure.update_yaxes(title=f"Aspect Recall of {escaped(name_a)}, %", **PERCENT_AXIS)
+    for x, y, name in ((3, 97, name_a), (97, 3, name_b)):
+        figure.add_annotation(
+            x=x, y=y, text=f"{escaped(name)} ahead", showarrow=False, xanchor="left" if x < 50 else "right"
+        )
     figure.update_xaxes(range=[-2, 102])
     figure.update_yaxes(range=[-2, 102])
     return styled(figure, height=440)

@@ -17,7 +17,7 @@
 
 /** Letter -> name, label and meaning, in the legend's order. @type {Record<string, string[]>} */
 const MARKS = {
-  g: ["gold", "Gold", "Covers an aspect; not picked, but a pick covers the same"],
+  g: ["gold", "Gold", "Covers an aspect; not picked, but picks cover all that it covers"],
   p: ["picked", "Picked", "Picked, and covers no aspect"],
   b: ["both", "Both", "Picked, and covers an aspect"],
   m: ["missed", "Missed", "Covers an aspect that no pick covers"],
@@ -149,7 +149,8 @@ function spokenMark(index, { mark, rank }, labels) {
 /** A mark in the legend, which leads to the next of its kind.
  * @param {string} letter @param {number} count @param {boolean} alone whether there are no picks at all */
 function drawKey(letter, count, alone) {
-  const [name, label, meaning] = MARKS[letter];
+  const [name, plain, meaning] = MARKS[letter];
+  const label = letter === "g" && !alone ? "Gold, covered" : plain;
   const key = el("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
   key.title = `${alone ? GOLD_ALONE : meaning}. Click for the next one.`;
   if (!count) key.setAttribute("disabled", "");

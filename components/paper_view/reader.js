@@ -69,7 +69,7 @@ class Reader {
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
     const isMarkedAnew = differs("marks", "aspects", "systems", "active");
     this.data = data;
-    this.root.style.height = `${data.height}px`;
+    this.root.style.height = `min(${data.height}px, calc(100vh - 5.5rem))`;
     this.root.classList.toggle("several", data.systems.length > 1);
     if (isNew) this.build();
     if (isMarkedAnew) {
@@ -78,11 +78,12 @@ class Reader {
       this.drawLegend();
       this.map.draw(this.sentences, data.types);
     }
-    if (this.shared.aspect.hear(data.aspect)) this.pin(data.aspect);
+    const pinsAnew = this.shared.aspect.hear(data.aspect);
+    if (pinsAnew) this.pin(data.aspect);
     if (this.shared.selected.hear(data.selected) && data.selected !== this.selected) {
       this.select(data.selected);
       if (data.selected !== null) this.moveTo(data.selected, false);
-    }
+    } else if (pinsAnew) this.showLit();
     if (isMarkedAnew) this.light(this.lit ?? this.pinned);
   }
 
@@ -304,6 +305,18 @@ class Reader {
     this.say();
   }
 
+  /** Bring the nearest lit sentence into view, unless one is there already. */
+  showLit() {
+    const lit = this.data.aspects[this.pinned ?? -1]?.sentences ?? [];
+    const { scrollTop, clientHeight } = this.page;
+    const away = (i) => {
+      const { top, height } = this.sentences[i];
+      return Math.max(scrollTop - top, top + height - scrollTop - clientHeight, 0);
+    };
+    const nearest = [...lit].sort((i, j) => away(i) - away(j))[0];
+    if (nearest !== undefined && away(nearest) > 0) this.moveTo(nearest, false);
+  }
+
   /** @param {number} i */
   toggleSentence(i) {
     this.stand(i);
@@ -314,6 +327,7 @@ class Reader {
   /** @param {number} position */
   toggleAspect(position) {
     this.pin(this.pinned === position ? null : position);
+    this.showLit();
     this.emit("aspect");
   }
 

@@ -27,6 +27,7 @@ function fill(td, column, value) {
     td.textContent = Number(value).toLocaleString("en-US", {
       minimumFractionDigits: column.digits,
       maximumFractionDigits: column.digits,
+      signDisplay: column.signed ? "exceptZero" : "auto",
     });
   } else if (column.kind === "percent") {
     td.textContent = percent(value);
@@ -135,6 +136,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   table.classList.toggle("active", data.action !== "none");
   frame.append(data.rows.length ? table : element("p", "empty", data.empty));
   root.replaceChildren(frame);
+  const first = data.rows[0]?.id ?? "";
+  if (root.dataset.first !== undefined && root.dataset.first !== first && root.getBoundingClientRect().top < 0) {
+    root.scrollIntoView({ block: "start" }); // another page of rows begins at its beginning
+  }
+  root.dataset.first = first;
   frame.scrollTop = scroll;
 
   const send = (kind, value) => setTriggerValue("event", { kind, value });

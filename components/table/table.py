@@ -35,6 +35,8 @@ class Column:
         Shown on hover over the heading.
     digits : int
         Decimals of a ``number``.
+    signed : bool
+        A plus before a positive ``number``.
     """
 
     key: str
@@ -43,6 +45,7 @@ class Column:
     help: str = ""
     sortable: bool = False
     digits: int = 0
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

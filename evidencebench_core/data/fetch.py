@@ -84,7 +84,7 @@ def fetch(
         raise DownloadError(
             url,
             f"broke off after {part.size():,} bytes ({str(error) or type(error).__name__})",
-            "Run the same command again: it goes on where it stopped.",
+            "Check the network, then start the download again: it goes on where it stopped.",
         ) from error
     except OSError as error:
         raise DownloadError(
@@ -151,7 +151,7 @@ def _receive(
         raise DownloadError(
             url,
             f"broke off after {part.size():,} of {total:,} bytes",
-            "Run the same command again: it goes on where it stopped.",
+            "Check the network, then start the download again: it goes on where it stopped.",
         )
 
 

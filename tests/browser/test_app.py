@@ -153,3 +153,41 @@ def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None
     ).first.click()
     expect(page.get_by_role("heading", name="What each pick of bm25 adds")).to_be_visible()
     assert parameters(page)["r"] == "bm25~lead"
+    page.go_back()
+    expect(page.get_by_text("by paired randomisation")).to_be_visible()
+
+
+def test_a_closed_popover_does_not_bring_old_values_back(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/browse?dataset=sample_data")
+    page.get_by_role("button", name="Sort", exact=True).click()
+    expect(page.get_by_role("combobox", name=re.compile("Sort by"))).to_be_visible()
+    page.keyboard.press("Escape")
+    heading = page.get_by_role("columnheader", name=re.compile("^Sentences"))
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    assert (parameters(page)["sort"], parameters(page)["desc"]) == ("n_sentences", "1")
+
+
+def test_back_to_the_original_hypothesis_stays_there(page: Page, app_url: str) -> None:
+    page.goto(app_url + READING)
+    page.get_by_role("button", name="Edit hypothesis").click()
+    page.get_by_role("button", name=re.compile("negation")).click()
+    expect(page.get_by_role("heading", name=re.compile("does not increase"))).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Back to the original").click()
+    expect(page.get_by_role("heading", name=re.compile("work increases"))).to_be_visible()
+    page.get_by_role("button", name="lead", exact=True).click()
+    expect(page.get_by_role("heading", name=re.compile("work increases"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("lead")).first).to_be_visible()
+    assert "h" not in parameters(page)
+
+
+def test_the_browsers_back_returns_to_the_instance_before(page: Page, app_url: str) -> None:
+    page.goto(app_url + READING)
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("2 of 6")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("1 of 6")).to_be_visible()
+    assert parameters(page)["instance"] == "sample_cohort"

@@ -34,7 +34,7 @@ def test_draws_every_sentence_with_its_mark(page: Page, reader_url: str) -> None
         *("picked", "missed", "gold", "gold", "missed", "none"),
     ]
     counts = reader.locator(".legend .key").evaluate_all("keys => keys.map((key) => key.ariaLabel)")
-    assert counts == ["Gold: 2", "Picked: 1", "Both: 2", "Missed: 2"]
+    assert counts == ["Gold, covered: 2", "Picked: 1", "Both: 2", "Missed: 2"]
     expect(
         sentence(reader, 4).get_by_role("img", name="sentence 4, gold, picked 3rd, covers A2")
     ).to_be_visible()

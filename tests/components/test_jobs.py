@@ -78,7 +78,7 @@ def test_an_error_of_ours_is_the_note_and_a_bug_is_logged(caplog: pytest.LogCapt
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_remaining_time_counts_from_where_a_resumed_job_began(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remaining_time_is_told_from_fresh_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("components.jobs.time.monotonic", lambda: now[0])
     job = Job(1, "run", "x", "title", started=100.0)

@@ -11,7 +11,7 @@ def script() -> None:
     from components.state import PageState
 
     state = PageState("p", {"task": "er@10", "q": "", "n": "1"})
-    st.text_input("Search", **state.widget("q", state["q"], n=None))
+    st.text_input("Search", **state.widget("q", state["q"], reset=("n",)))
     if st.button("three"):
         state.put(n=3)
         st.rerun()

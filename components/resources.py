@@ -8,15 +8,25 @@ nothing stale is ever shown.
 from __future__ import annotations
 
 import json
+import threading
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from components.jobs import JobBoard
+from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.arrangements import Part
+from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
+from evidencebench_core.analyses.buckets import bucket_of_places, token_counts
+from evidencebench_core.analyses.needle import part_places
+from evidencebench_core.analyses.sensitivity import WORDING_REPORTS, WORDING_VARIANTS
+from evidencebench_core.analyses.variant_runs import Asked
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.perturb import hypothesis_variants
 from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of
-from evidencebench_core.runs import RunInfo, RunStore, score_run
+from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
@@ -24,8 +34,15 @@ if TYPE_CHECKING:
 
     from evidencebench_core.analyses.missed_shares import Binning
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = [
+    "aspects",
     "bounds",
+    "buckets",
+    "in_part",
     "instance",
     "jobs",
     "largest",
@@ -34,15 +51,22 @@ __all__ = [
     "missed_outcomes",
     "missed_share",
     "named_dataset",
+    "picks",
+    "report",
     "run_score",
     "runs",
     "store",
+    "wording_report",
+    "wording_variants",
+    "wordings",
 ]
 
 
 @st.cache_resource
 def store() -> Store:
     """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder)."""
+    # The solver behind the optimal selections takes a quarter of a second to import: not in a user's click.
+    threading.Thread(target=import_module, args=("scipy.optimize",), daemon=True).start()
     return open_store()
 
 
@@ -158,7 +182,7 @@ def bounds(dataset: DatasetInfo, task: str) -> Score:
     return _bounds(dataset.sha256, dataset.name, task)
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
+@st.cache_resource(max_entries=9, show_spinner=False)
 def _missed_outcomes(run_id: str, task: str, others: str, with_words: bool, limits: str) -> pd.DataFrame:
     from evidencebench_core.analyses.causes import Thresholds, with_causes_of_missed
     from evidencebench_core.analyses.missed import aspect_outcomes, with_text
@@ -198,3 +222,99 @@ def missed_share(
     answered = {other.id: other.tasks.get(task, 0) for other in RunStore(store()).runs(run.dataset)}
     key = json.dumps(answered, sort_keys=True)
     return _missed_shares(run.id, task, key, limits, by, results_only)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _aspect_table(sha256: str, name: str, task: str) -> AspectTable:
+    return aspect_table(store(), name, task_named(task))
+
+
+def aspects(dataset: DatasetInfo, task: str) -> AspectTable:
+    """The gold of a task as arrays."""
+    return _aspect_table(dataset.sha256, dataset.name, task)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Counting tokens …")
+def _buckets(sha256: str, name: str, task: str, n_buckets: int, by: str) -> NDArray[np.int64]:
+    table = _aspect_table(sha256, name, task)
+    tokens = token_counts(store(), name, table) if by == "token" else None
+    found = bucket_of_places(table, n_buckets, tokens)
+    found.setflags(write=False)
+    return found
+
+
+def buckets(dataset: DatasetInfo, task: str, n_buckets: int, by: str) -> NDArray[np.int64]:
+    """The bucket of every place of `aspects`."""
+    return _buckets(dataset.sha256, dataset.name, task, n_buckets, by)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _picks(sha256: str, name: str, task: str, run_id: str, answered: int) -> RunPicks:
+    return run_picks(_aspect_table(sha256, name, task), RunStore(store()).selections(run_id, task))
+
+
+def picks(dataset: DatasetInfo, run: RunInfo, task: str) -> RunPicks:
+    """Where a run looked and what it found, in the rows of `aspects`."""
+    return _picks(dataset.sha256, dataset.name, task, run.id, run.tasks.get(task, 0))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> Report:
+    """What ``_make`` computes, kept under a name and a key, which must hold all that it depends on.
+
+    Every caller gets a copy of its own: the tables may be changed.
+    """
+    return _make()
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _in_part(sha256: str, name: str, task: str, part: Part) -> NDArray[np.bool_]:
+    return part_places(store(), name, _aspect_table(sha256, name, task), (part,))[part]
+
+
+def in_part(dataset: DatasetInfo, task: str, part: Part) -> NDArray[np.bool_]:
+    """Whether the sentence at each place of `aspects` belongs to a part of its paper."""
+    return _in_part(dataset.sha256, dataset.name, task, part)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _wordings(sha256: str, name: str, stamp: str) -> dict[str, dict[str, str]]:
+    return hypothesis_variants(store(), name)
+
+
+def _wording_stamp(dataset: DatasetInfo) -> str:
+    """Changes whenever a wording is added to the dataset."""
+    with store().read() as db:
+        count, newest = db.execute(
+            "SELECT count(*), max(added_at) FROM hypothesis_variants WHERE dataset_id = ?", (dataset.id,)
+        ).fetchone()
+    return f"{count} {newest}"
+
+
+def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
+    """Other wordings of the hypotheses, from the data and from files, by variant and instance id."""
+    return _wordings(dataset.sha256, dataset.name, _wording_stamp(dataset))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _wording_variants(sha256: str, name: str, stamp: str, question: str) -> tuple[Variant, ...]:
+    return WORDING_VARIANTS[question](store(), name)
+
+
+def wording_variants(dataset: DatasetInfo, question: str) -> tuple[Variant, ...]:
+    """The variants behind a question of the page Wording."""
+    return _wording_variants(dataset.sha256, dataset.name, _wording_stamp(dataset), question)
+
+
+@st.cache_resource(max_entries=24, show_spinner="Comparing the wordings …")
+def _wording_report(
+    dataset: str, retriever: str, settings: str, task: str, question: str, answered: str
+) -> Report:
+    asked = Asked(dataset, retriever, json.loads(settings), task_named(task))
+    return WORDING_REPORTS[question](store(), asked)
+
+
+def wording_report(asked: Asked, question: str, answered: str) -> Report:
+    """What is stored about a question; ``answered`` says which runs had how many answers."""
+    settings = json.dumps(dict(asked.settings), sort_keys=True)
+    return _wording_report(asked.dataset, asked.retriever, settings, asked.task.name, question, answered)

@@ -10,10 +10,20 @@ st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_s
 enter()
 st.html(Path(__file__).parent / "components" / "page.css")
 
-PAGES = [
-    st.Page("pages/home.py", title="Home", default=True),
-    st.Page("pages/browse.py", title="Browse", url_path="browse"),
-    st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
-]
+PAGES = {
+    "": [
+        st.Page("pages/home.py", title="Home", default=True),
+        st.Page("pages/browse.py", title="Browse", url_path="browse"),
+        st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
+        st.Page("pages/models.py", title="Models", url_path="models"),
+    ],
+    "Analyse": [
+        st.Page("pages/missed.py", title="Missed aspects", url_path="missed"),
+        st.Page("pages/middle.py", title="Lost in the middle", url_path="middle"),
+        st.Page("pages/wording.py", title="Wording", url_path="wording"),
+        st.Page("pages/compare.py", title="Compare", url_path="compare"),
+        st.Page("pages/dataset.py", title="Dataset", url_path="dataset"),
+    ],
+}
 
 st.navigation(PAGES, position="top").run()

@@ -1,42 +1,86 @@
-"""The hypothesis of an instance, which a reader may edit or swap for a variant from the data."""
+"""The hypothesis of an instance, which a reader may edit or swap for one of its other wordings.
+
+Gold was made for the original. Of a paraphrase or negation that came with the data or a variants file we
+know that it still applies; of what somebody typed we do not, so the reader is asked first.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from components import resources
 from components.markdown import literal
 from components.state import PageState
-from evidencebench_core.data import Instance
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.perturb import NEGATION, PARAPHRASE
 
 __all__ = ["hypothesis_editor"]
 
 _MAX_CHARS = 2000
 
 
-def hypothesis_editor(state: PageState, instance: Instance, param: str = "h") -> str:
-    """Draw the hypothesis with its editor; returns the one that retrievers are to be asked."""
+def hypothesis_editor(
+    state: PageState, dataset: DatasetInfo, instance: Instance, param: str = "h", as_if: str = "asif"
+) -> tuple[str, bool]:
+    """Draw the hypothesis with its editor.
+
+    Returns
+    -------
+    (str, bool)
+        The hypothesis that retrievers are to be asked, and whether its picks may be scored against the
+        gold: for a typed one only once the reader has said so, which is kept in ``state[as_if]``.
+    """
+    variants = {
+        name.removeprefix(PARAPHRASE): texts[instance.id]
+        for name, texts in resources.wordings(dataset).items()
+        if instance.id in texts
+    }
     edited = state[param].strip()
     asked = edited or instance.hypothesis
     st.markdown(f"## {literal(asked)}")
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Edit hypothesis"):
-            _editor(state, instance, asked, param)
+            _editor(state, instance, asked, variants, (param, as_if))
         if instance.synthetic:
-            st.badge("Synthetic paper: invented for this tool, not evidence", color="orange")
+            st.markdown(":orange-background[Synthetic paper: invented for this tool, not evidence]")
         if asked != instance.hypothesis:
-            st.badge("Edited", color="blue")
+            st.markdown(":blue-background[Edited]")
             if st.button("Back to the original"):
-                state.put(**{param: None})
+                state.put(**{param: None, as_if: None})
                 st.rerun()
-    if asked != instance.hypothesis:
-        st.caption(
-            f"Original: {literal(instance.hypothesis)} The gold was made for the original; scores below assume "
-            "that it still applies."
-        )
-    return asked
+    if asked == instance.hypothesis:
+        return asked, True
+    st.caption(f"Original: {literal(instance.hypothesis)} The gold was made for the original.")
+    known = next((name for name, text in variants.items() if text == asked), None)
+    if known is None:
+        return asked, _agreed(state, as_if)
+    st.caption(
+        "This is its negation: evidence that supported the original now refutes, so the gold stays the same."
+        if known == NEGATION
+        else f"This is its paraphrase {literal(known)}, which asks for the same, so the gold stays the same."
+    )
+    return asked, True
 
 
-def _editor(state: PageState, instance: Instance, asked: str, param: str) -> None:
+def _agreed(state: PageState, as_if: str) -> bool:
+    """Whether the reader wants a typed hypothesis scored."""
+    agreed = state[as_if] == "1"
+    st.checkbox(
+        "Score it as if the gold still applied",
+        help="Tick this if the edited hypothesis asks for the same evidence as the original: in other words, or "
+        "negated, since what supported the original then refutes it. Otherwise the scores mean nothing.",
+        **state.widget(as_if, agreed, lambda ticked: "1" if ticked else None),
+    )
+    return agreed
+
+
+def _editor(
+    state: PageState, instance: Instance, asked: str, variants: Mapping[str, str], params: tuple[str, str]
+) -> None:
+    param, as_if = params
+
     def read(text: str) -> str | None:
         text = " ".join(text.split())
         return None if text == instance.hypothesis else text
@@ -46,12 +90,11 @@ def _editor(state: PageState, instance: Instance, asked: str, param: str) -> Non
         height=120,
         max_chars=_MAX_CHARS,
         help="Press Ctrl+Enter to ask again. Empty it to go back to the original.",
-        **state.widget(param, asked, read),
+        **state.widget(param, asked, read, reset=(as_if,)),
     )
-    variants = {**instance.paraphrases, **({"negation": instance.negation} if instance.negation else {})}
     if variants:
-        st.caption("Variants that come with the data")
+        st.caption("Other wordings of this instance, from the data or a variants file")
         for name, text in variants.items():
             if st.button(f"{literal(name)}: {literal(text)}", key=f"variant.{name}", width="stretch"):
-                state.put(**{param: text})
+                state.put(**{param: text, as_if: None})
                 st.rerun()

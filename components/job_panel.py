@@ -50,7 +50,7 @@ def _ended(job: Job) -> None:
         if status.state == "failed":
             st.error(f"{told}Failed: {literal(status.note)}")
         else:
-            word = "Done" if status.state == "done" else "Cancelled"
+            word = {"done": "Done", "stopped": "Stopped"}.get(status.state, "Cancelled")
             st.caption(f"{told}{word} after {duration(status.seconds_elapsed)}. {literal(status.note)}")
         if st.button("Dismiss", key=f"dismiss-{job.id}", type="tertiary"):
             resources.jobs().dismiss(job)

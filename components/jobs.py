@@ -7,6 +7,7 @@ list; the work itself resumes from the store.
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import threading
 import time
@@ -17,10 +18,13 @@ from typing import Literal
 
 from evidencebench_core.errors import EvidenceBenchError
 
-__all__ = ["Job", "JobBoard", "JobCancelled", "JobContext", "JobState", "JobStatus"]
+__all__ = ["Feed", "Job", "JobBoard", "JobCancelled", "JobContext", "JobState", "JobStatus", "JobStopped"]
 
-JobState = Literal["running", "cancelling", "cancelled", "done", "failed"]
-_ENDED: tuple[JobState, ...] = ("cancelled", "done", "failed")
+JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
+Feed = Callable[[], tuple[tuple[str, str], ...]]
+"""What a job has written so far: titles and texts."""
+
+_ENDED: tuple[JobState, ...] = ("cancelled", "stopped", "done", "failed")
 _KEPT = 50  # jobs that stay on the board
 _WINDOW = 30  # reports that the remaining time is told from
 
@@ -60,6 +64,10 @@ class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of work
     """Raised by `JobContext.report` in work that asked for it, once the job was cancelled."""
 
 
+class JobStopped(Exception):  # noqa: N818 - not an error: a limit that the user has set
+    """Raised with a note by work that came to a limit it was given."""
+
+
 class JobContext:
     """What a job's work is given: a way to report, and whether it should stop."""
 
@@ -78,12 +86,17 @@ class JobContext:
 
 @dataclass(slots=True)
 class Job:
-    """One piece of work with a title; ``kind`` and ``subject`` let a page find its own."""
+    """One piece of work with a title; ``kind`` and ``subject`` let a page find its own.
+
+    ``feed`` shows what it writes while it runs, ``on_cancel`` helps a cancel to what the work waits for.
+    """
 
     id: int
     kind: str
     subject: str
     title: str
+    feed: Feed | None = None
+    on_cancel: Callable[[], None] | None = None
     started: float = field(default_factory=time.monotonic)
     _status: JobStatus = field(default_factory=JobStatus)
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -98,6 +111,8 @@ class Job:
         self._stop.set()
         if not self._status.ended:
             self._status = replace(self._status, state="cancelling")
+            if self.on_cancel is not None:
+                self.on_cancel()
 
     def _report(self, done: int, total: int, note: str) -> None:
         now = time.monotonic()
@@ -126,8 +141,17 @@ class JobBoard:
         with self._lock:
             return tuple(job for job in self._jobs if kind is None or job.kind == kind)
 
-    def start(self, kind: str, subject: str, title: str, work: Callable[[JobContext], str]) -> Job:
-        """Run ``work`` in a thread; it returns the closing note.
+    def start(
+        self,
+        kind: str,
+        subject: str,
+        title: str,
+        work: Callable[[JobContext], str],
+        *,
+        feed: Feed | None = None,
+        on_cancel: Callable[[], None] | None = None,
+    ) -> Job:
+        """Run ``work`` in a thread, in the caller's context (`llm.using`); it returns the closing note.
 
         The same kind of work on the same subject is not started twice: the running job comes back. An
         ended one makes room.
@@ -136,11 +160,12 @@ class JobBoard:
             for job in self._jobs:
                 if (job.kind, job.subject) == (kind, subject) and not job.status.ended:
                     return job
-            job = Job(self._next, kind, subject, title)
+            job = Job(self._next, kind, subject, title, feed, on_cancel)
             self._next += 1
             others = [other for other in self._jobs if (other.kind, other.subject) != (kind, subject)]
             self._jobs = [job, *others][:_KEPT]
-        threading.Thread(target=_run, args=(job, work), name=f"job-{job.id}", daemon=True).start()
+        run = contextvars.copy_context().run
+        threading.Thread(target=run, args=(_run, job, work), name=f"job-{job.id}", daemon=True).start()
         return job
 
     def dismiss(self, job: Job) -> None:
@@ -155,6 +180,8 @@ def _run(job: Job, work: Callable[[JobContext], str]) -> None:
         note = work(context)
     except JobCancelled:
         job._end("cancelled", "Nothing was kept.")
+    except JobStopped as limit:
+        job._end("stopped", str(limit))
     except EvidenceBenchError as error:
         job._end("failed", str(error))
     except Exception as error:

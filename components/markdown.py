@@ -8,6 +8,9 @@ __all__ = ["literal"]
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+_DIRECTION = re.compile(
+    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)  # marks that turn what follows round
 
 
 def literal(text: str, limit: int | None = None) -> str:
@@ -21,7 +24,7 @@ def literal(text: str, limit: int | None = None) -> str:
     limit : int or None
         Longer texts are cut to this many characters, the last an ellipsis.
     """
-    line = _CONTROL.sub(" ", text)
+    line = _DIRECTION.sub("", _CONTROL.sub(" ", text))
     if limit is not None and len(line) > limit:
         line = line[: limit - 1].rstrip() + "…"
     return _PUNCTUATION.sub(r"\\\1", line)

@@ -12,10 +12,12 @@ from typing import Final
 import streamlit as st
 
 from components import resources
+from components.llm.server import session_connection
 from components.markdown import literal
 from components.state import PageState, entered, flashes, go_on
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
+from evidencebench_core.llm import using
 
 __all__ = ["dataset_picker", "guarded", "percent"]
 
@@ -25,7 +27,10 @@ _APP: Final = Path(__file__).resolve().parent.parent / "app.py"
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Show an error of ours as the one line that it is; everything else is a bug, told and logged."""
+    """Show an error of ours as the one line that it is; everything else is a bug, told and logged.
+
+    Within it, and in the jobs that are started from it, the session's server is the one that is asked.
+    """
     if not entered():
         # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
         # page without app.py. Then the page lets app.py in, which comes back to the page.
@@ -35,7 +40,8 @@ def guarded() -> Iterator[None]:
     for message in flashes():
         st.toast(message)
     try:
-        yield
+        with using(session_connection()):
+            yield
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
     except Exception as error:  # the page's last line of defence: told and logged

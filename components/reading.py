@@ -19,6 +19,10 @@ from components.ledger import (
     ledger_rows,
     references,
 )
+from components.llm.asking import Question
+from components.llm.calls import draw_calls, outcome_line, reason_line
+from components.llm.live import answer_or_button
+from components.llm.server import session_connection
 from components.markdown import literal
 from components.page import percent
 from components.palette import MARKS, SYSTEMS
@@ -27,6 +31,7 @@ from components.retriever_picker import Choice, retriever_picker
 from components.state import PageState
 from components.table import Column, Row, TableEvent, table
 from components.task_picker import task_picker
+from components.unscored import draw_unscored, without_gold
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.metrics import (
@@ -36,26 +41,30 @@ from evidencebench_core.metrics import (
     marginal_gains,
     random_expectation,
 )
-from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers import Retrieval, retriever_entries
 from evidencebench_core.tasks import Task
 
 __all__ = ["READING_DEFAULTS", "draw_reading"]
 
-READING_DEFAULTS = {"h": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
+READING_DEFAULTS = {"h": "", "asif": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
 _LETTERS = "ABC"
 
 
 def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
     """Everything about one instance."""
-    hypothesis = hypothesis_editor(state, instance)
+    hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
         task = task_picker(state)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         choices = retriever_picker(state, "r")
     scored = bool(instance.evidence.focused(task.focus))
-    answers = _answers(dataset, instance, task, choices, hypothesis) if scored else {}
-    if not scored:
+    questions: dict[str, Question] = {}
+    answers: dict[str, Retrieval] = {}
+    if scored or not gold_applies:
+        questions = _questions(dataset, instance, task, choices, hypothesis)
+        answers = _answers(dataset, instance, task, choices, hypothesis, questions)
+    if not scored and gold_applies:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
         if st.button("Read it on ER@Optimal"):
             state.put(task="er@optimal")
@@ -66,10 +75,14 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
 
     paper, side = st.columns([58, 42], gap="medium")
     with paper, st.container(key="paper-stays-in-sight"):
-        _paper(state, instance, task, answers, active)
+        shown = instance if gold_applies else without_gold(instance)
+        _paper(state, shown, task, answers, active)
     with side:
-        _sentence_note(state, instance, answers)
-        if scored:
+        _sentence_note(state, shown, answers)
+        _model_words(answers, questions, task.budget_for(instance.evidence))
+        if not gold_applies:
+            draw_unscored(instance, answers, lambda event: _go(state, event))
+        elif scored:
             beside = references(instance.evidence, task)
             _scores(instance, task, answers)
             if active is not None:
@@ -78,13 +91,37 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
             _aspects(state, instance, task, answers)
 
 
-def _answers(
+def _questions(
     dataset: DatasetInfo, instance: Instance, task: Task, choices: tuple[Choice, ...], hypothesis: str
+) -> dict[str, Question]:
+    """By label what is asked of those retrievers that ask a server."""
+    entries, connection = retriever_entries(), session_connection()
+    return {
+        choice.label: Question(
+            dataset, instance.id, task, choice.name, dict(choice.settings), hypothesis, connection
+        )
+        for choice in choices
+        if entries[choice.name].asks_server
+    }
+
+
+def _answers(
+    dataset: DatasetInfo,
+    instance: Instance,
+    task: Task,
+    choices: tuple[Choice, ...],
+    hypothesis: str,
+    questions: Mapping[str, Question],
 ) -> dict[str, Retrieval]:
-    """The retrievers' answers by label; one that fails is said and left out."""
+    """The retrievers' answers by label; one that fails, or waits for a click, is said and left out."""
     answers: dict[str, Retrieval] = {}
     for choice in choices:
         try:
+            if choice.label in questions:
+                found = answer_or_button(questions[choice.label], choice.label)
+                if found is not None:
+                    answers[choice.label] = found
+                continue
             with st.spinner(f"{choice.name} reads the paper …", show_time=True):
                 answers[choice.label] = resources.live_retrieval(
                     dataset, instance.id, task.name, choice.name, dict(choice.settings), hypothesis
@@ -153,11 +190,26 @@ def _sentence_note(state: PageState, instance: Instance, answers: Mapping[str, R
             if index in answer.ranking:
                 place = answer.ranking.index(index)
                 picked = ", picked" if index in answer.selection else ""
+                asked_model = bool(outcome_line(answer, None))  # which gives an order and no scores
+                score = "" if asked_model else f", score {answer.scores[place]:.3g}"
                 lines.append(
-                    f"- {letter} {literal(label)}: rank {place + 1} of {len(answer.ranking)}{picked}, "
-                    f"score {answer.scores[place]:.3g}"
+                    f"- {letter} {literal(label)}: rank {place + 1} of {len(answer.ranking)}{picked}{score}"
                 )
+                if reason := reason_line(answer, index):
+                    lines.append(f"  - In its words: {reason}")
         st.markdown("\n".join(lines))
+
+
+def _model_words(
+    answers: Mapping[str, Retrieval], questions: Mapping[str, Question], budget: int | None
+) -> None:
+    """What came back from the models, and the calls behind it."""
+    for letter, (label, answer) in zip(_LETTERS, answers.items(), strict=False):
+        if label not in questions:
+            continue
+        if line := outcome_line(answer, budget):
+            st.markdown(f"{letter} {literal(label)}: {line}.")
+        draw_calls(questions[label], letter, label, answer)
 
 
 def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,23 +21,21 @@ from evidencebench_core.analyses.arrangements import Part
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.buckets import bucket_of_places, token_counts
 from evidencebench_core.analyses.needle import part_places
-from evidencebench_core.analyses.sensitivity import WORDING_REPORTS, WORDING_VARIANTS
-from evidencebench_core.analyses.variant_runs import Asked
+from evidencebench_core.analyses.sensitivity import WORDING_VARIANTS
+from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
-from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.errors import RetrieverError, UnknownNameError
 from evidencebench_core.perturb import hypothesis_variants
-from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of
+from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of, retriever_entries
 from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from evidencebench_core.analyses.missed_shares import Binning
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = [
     "aspects",
@@ -56,7 +55,7 @@ __all__ = [
     "run_score",
     "runs",
     "store",
-    "wording_report",
+    "systems",
     "wording_variants",
     "wordings",
 ]
@@ -128,7 +127,7 @@ def _live(
     source = _instance(sha256, dataset, instance_id)
     asked = task_named(task)
     query = query_of(source, asked.focus, asked.budget_for(source.evidence), hypothesis)
-    if name == "oracle":
+    if retriever_entries()[name].sees_gold:
         return make_retriever(name, json.loads(settings), evidence=source.evidence).retrieve(query)
     return _retriever(name, settings).retrieve(query)
 
@@ -141,7 +140,15 @@ def live_retrieval(
     settings: dict[str, object],
     hypothesis: str,
 ) -> Retrieval:
-    """What a retriever answers right now, for this hypothesis."""
+    """What a retriever answers right now, for this hypothesis.
+
+    Raises
+    ------
+    RetrieverError
+        For one that asks a server: it may cost, so Browse asks it, on a click (`llm.asking`).
+    """
+    if retriever_entries()[retriever].asks_server:
+        raise RetrieverError(f"retriever {retriever}", "is not asked by itself", "Ask it on the page Browse.")
     canonical = json.dumps(settings, sort_keys=True)
     return _live(dataset.sha256, dataset.name, instance_id, task, retriever, canonical, hypothesis)
 
@@ -268,6 +275,17 @@ def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> R
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
+def _systems(runs: tuple[tuple[str, int, int], ...], task: str) -> Systems:
+    known = RunStore(store())
+    return systems_of_runs(store(), [known.run(run_id) for run_id, _, _ in runs], task_named(task))
+
+
+def systems(runs: tuple[RunInfo, ...], task: str) -> Systems:
+    """Recalls of runs over one dataset, on the instances that all have answered."""
+    return _systems(tuple((run.id, run.tasks.get(task, 0), run.n_failed) for run in runs), task)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _in_part(sha256: str, name: str, task: str, part: Part) -> NDArray[np.bool_]:
     return part_places(store(), name, _aspect_table(sha256, name, task), (part,))[part]
 
@@ -304,17 +322,3 @@ def _wording_variants(sha256: str, name: str, stamp: str, question: str) -> tupl
 def wording_variants(dataset: DatasetInfo, question: str) -> tuple[Variant, ...]:
     """The variants behind a question of the page Wording."""
     return _wording_variants(dataset.sha256, dataset.name, _wording_stamp(dataset), question)
-
-
-@st.cache_resource(max_entries=24, show_spinner="Comparing the wordings …")
-def _wording_report(
-    dataset: str, retriever: str, settings: str, task: str, question: str, answered: str
-) -> Report:
-    asked = Asked(dataset, retriever, json.loads(settings), task_named(task))
-    return WORDING_REPORTS[question](store(), asked)
-
-
-def wording_report(asked: Asked, question: str, answered: str) -> Report:
-    """What is stored about a question; ``answered`` says which runs had how many answers."""
-    settings = json.dumps(dict(asked.settings), sort_keys=True)
-    return _wording_report(asked.dataset, asked.retriever, settings, asked.task.name, question, answered)

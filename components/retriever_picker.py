@@ -8,9 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from components import resources
+from components.llm.server import known_models, session_model
 from components.markdown import literal
 from components.state import PageState, flash
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
 
 __all__ = [
@@ -83,19 +86,20 @@ def changed_settings(name: str, given: Mapping[str, object]) -> dict[str, object
 
 def retriever_picker(state: PageState, param: str) -> tuple[Choice, ...]:
     """Pills for the retrievers, a popover for their settings; up to three are kept, in order."""
-    try:
-        chosen = choices_from(state[param])
-    except SettingError as error:
-        st.warning(literal(str(error)))
-        chosen = ()
+    chosen = _readable(state[param])
     by_name = {choice.name: choice for choice in chosen}
 
     def read(names: Sequence[str]) -> str:
         if len(names) > _MOST:
             flash("Three retrievers at most: take one away first.")
-        return choices_text([by_name.get(name, Choice(name)) for name in names][:_MOST])
+        return choices_text([by_name.get(name) or _new(name) for name in names][:_MOST])
 
     entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
+
+    def _new(name: str) -> Choice:
+        model = session_model() if entries[name].asks_server else ""
+        return Choice(name, {"model": model} if model else {})
+
     st.pills(
         "Retrievers (up to three)",
         list(entries),
@@ -111,11 +115,26 @@ def retriever_picker(state: PageState, param: str) -> tuple[Choice, ...]:
     return chosen
 
 
+def _readable(text: str) -> tuple[Choice, ...]:
+    """The choices in a link that can be read; what cannot is said."""
+    chosen: list[Choice] = []
+    for part in text.split(_SEPARATORS[0]):
+        try:
+            chosen += choices_from(part)
+        except SettingError as error:
+            st.warning(literal(str(error)))
+    return tuple(chosen[:_MOST])
+
+
 def _bound(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
     """Widgets of a choice's settings that write the changed choices into the state."""
 
     def widget(setting: str, value: object) -> dict[str, Any]:
+        spec = retriever_entries()[choice.name].settings.get(setting)
+
         def read(new: object) -> str | None:
+            if new == "" and spec is not None and spec.default is None:
+                new = None
             try:
                 changed = _choice(choice.name, {**choice.settings, setting: new})
             except SettingError as error:
@@ -141,9 +160,43 @@ def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -
     current = full_settings(name, given)
     if not entry.settings:
         st.caption("No settings.")
-    return {
-        setting: _widget(setting, spec, current[setting], widget) for setting, spec in entry.settings.items()
-    }
+    shown: dict[str, object] = {}
+    for setting, spec in entry.settings.items():
+        if spec.derived:
+            continue
+        known = _known(setting) if entry.asks_server else None
+        shown[setting] = (
+            _widget(setting, spec, current[setting], widget)
+            if known is None
+            else _known_widget(setting, spec, current[setting], widget, known)
+        )
+    return shown
+
+
+def _known(setting: str) -> tuple[str, ...] | None:
+    """What there is for a setting of a retriever that asks a server; ``None`` if that is not known."""
+    if setting == "model":
+        return known_models() or None
+    if setting in ("prompt", "final_prompt"):
+        return prompt_names()
+    if setting == "examples":
+        return tuple(info.name for info in resources.store().datasets())
+    return None
+
+
+def _known_widget(
+    name: str, spec: SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...]
+) -> object:
+    """To choose from what there is, or nothing; another model may be typed too."""
+    return st.selectbox(
+        name,
+        known if value is None or value in known else (str(value), *known),
+        index=None,
+        placeholder="none",
+        help=literal(spec.help),
+        accept_new_options=name == "model",
+        **widget(name, value),
+    )
 
 
 def _widget(name: str, spec: SettingSpec, value: Any, widget: WidgetFor) -> object:
@@ -154,10 +207,14 @@ def _widget(name: str, spec: SettingSpec, value: Any, widget: WidgetFor) -> obje
         return st.selectbox(name, spec.choices, help=help_text, **widget(name, value))
     if spec.kind is bool:
         return st.checkbox(name, help=help_text, **widget(name, bool(value)))
-    if spec.kind in (int, float) and value is not None:
+    if spec.kind in (int, float):
         cast = spec.kind
         low = None if spec.minimum is None else cast(spec.minimum)
         high = None if spec.maximum is None or spec.maximum > 1e9 else cast(spec.maximum)
         step = 1 if cast is int else 0.05
-        return st.number_input(name, low, high, step=step, help=help_text, **widget(name, cast(value)))
-    return st.text_input(name, help=help_text, **widget(name, "" if value is None else _text(value)))
+        shown = None if value is None else cast(value)
+        return st.number_input(
+            name, low, high, None, step, placeholder="none", help=help_text, **widget(name, shown)
+        )
+    text = st.text_input(name, help=help_text, **widget(name, "" if value is None else _text(value)))
+    return text.strip() or spec.default if spec.default is None else text

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.llm.caps import draw_caps, draw_estimate
+from components.llm.server import session_model
 from components.markdown import literal
 from components.retriever_picker import settings_editor
 from components.run_work import start_run
 from components.state import remembered
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import retriever_entries
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import TASKS, Task
 
-__all__ = ["run_dialog"]
+__all__ = ["resume_dialog", "run_dialog"]
 
 
 @st.dialog("Start or resume a run", width="medium")
@@ -23,9 +26,13 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     st.caption(literal(entries[name].summary))
     settings: dict[str, object] = {}
     if entries[name].settings:
-        with st.expander("Settings"):
+        with st.expander("Settings", expanded=entries[name].asks_server and not session_model()):
             settings = settings_editor(
-                name, {}, lambda setting, value: remembered(f"run.{name}.{setting}", value)
+                name,
+                {},
+                lambda setting, value: remembered(
+                    f"run.{name}.{setting}", (session_model() or value) if setting == "model" else value
+                ),
             )
     known = dict(TASKS) | {task.name: task}
     tasks = st.multiselect(
@@ -46,6 +53,25 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
     )
-    if st.button("Start", type="primary", disabled=not tasks, key="run.start"):
+    ready = bool(tasks)
+    if entries[name].asks_server:
+        draw_caps()
+        if not settings.get("model"):
+            st.info("Name a model under Settings, or choose one on the page Models.")
+            ready = False
+        elif ready:
+            ready = draw_estimate(dataset, name, settings, [known[t] for t in tasks], limit)
+    if st.button("Start", type="primary", disabled=not ready, key="run.start"):
         start_run(dataset.name, name, settings, [known[t] for t in tasks], limit)
+        st.rerun()
+
+
+@st.dialog("Resume a run", width="medium")
+def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
+    """What is left of a run that asks a server, what it will take, and the button."""
+    st.markdown(f"{literal(run.label)} on {literal(task.title)}")
+    draw_caps()
+    ready = draw_estimate(dataset, run.retriever, run.settings, [task], None)
+    if st.button("Resume", type="primary", disabled=not ready, key="run.resume"):
+        start_run(dataset.name, run.retriever, run.settings, [task])
         st.rerun()

@@ -10,12 +10,15 @@ import streamlit as st
 from components import resources
 from components.chart import draw_chart, is_dark
 from components.charts.intervals import interval_chart
+from components.llm.outcomes import draw_outcomes
 from components.markdown import literal
 from components.palette import retriever_hue
+from components.run_starter import resume_dialog
 from components.run_work import start_run
 from components.state import PageState
 from components.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score, Task
 
@@ -75,6 +78,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         caption=f"Runs on {dataset.name}, {task.title}",
     )
     _resume(dataset, [run for run in ranked if scores[run.id].n_missing], task)
+    draw_outcomes(task, ranked)
     _skipped_note(scores[ranked[0].id], task)
     _chart(ranked, names, scores, task)
 
@@ -88,6 +92,9 @@ def _resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> 
     """A button for every run that has not answered all, unless it is at work."""
     for run in unfinished:
         if st.button(f"Resume {literal(run.label)} on {task.title}", key=f"resume-{run.id}"):
+            if run.retriever in retriever_entries() and retriever_entries()[run.retriever].asks_server:
+                resume_dialog(dataset, task, run)  # it may cost
+                continue
             start_run(dataset.name, run.retriever, run.settings, [task])
             st.rerun()
 

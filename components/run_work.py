@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from components import resources
-from components.jobs import Job, JobContext
+from components.jobs import Job, JobContext, JobStopped
+from components.llm.caps import session_budget, spent_text
+from components.llm.server import session_connection
 from evidencebench_core.data import download, ingest
+from evidencebench_core.errors import BudgetReachedError
+from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import execute
 from evidencebench_core.tasks import Task
 
@@ -22,17 +26,38 @@ def start_run(
     tasks: Sequence[Task],
     limit: int | None = None,
 ) -> Job:
-    """Run a retriever over a dataset in the background; what is already answered is not asked again."""
+    """Run a retriever over a dataset in the background; what is already answered is not asked again.
+
+    One that asks a server asks that of the session, within the session's caps.
+    """
     store = resources.store()
+    session = budget = None
+    if retriever_entry(retriever).asks_server:
+        from evidencebench_core.retrievers.llm import session_for
+
+        budget = session_budget()
+        session = session_for(store, connection=session_connection(), budget=budget)
+
+    def taken() -> str:
+        return "" if budget is None else f" Asked: {spent_text(budget.spent)}."
 
     def work(job: JobContext) -> str:
         answered = failed = 0
-        for step in execute(store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled):
-            job.report(step.done, step.total, f"{step.done:,} of {step.total:,} instances")
-            answered, failed = step.done, step.failed
+        steps = execute(
+            store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled, session=session
+        )
+        try:
+            for step in steps:
+                answered, failed = step.done, step.failed
+                noted = f", {failed:,} failed" if failed else ""
+                job.report(
+                    step.done, step.total, f"{answered:,} of {step.total:,} instances{noted}.{taken()}"
+                )
+        except BudgetReachedError as reached:
+            raise JobStopped(f"{answered:,} instances answered.{taken()} {reached}") from reached
         noted = f", {failed:,} failed" if failed else ""
         resume = " Start it again to go on where it stopped." if job.cancelled() else ""
-        return f"{answered:,} instances answered{noted}.{resume}"
+        return f"{answered:,} instances answered{noted}.{taken()}{resume}"
 
     names = ", ".join(task.title for task in tasks)
     subject = f"{dataset}/{retriever}/{sorted(settings.items())}"

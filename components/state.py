@@ -23,8 +23,11 @@ __all__ = [
     "go_on",
     "keep",
     "kept",
+    "kept_optional_widget",
+    "kept_widget",
     "open_later",
     "remembered",
+    "secret_widget",
 ]
 
 _FLASHES: Final = "flashes"
@@ -152,6 +155,46 @@ def keep(name: str, value: str) -> None:
 def kept(name: str, default: str = "") -> str:
     """What `keep` was told last, or the default."""
     return str(st.session_state.get(f"kept.{name}", default))
+
+
+def kept_widget(name: str, default: str = "", read: Callable[[Any], str] = str) -> dict[str, Any]:
+    """``key`` and ``on_change`` of a widget that shows what is kept under a name, and keeps what it is given.
+
+    Parameters
+    ----------
+    name, default : str
+        As of `kept`.
+    read : callable
+        From the widget's value to the text that is kept.
+    """
+    return _controlled(name, kept(name, default), read)
+
+
+def kept_optional_widget(name: str, read: Callable[[str], object] = str) -> dict[str, Any]:
+    """The same for a widget that may be empty (``None``); ``read`` makes its value from the kept text."""
+    text = kept(name)
+    return _controlled(name, read(text) if text else None, lambda value: "" if value is None else str(value))
+
+
+def _controlled(name: str, value: object, read: Callable[[Any], str]) -> dict[str, Any]:
+    key = f"shows.{name}"
+    st.session_state[key] = value
+
+    def changed() -> None:
+        keep(name, read(st.session_state[key]))
+
+    return {"key": key, "on_change": changed}
+
+
+def secret_widget(name: str, take: Callable[[str], None]) -> dict[str, Any]:
+    """``key`` and ``on_change`` of a field that hands over what is typed and is empty again at once."""
+    key = f"typed.{name}"
+
+    def changed() -> None:
+        take(str(st.session_state[key]))
+        st.session_state[key] = ""
+
+    return {"key": key, "on_change": changed}
 
 
 def enter() -> None:

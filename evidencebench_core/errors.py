@@ -12,7 +12,13 @@
     │   └── UnknownNameError        no dataset, instance or run of that name
     ├── SettingError                unknown task, retriever or setting, or a bad value
     ├── SelectionError              sentence indices that the paper does not have
-    └── RetrieverError              a retriever could not be loaded or could not answer
+    ├── RetrieverError              a retriever could not be loaded or could not answer
+    └── LLMError                    a language model's server gave no usable answer
+        ├── LLMUnreachableError     it was tried again until the attempts or the time ran out
+        ├── LLMRejectedError        it said no for good: key, model name, context length, ...
+        ├── LLMAnswerError          it answered something that is no answer
+        ├── LLMCancelledError       the work was stopped from outside
+        └── BudgetReachedError      the next call would go beyond the cap in calls, tokens or money
 
 Whoever catches ``EvidenceBenchError`` catches them all; the message is meant for the user as it is.
 """
@@ -20,10 +26,16 @@ Whoever catches ``EvidenceBenchError`` catches them all; the message is meant fo
 from __future__ import annotations
 
 __all__ = [
+    "BudgetReachedError",
     "DataError",
     "DownloadError",
     "EvidenceBenchError",
     "InstanceError",
+    "LLMAnswerError",
+    "LLMCancelledError",
+    "LLMError",
+    "LLMRejectedError",
+    "LLMUnreachableError",
     "RetrieverError",
     "SelectionError",
     "SettingError",
@@ -104,3 +116,40 @@ class SelectionError(EvidenceBenchError):
 
 class RetrieverError(EvidenceBenchError):
     """A retriever could not be loaded, or could not answer a query."""
+
+
+class LLMError(EvidenceBenchError):
+    """A language model's server gave no usable answer.
+
+    Parameters
+    ----------
+    place, problem, remedy : str
+        As of every error; keys are struck out of them.
+    stops_run : bool
+        Whether every further call would fail the same way, so that a run should end with this reason.
+        Without it only the instance in hand has failed.
+    """
+
+    def __init__(self, place: str, problem: str, remedy: str, stops_run: bool = False) -> None:
+        super().__init__(place, problem, remedy)
+        self.stops_run = stops_run
+
+
+class LLMUnreachableError(LLMError):
+    """Busy, broken or silent servers, after all attempts or at the end of the time for a call."""
+
+
+class LLMRejectedError(LLMError):
+    """The server refuses the request, and would again: wrong key, unknown model, prompt too long."""
+
+
+class LLMAnswerError(LLMError):
+    """What came back is no answer of a language model: not JSON, no choices, endless."""
+
+
+class LLMCancelledError(LLMError):
+    """The call was given up because the work it belongs to was cancelled."""
+
+
+class BudgetReachedError(LLMError):
+    """The next call would go beyond the cap in calls, tokens or money; nothing was sent."""

@@ -16,13 +16,16 @@ from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.tasks import task_named
 
 DEFAULTS = {"dataset": "", "instance": "", "task": "er@optimal", **LIST_DEFAULTS, **READING_DEFAULTS}
-FORGOTTEN = ("sentence", "aspect", "h")  # what belongs to one instance only
+FORGOTTEN = ("sentence", "aspect", "h", "asif")  # what belongs to one instance only
 
 
 def draw(state: PageState) -> None:
     if not state["instance"]:
         st.title("Browse instances")
-        dataset = dataset_picker(state)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            dataset = dataset_picker(state)
+            if dataset is not None:
+                copy_link(state.link(dataset=dataset.name))
         if dataset is not None:
             draw_list(state, dataset)
         return

@@ -38,6 +38,7 @@ function fill(td, column, value) {
   } else {
     td.dir = "auto";
     td.textContent = value;
+    if (column.kind === "id") td.title = value;
   }
 }
 

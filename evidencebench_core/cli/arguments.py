@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-__all__ = ["add_json", "add_missing", "positive", "store_of"]
+__all__ = ["add_json", "add_missing", "add_store", "positive", "store_of"]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +25,17 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
         default="report",
         help="instances without an answer: leave them out and name them (report, the default), or score"
         " them 0 (zero)",
+    )
+
+
+def add_store(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """``--store``."""
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="PATH",
+        default=default,
+        help="the store's file (default: $EVIDENCEBENCH_STORE, or a file in your data folder)",
     )
 
 

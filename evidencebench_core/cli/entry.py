@@ -11,9 +11,9 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
+from evidencebench_core.cli.arguments import add_store
 from evidencebench_core.cli.output import plain
 from evidencebench_core.errors import EvidenceBenchError
 
@@ -33,6 +33,9 @@ VERBS: Final[Mapping[str, str]] = {
     "score": "score a run",
     "score-file": "score a file of predictions",
     "compare": "compare two runs, paired by instance",
+    "analyse": "answer a question about runs or a dataset with tables",
+    "make-variants": "have a language model paraphrase and negate the hypotheses of a dataset",
+    "import-scores": "bring the authors' per-instance scores into the store",
 }
 
 
@@ -92,27 +95,17 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
-    _add_store(parser, default=None)
+    add_store(parser, default=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name, summary in VERBS.items():
         verb = verbs.add_parser(
             name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
         )
         # Suppressed, so that a verb without --store keeps the one given before it.
-        _add_store(verb, default=argparse.SUPPRESS)
+        add_store(verb, default=argparse.SUPPRESS)
         if name in words:
             _module(name).add_arguments(verb)
     return parser
-
-
-def _add_store(parser: argparse.ArgumentParser, default: str | None) -> None:
-    parser.add_argument(
-        "--store",
-        type=Path,
-        metavar="PATH",
-        default=default,
-        help="the store's file (default: $EVIDENCEBENCH_STORE, or a file in your data folder)",
-    )
 
 
 def _module(verb: str) -> Any:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
 from evidencebench_core.cli.output import counted, note, plain, print_json
+from evidencebench_core.cli.spending import (
+    add_server,
+    asks_nothing_of_a_server,
+    server_session,
+    spending_document,
+    tell_estimate,
+    tell_spending,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evidencebench_core.data.store import Store
-    from evidencebench_core.runs import Progress
+    from evidencebench_core.retrievers.llm import Session
+    from evidencebench_core.runs import Progress, Variant
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,33 +49,102 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="a setting of the retriever (may be repeated)",
     )
+    parser.add_argument(
+        "--variant",
+        metavar="NAME",
+        help="ask perturbed hypotheses: negation, paraphrase:NAME, negation:rules, spelling:n=N[,seed=S];"
+        " gold stays that of the original",
+    )
+    parser.add_argument(
+        "--variants",
+        type=Path,
+        metavar="FILE",
+        help="first keep the wordings of this file beside the dataset:"
+        ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
+    )
+    add_server(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
     from evidencebench_core.cli.runs import run_document
-    from evidencebench_core.cli.scores import print_scores
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, execute, score_run
+    from evidencebench_core.cli.scores import print_outcomes, print_scores
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimated_run, execute, score_run
     from evidencebench_core.tasks import task_named
 
     store = store_of(args)
     tasks = tuple(dict.fromkeys(task_named(name).name for name in args.task or DEFAULT_TASKS))
-    last = _driven(
-        execute(store, args.dataset, args.retriever, dict(args.settings), tasks, limit=args.limit),
-        "evidencebench " + shlex.join(args.words),
+    settings, variant = dict(args.settings), _variant(store, args)
+    session, estimate = _session(store, args), None
+    if session is not None:
+        estimate = estimated_run(
+            store,
+            args.dataset,
+            args.retriever,
+            settings,
+            tasks,
+            args.limit,
+            variant=variant,
+            session=session,
+        )
+        tell_estimate(estimate)
+    reports = execute(
+        store,
+        args.dataset,
+        args.retriever,
+        settings,
+        tasks,
+        limit=args.limit,
+        variant=variant,
+        session=session,
+        concurrency=args.concurrency,
     )
+    try:
+        last = _driven(reports, "evidencebench " + shlex.join(args.words))
+    finally:
+        if session is not None:
+            tell_spending(session)
+    if last.left_out:
+        note(f"{counted(last.left_out, 'instance')} left out: they have no such variant")
     info = RunStore(store).run(last.run_id)
     scores = [score_run(store, info.id, task) for task in tasks]
+    outcomes = RunStore(store).outcomes(info.id)
     if args.json:
-        print_json({**run_document(info), "scores": [score.as_dict() for score in scores]})
+        document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
+        if session is not None and estimate is not None:
+            document |= {"estimate": estimate.as_dict(), "spending": spending_document(session)}
+        print_json(document)
     else:
         print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
         print_scores(scores)
+        print_outcomes(outcomes)
     if last.failed:
         _tell_failures(store, last, tasks)
         return 1
     return 0
+
+
+def _session(store: Store, args: argparse.Namespace) -> Session | None:
+    """How the server is asked; ``None`` for a retriever that asks none."""
+    from evidencebench_core.retrievers import retriever_entry
+
+    if retriever_entry(args.retriever).asks_server:
+        return server_session(store, args)
+    asks_nothing_of_a_server(args, args.retriever)
+    return None
+
+
+def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
+    """The variant asked for, once the file with wordings, if there is one, is in the store."""
+    from evidencebench_core.perturb import keep_variants, variants_from
+    from evidencebench_core.perturb.made import source_of
+    from evidencebench_core.runs import variant_named
+
+    if args.variants is not None:
+        kept = keep_variants(store, args.dataset, variants_from(args.variants), source_of(args.variants))
+        note(f"{counted(kept, 'wording')} of {args.variants} kept beside {args.dataset}")
+    return None if args.variant is None else variant_named(store, args.dataset, args.variant)
 
 
 def _driven(reports: Iterator[Progress], command: str) -> Progress:

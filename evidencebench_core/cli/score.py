@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score a run; as JSON a list with one object a task."""
-    from evidencebench_core.cli.scores import print_scores
+    from evidencebench_core.cli.scores import print_outcomes, print_scores
     from evidencebench_core.errors import UnknownNameError
     from evidencebench_core.runs import RunStore, score_run
 
@@ -37,4 +37,5 @@ def run(args: argparse.Namespace) -> int:
         return 0
     print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
     print_scores(scores)
+    print_outcomes(RunStore(store).outcomes(info.id), [score.task.name for score in scores])
     return 0

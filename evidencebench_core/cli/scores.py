@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evidencebench_core.cli.output import counted, interval, listed, percent, plain, print_table
 
 if TYPE_CHECKING:
+    from evidencebench_core.retrievers.llm import OutcomeCounts
     from evidencebench_core.tasks import Score
 
-__all__ = ["print_scores"]
+__all__ = ["print_outcomes", "print_scores"]
 
 _HEADERS = ("task", "recall %", "95% interval", "SE", "ceiling", "random", "scored", "skipped", "missing")
 
@@ -38,6 +39,15 @@ def print_scores(scores: Sequence[Score]) -> None:
     for score in scores:
         for line in _left_out(score):
             print(plain(f"{score.task.title}: {line}"))
+
+
+def print_outcomes(outcomes: Mapping[str, OutcomeCounts], tasks: Sequence[str] | None = None) -> None:
+    """A line a task that says what came back from the model; nothing for runs that asked none."""
+    from evidencebench_core.tasks import task_named
+
+    for name, counts in outcomes.items():
+        if tasks is None or name in tasks:
+            print(plain(f"{task_named(name).title}: the model gave {counts}"))
 
 
 def _left_out(score: Score) -> list[str]:

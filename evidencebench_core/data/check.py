@@ -7,6 +7,7 @@ of C, and only where it is not true the culprit is looked for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, Final, NoReturn, TypeGuard, cast, get_args
@@ -324,6 +325,20 @@ class _Checks:
                         f"covers {len(covered)} of {n_coverable} aspects",
                         "An optimal selection covers every aspect that a sentence covers.",
                     )
+            if budget is None:
+                self.no_spare_pick(field, picks, focus, aspects_of)
+
+    def no_spare_pick(
+        self, field: str, picks: list[int], focus: frozenset[str], aspects_of: Mapping[int, list[str]]
+    ) -> None:
+        times = Counter(aspect for pick in picks for aspect in aspects_of.get(pick, ()) if aspect in focus)
+        for pick in picks:
+            if all(times[aspect] > 1 for aspect in aspects_of.get(pick, ()) if aspect in focus):
+                self.fail(
+                    f"{field}.one_selection_of_sentences",
+                    f"covers the same without sentence {pick}",
+                    "An optimal selection has the smallest number of sentences that cover all aspects.",
+                )
 
     def optimal(self, field: str, value: dict[str, Any], n_aspects: int) -> int:
         optimal = value.get("optimal")

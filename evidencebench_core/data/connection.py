@@ -48,6 +48,7 @@ class Connections:
         self.path = path
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
+        self._writing = threading.Lock()  # among threads first: SQLite waits for a writer by naps
         self._ready = False
         self._finalizer = weakref.finalize(self, _close_all, self._idle)
 
@@ -64,7 +65,7 @@ class Connections:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        with self._lent() as db:
+        with self._turn(), self._lent() as db:
             db.execute("PRAGMA query_only = OFF")
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -74,6 +75,15 @@ class Connections:
                 if db.in_transaction:  # SQLite itself rolls back where the disk is full
                     db.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        ours = self._writing.acquire(timeout=_WAIT)  # after that SQLite says who is in the way
+        try:
+            yield
+        finally:
+            if ours:
+                self._writing.release()
 
     @contextmanager
     def _lent(self) -> Iterator[sqlite3.Connection]:

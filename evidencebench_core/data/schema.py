@@ -134,6 +134,23 @@ _ANALYSES: Final = (
     )""",
 )
 
+_ANSWERS: Final = (
+    # What language models answered; the key is a hash of the request and the server's address.
+    """CREATE TABLE llm_answers (
+        key TEXT PRIMARY KEY,
+        model TEXT NOT NULL,
+        request BLOB NOT NULL,                -- JSON, packed by zstd; no key is in it
+        answer TEXT NOT NULL,                 -- JSON
+        created_at TEXT NOT NULL
+    )""",
+)
+
+_OUTCOMES: Final = (
+    # What came of asking a model: 'selection over', 'no_list', ...; '' for retrievers that ask none.
+    "ALTER TABLE retrievals ADD COLUMN outcome TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX retrievals_by_kind ON retrievals (run_id, task, outcome) WHERE outcome <> ''",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         "CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)",
@@ -141,6 +158,8 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         *_RUNS,
     ),
     _ANALYSES,
+    _ANSWERS,
+    _OUTCOMES,
 )
 
 VERSION: Final = len(_MIGRATIONS)

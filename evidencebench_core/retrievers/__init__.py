@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, Setting, query_of
+from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever, Setting, query_of
 from evidencebench_core.retrievers.settings import SettingSpec
 from evidencebench_core.retrievers.table import (
     RETRIEVERS,
@@ -19,6 +19,7 @@ __all__ = [
     "Retrieval",
     "Retriever",
     "RetrieverEntry",
+    "ServedRetriever",
     "Setting",
     "SettingSpec",
     "full_settings",

@@ -5,15 +5,19 @@ A retriever is given a `Query` and never an `Instance`, so gold cannot leak into
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from evidencebench_core.data.model import Focus, Instance, SentenceType
 
-__all__ = ["Query", "Retrieval", "Retriever", "Setting", "query_of"]
+if TYPE_CHECKING:
+    from evidencebench_core.retrievers.llm.rehearsal import Planned
+    from evidencebench_core.retrievers.llm.session import Session
+
+__all__ = ["Query", "Retrieval", "Retriever", "ServedRetriever", "Setting", "query_of"]
 
 Setting = str | int | float | bool | None | tuple["Setting", ...]
 
@@ -111,6 +115,30 @@ class Retriever(Protocol):
         RetrieverError
             If no answer can be given.
         """
+        ...
+
+
+@runtime_checkable
+class ServedRetriever(Retriever, Protocol):
+    """A retriever that asks a server, many queries at once, and is safe for that many threads."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many queries it is asked at once unless told otherwise."""
+        ...
+
+    def connected(self, session: Session) -> Self:
+        """The same retriever, asking through a session; its settings may tell more then.
+
+        Raises
+        ------
+        SettingError
+            If what the settings name is not there.
+        """
+        ...
+
+    def rehearsed(self, queries: Sequence[Query]) -> Planned:
+        """How many calls and tokens the queries of one instance will take; nothing is sent."""
         ...
 
 

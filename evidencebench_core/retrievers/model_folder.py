@@ -65,11 +65,34 @@ def model_named(name: str, cache: EmbeddingCache) -> Model:
     """
     if name == "minilm":
         return Model(name, f"minilm sha256:{MINILM_SHA256}", None)
+    match = checked_name(name)
+    if match is None:
+        folder = Path(name).expanduser().resolve()
+        return Model(name, f"folder sha256:{_content_hash(folder, cache)}", folder)
+    repo = match["repo"] if "/" in match["repo"] else f"sentence-transformers/{match['repo']}"
+    folder = _hub_folder(name, repo, match["revision"])
+    return Model(name, f"hub {repo}@{folder.name}", folder)  # a snapshot's folder is named by its commit
+
+
+def checked_name(name: str) -> re.Match[str] | None:
+    """Whether a setting can name a model at all, told without loading or fetching anything.
+
+    Returns
+    -------
+    re.Match or None
+        The parts of a hub name; ``None`` for a folder (or ``minilm``).
+
+    Raises
+    ------
+    RetrieverError
+        If the folder is not a model's, or the name is neither a folder nor a hub name.
+    """
+    if name == "minilm":
+        return None
     path = Path(name).expanduser()
     if path.is_dir():
-        folder = path.resolve()
-        _check_model_folder(folder, name)
-        return Model(name, f"folder sha256:{_content_hash(folder, cache)}", folder)
+        _check_model_folder(path.resolve(), name)
+        return None
     match = _HUB_NAME.fullmatch(name)
     if path.exists() or match is None or name.startswith((".", "~")) or path.is_absolute():
         raise RetrieverError(
@@ -77,9 +100,7 @@ def model_named(name: str, cache: EmbeddingCache) -> Model:
             f"model {shown(name)} is not a folder",
             "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
         )
-    repo = match["repo"] if "/" in match["repo"] else f"sentence-transformers/{match['repo']}"
-    folder = _hub_folder(name, repo, match["revision"])
-    return Model(name, f"hub {repo}@{folder.name}", folder)  # a snapshot's folder is named by its commit
+    return match
 
 
 def checked_minilm_folder() -> Path:

@@ -42,6 +42,9 @@ class SettingSpec:
         The only values (for a tuple: the only elements).
     minimum, maximum : float, optional
         Bounds of a number, both allowed themselves.
+    derived : bool
+        Filled in by the retriever itself (the version of a prompt, say), so that a run's settings tell it;
+        nobody is asked for it, and labels leave it out.
     """
 
     default: Setting
@@ -50,6 +53,7 @@ class SettingSpec:
     choices: tuple[str, ...] | None = None
     minimum: float | None = None
     maximum: float | None = None
+    derived: bool = False
 
     def coerced(self, value: object, owner: str, name: str) -> Setting:
         """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.

@@ -17,6 +17,7 @@ from typing import Final, cast
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever, Setting
+from evidencebench_core.retrievers.served_settings import EMBEDDINGS_SETTINGS, LLM_SETTINGS
 from evidencebench_core.retrievers.settings import SettingSpec, coerced, names_hint
 
 __all__ = [
@@ -56,6 +57,9 @@ class RetrieverEntry:
     nests : bool
         Whether it is made of the retrievers that its setting ``of`` names, and so takes their
         settings as ``member.setting``.
+    asks_server : bool
+        Whether it sends its queries to a server, with the key of the environment or the session: it may
+        cost money, and is a `ServedRetriever`.
     problem : str or None
         Why it cannot be used (an entry point that does not load); it is listed all the same.
     """
@@ -66,6 +70,7 @@ class RetrieverEntry:
     sees_gold: bool = False
     target: str = ""
     nests: bool = False
+    asks_server: bool = False
     problem: str | None = None
 
 
@@ -145,6 +150,21 @@ RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType(
                 }
             ),
             target=f"{_HOME}.dense:Dense",
+        ),
+        "llm": RetrieverEntry(
+            name="llm",
+            summary="A language model on an OpenAI-compatible server, asked by one of the paper's strategies or "
+            "by guided, our own. Ranks only what it selects.",
+            settings=LLM_SETTINGS,
+            target=f"{_HOME}.llm.retriever:LanguageModel",
+            asks_server=True,
+        ),
+        "embeddings": RetrieverEntry(
+            name="embeddings",
+            summary=f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
+            settings=EMBEDDINGS_SETTINGS,
+            target=f"{_HOME}.llm.embeddings:Embeddings",
+            asks_server=True,
         ),
         "hybrid": RetrieverEntry(
             name="hybrid",
@@ -293,7 +313,7 @@ def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
     """The members of a fusion, sorted: their order changes nothing, so it must not change a run's id."""
     for member in given:
         entry = retriever_entry(member)
-        if entry.nests or entry.sees_gold:
+        if entry.nests or entry.sees_gold or entry.asks_server:
             raise SettingError(
                 f"retriever {name}", f"{member} cannot be one of its members", "Merge retrievers that read."
             )

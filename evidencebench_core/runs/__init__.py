@@ -6,7 +6,15 @@
 
 from __future__ import annotations
 
+from evidencebench_core.runs.estimate import RunEstimate, estimated_run
 from evidencebench_core.runs.execute import DEFAULT_TASKS, Progress, execute
+from evidencebench_core.runs.imported import (
+    ScoreImport,
+    import_scores,
+    imported_named,
+    imported_scores,
+)
+from evidencebench_core.runs.official_logs import ImportedScore, LeftOut
 from evidencebench_core.runs.predictions import predictions_from
 from evidencebench_core.runs.results import (
     LeaderboardRow,
@@ -17,19 +25,35 @@ from evidencebench_core.runs.results import (
 )
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import RunInfo, RunStore, run_label
+from evidencebench_core.runs.variant import Perturbed, Variant, digest_of
+from evidencebench_core.runs.wording import variant_named, variant_names, wording_variant
 
 __all__ = [
     "DEFAULT_TASKS",
+    "ImportedScore",
     "LeaderboardRow",
+    "LeftOut",
+    "Perturbed",
     "Progress",
+    "RunEstimate",
     "RunInfo",
     "RunSpec",
     "RunStore",
+    "ScoreImport",
+    "Variant",
     "compare_runs",
+    "digest_of",
+    "estimated_run",
     "execute",
+    "import_scores",
+    "imported_named",
+    "imported_scores",
     "leaderboard",
     "predictions_from",
     "run_label",
     "score_predictions",
     "score_run",
+    "variant_named",
+    "variant_names",
+    "wording_variant",
 ]

@@ -1,31 +1,29 @@
-"""One retriever over one dataset, an instance at a time, as a generator of progress.
+"""One retriever over one dataset, as a generator of progress: an instance at a time, or many for a server.
 
 Whoever drives the generator decides the pace: the command shows a bar, the app a page. What an
 instance yields is stored in one transaction before its progress is reported, so a kill at any moment
-loses at most the instance in hand, and a later call goes on from there.
+loses at most the instances in hand, and a later call goes on from there.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import (
-    Query,
-    Retrieval,
-    Retriever,
-    full_settings,
-    make_retriever,
-    query_of,
-    retriever_entry,
-)
-from evidencebench_core.runs.spec import RunSpec
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.asking import Answered, Asker, Item
+from evidencebench_core.runs.pending import Pending, pending_of
+from evidencebench_core.runs.prepared import Prepared, prepared
+from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.runs.variant import Perturbed, Variant
 from evidencebench_core.tasks import Task, task_named
+
+if TYPE_CHECKING:
+    from evidencebench_core.retrievers.llm.session import Session
 
 __all__ = ["DEFAULT_TASKS", "Progress", "execute"]
 
@@ -54,6 +52,9 @@ class Progress:
         Seconds still to go at this call's pace; ``None`` before its first instance.
     instance_id : str or None
         The instance just stored; ``None`` in the first report, which comes before any work.
+    left_out : int
+        Instances that the run's variant has no version of, as far as they are known by now: an
+        arrangement tells only once the instance is read. They are not in ``total``.
     """
 
     run_id: str
@@ -63,9 +64,10 @@ class Progress:
     elapsed: float
     remaining: float | None
     instance_id: str | None
+    left_out: int = 0
 
 
-def execute(
+def execute(  # noqa: PLR0913 - the first three say what is run, the others how
     store: Store,
     dataset: str,
     retriever: str,
@@ -73,12 +75,19 @@ def execute(
     tasks: Sequence[str | Task] = DEFAULT_TASKS,
     limit: int | None = None,
     cancelled: Callable[[], bool] | None = None,
+    *,
+    variant: Variant | None = None,
+    session: Session | None = None,
+    concurrency: int | None = None,
 ) -> Iterator[Progress]:
     """Run a retriever over a dataset, from where an earlier call left off.
 
     Everything is checked, and the run created, before this returns; the work is done as the iterator
     is consumed. Only pairs of instance and task without an answer are asked for, those that failed
     before at the end. Instances with nothing to cover in a task are not asked for it.
+
+    A retriever that asks a server is asked for several instances at once, and its answers are stored as
+    they come: then reports are in no order. When it is stopped, calls under way may end first.
 
     Parameters
     ----------
@@ -93,6 +102,15 @@ def execute(
         Only the first so many instances of the dataset.
     cancelled : callable, optional
         Asked before every query; once it says true, what is answered is stored and the run ends.
+    variant : Variant, optional
+        Perturbs the instances; those that it has no version of are left out and counted. Gold, budget
+        and the sentence indices of what is stored are those of the original.
+    session : Session, optional
+        How a server is asked (`retrievers.llm.session_for`): which one, with what cap. A fresh one asks
+        for everything again, and its answers take the place of those of the run. Without it the server
+        that is in force is asked, and answers are kept in the store.
+    concurrency : int, optional
+        Instances at once; without it as many as the retriever says. Of no use to those that ask no server.
 
     Yields
     ------
@@ -102,30 +120,28 @@ def execute(
     Raises
     ------
     UnknownNameError, SettingError
-        At the call: no such dataset, retriever, setting or task.
+        At the call: no such dataset, retriever, setting or task. While running: an arrangement that
+        is none.
     RetrieverError
         At the call, if the retriever cannot be loaded; while running, if a run without any answer has
         been tried at least five times and never worked. What is stored stays.
+    LLMError
+        While running, if every further call would fail like the one that did: a key that is refused, a cap
+        that is reached. What is stored stays.
     """
-    info = store.dataset(dataset)
+    ready = prepared(store, dataset, retriever, settings, variant, session)
     chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
-    full = full_settings(retriever, settings)
-    retriever_for = _retriever_for(retriever, full)
     runs = RunStore(store)
-    run = runs.create(RunSpec(info.sha256, retriever, full), info)
-    return _Execution(runs, run.id, dataset, retriever_for, chosen, cancelled or _never).progress(limit)
+    run = runs.create(ready.spec, ready.dataset)
+    n_workers = 1
+    if ready.served is not None:
+        n_workers = ready.served.concurrency if concurrency is None else max(1, concurrency)
+    execution = _Execution(runs, run, ready, chosen, cancelled or _never, variant, n_workers)
+    return execution.progress(limit)
 
 
 def _never() -> bool:
     return False
-
-
-def _retriever_for(name: str, settings: Mapping[str, object]) -> Callable[[Instance], Retriever]:
-    """Gold is handed to the one retriever that may see it, an instance at a time; others are made once."""
-    if retriever_entry(name).sees_gold:
-        return lambda instance: make_retriever(name, settings, evidence=instance.evidence)
-    retriever = make_retriever(name, settings)
-    return lambda _: retriever
 
 
 class _Execution:
@@ -134,87 +150,89 @@ class _Execution:
     def __init__(
         self,
         runs: RunStore,
-        run_id: str,
-        dataset: str,
-        retriever_for: Callable[[Instance], Retriever],
+        run: RunInfo,
+        ready: Prepared,
         tasks: tuple[Task, ...],
         cancelled: Callable[[], bool],
+        variant: Variant | None,
+        n_workers: int,
     ) -> None:
-        self.runs, self.run_id, self.dataset = runs, run_id, dataset
-        self.retriever_for, self.tasks, self.cancelled = retriever_for, tasks, cancelled
+        self.runs, self.run_id, self.dataset = runs, run.id, run.dataset
+        self.session, self.tasks, self.variant = ready.session, tasks, variant
+        self.fresh = ready.session is not None and ready.session.fresh
+        self.cancelled, self.n_workers = cancelled, n_workers
+        # Workers are told to stop; only whoever reads the progress asks whether to.
+        self.asker = Asker(ready.retriever_for, cancelled if ready.session is None else _never)
         self.n_failures = 0  # queries of this call
         self.any_stored = False  # in this run, earlier calls included
 
     def progress(self, limit: int | None) -> Iterator[Progress]:
-        total, pending = self.pending(limit)
-        done, failed, began = total - len(pending), 0, time.monotonic()
-        yield Progress(self.run_id, done, total, 0, 0.0, None if pending else 0.0, None)
-        instances = self.runs.store.get_many(self.dataset, tuple(pending))
-        for tried, instance in enumerate(instances, start=1):
-            answers = self.answers(instance, pending[instance.id])
-            self.runs.add(self.run_id, instance.id, answers)
-            if len(answers) < len(pending[instance.id]):  # cancelled half-way
+        pending = pending_of(
+            self.runs, self.run_id, self.dataset, self.tasks, limit, self.variant, self.fresh
+        )
+        n_pending, total, left_out = len(pending.missing), pending.total, pending.left_out
+        self.any_stored = pending.any_stored
+        done, failed, tried, began = total - n_pending, 0, 0, time.monotonic()
+        yield Progress(self.run_id, done, total, 0, 0.0, None if n_pending else 0.0, None, left_out)
+        with closing(self.batches(pending)) as batches:
+            for batch in batches:
+                self.runs.add_all(self.run_id, {one.instance_id: one.answers for one in batch}, self.fresh)
+                for one in batch:
+                    if not one.whole:
+                        continue
+                    tried, elapsed = tried + 1, time.monotonic() - began
+                    if one.left_out:
+                        total, left_out = total - 1, left_out + 1
+                    else:
+                        done, failed = done + (not one.reasons), failed + bool(one.reasons)
+                    remaining = None if one.left_out else elapsed / tried * (n_pending - tried)
+                    yield Progress(
+                        self.run_id, done, total, failed, elapsed, remaining, one.instance_id, left_out
+                    )
+                    self.check_hope(one)
+        if self.asker.stopped_by is not None:
+            raise self.asker.stopped_by
+
+    def batches(self, pending: Pending) -> Generator[list[Answered], None, None]:
+        """The work itself: what is answered, as it comes."""
+        if self.session is not None:
+            from evidencebench_core.llm.parallel import in_parallel
+
+            yield from in_parallel(
+                self.asker.answered,
+                self.items(pending),
+                self.n_workers,
+                stopped=self.cancelled,
+                stop=self.stop,
+                close=self.session.close,
+            )
+            return
+        for item in self.items(pending):
+            answered = self.asker.answered(item)
+            yield [answered]
+            if not answered.whole:  # cancelled half-way
                 return
-            complete = not any(isinstance(answer, str) for answer in answers.values())
-            done, failed = done + complete, failed + (not complete)
-            elapsed = time.monotonic() - began
-            remaining = elapsed / tried * (len(pending) - tried)
-            yield Progress(self.run_id, done, total, failed, elapsed, remaining, instance.id)
-            self.check_hope(answers)
 
-    def pending(self, limit: int | None) -> tuple[int, dict[str, list[Task]]]:
-        """How many instances can be answered at all, and what is missing, in file order, failures last."""
-        ids = self.runs.store.ids(self.dataset, limit)
-        resultless = self.resultless(None if limit is None else ids)
-        done = {task: self.runs.done(self.run_id, task.name) for task in self.tasks}
-        failures = {task: self.runs.failures(self.run_id, task.name).keys() for task in self.tasks}
-        self.any_stored = any(done.values())
-        fresh: dict[str, list[Task]] = {}
-        again: dict[str, list[Task]] = {}
-        total = 0
-        for instance_id in ids:
-            asked = [task for task in self.tasks if task.focus == "all" or instance_id not in resultless]
-            missing = [task for task in asked if instance_id not in done[task]]
-            total += bool(asked)
-            if missing:
-                retry = any(instance_id in failures[task] for task in missing)
-                (again if retry else fresh)[instance_id] = missing
-        return total, fresh | again
+    def stop(self) -> None:
+        self.asker.stop()
+        if self.session is not None:
+            self.session.stop()
 
-    def resultless(self, ids: Sequence[str] | None) -> set[str]:
-        """Instances without result aspects: the result tasks skip them (spec rule 4)."""
-        if all(task.focus == "all" for task in self.tasks):
-            return set()
-        gold = self.runs.store.evidence_sets(self.dataset, ids)
-        return {instance_id for instance_id, evidence in gold if not evidence.focused("results")}
+    def items(self, pending: Pending) -> Iterator[Item]:
+        """What is to be asked, until there is an error that every call would meet."""
+        for instance in self.runs.store.get_many(self.dataset, tuple(pending.missing)):
+            if self.asker.stopped_by is not None:
+                return
+            perturbed = self.variant.perturbed(instance) if self.variant else Perturbed(instance.hypothesis)
+            yield Item(instance, perturbed, pending.missing[instance.id])
 
-    def answers(self, instance: Instance, tasks: Sequence[Task]) -> dict[str, Retrieval | str]:
-        """By task the raw retrieval or why there is none; fewer than asked for once cancelled."""
-        answers: dict[str, Retrieval | str] = {}
-        for task in tasks:
-            if self.cancelled():
-                break
-            query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-            try:
-                answers[task.name] = _timed(self.retriever_for(instance), query)
-            except RetrieverError as error:
-                answers[task.name] = str(error)
-        return answers
-
-    def check_hope(self, answers: Mapping[str, Retrieval | str]) -> None:
-        reasons = [answer for answer in answers.values() if isinstance(answer, str)]
-        self.n_failures += len(reasons)
-        self.any_stored |= len(reasons) < len(answers)
+    def check_hope(self, answered: Answered) -> None:
+        self.n_failures += len(answered.reasons)
+        self.any_stored |= len(answered.reasons) < len(answered.answers)
         if not self.any_stored and self.n_failures >= _HOPELESS_AFTER:
             raise RetrieverError(
                 f"run {self.run_id}",
                 f"nothing has worked in the first {self.n_failures} tries; the last one said:"
-                f" {reasons[-1].rstrip('.')}",
+                f" {answered.reasons[-1].rstrip('.')}",
                 "Mend that, then start the run again: it goes on from here.",
             )
-
-
-def _timed(retriever: Retriever, query: Query) -> Retrieval:
-    began = time.perf_counter()
-    retrieval = retriever.retrieve(query)
-    return retrieval if retrieval.seconds else replace(retrieval, seconds=time.perf_counter() - began)

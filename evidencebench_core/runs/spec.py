@@ -1,4 +1,4 @@
-"""What makes two runs the same run: the data, the retriever, and every setting of it."""
+"""What makes two runs the same run: the data, how it is perturbed, the retriever, and every setting of it."""
 
 from __future__ import annotations
 
@@ -27,25 +27,30 @@ class RunSpec:
     retriever : str
     settings : mapping of str to Setting
         All of them, defaults filled in (`retrievers.full_settings`).
+    variant, variant_digest : str
+        Name and digest of the `Variant` that perturbs the instances; empty for the originals.
     """
 
     dataset_sha256: str
     retriever: str
     settings: Mapping[str, Setting]
+    variant: str = ""
+    variant_digest: str = ""
 
     @property
     def id(self) -> str:
-        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII."""
-        canonical = json.dumps(
-            {
-                "dataset": self.dataset_sha256,
-                "retriever": self.retriever,
-                "settings": dict(self.settings),
-            },
-            sort_keys=True,
-            separators=(",", ":"),
-            allow_nan=False,
-        )
+        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII.
+
+        The variant is in it only where there is one.
+        """
+        document: dict[str, object] = {
+            "dataset": self.dataset_sha256,
+            "retriever": self.retriever,
+            "settings": dict(self.settings),
+        }
+        if self.variant:
+            document |= {"variant": self.variant, "variant_digest": self.variant_digest}
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:_ID_LENGTH]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
@@ -19,22 +20,26 @@ from evidencebench_core.retrievers import Retrieval, Setting, full_settings, ret
 from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
 from evidencebench_core.tasks import TASKS
 
+if TYPE_CHECKING:
+    from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
+
 __all__ = ["RunInfo", "RunStore", "run_label"]
 
 _RUNS = """
-    SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at
+    SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant
     FROM runs JOIN datasets ON datasets.id = runs.dataset_id
 """
 _ADD = """
     INSERT INTO retrievals
-        (run_id, task, instance_id, ranking, scores, selection, seconds, details, error, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (run_id, task, instance_id, ranking, scores, selection, seconds, details, error, outcome, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (run_id, task, instance_id) DO UPDATE SET
         ranking = excluded.ranking, scores = excluded.scores, selection = excluded.selection,
         seconds = excluded.seconds, details = excluded.details, error = excluded.error,
-        created_at = excluded.created_at
+        outcome = excluded.outcome, created_at = excluded.created_at
     WHERE retrievals.error IS NOT NULL
 """
+_REPLACE = f"{_ADD} OR excluded.error IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,10 @@ class RunInfo:
     n_failed : int
         Instance and task pairs whose last try failed.
     label : str
-        The retriever with the settings that differ from its defaults, ``"bm25 k1=1.2"``.
+        The retriever with the settings that differ from its defaults, ``"bm25 k1=1.2"``, and the
+        variant where there is one, ``"bm25 [negation]"``.
+    variant : str
+        How the instances were perturbed; empty for a run over the originals.
     """
 
     id: str
@@ -68,6 +76,7 @@ class RunInfo:
     tasks: Mapping[str, int]
     n_failed: int
     label: str
+    variant: str = ""
 
 
 class RunStore:
@@ -86,14 +95,14 @@ class RunStore:
         """The run of this spec: a new one, or the one that is already there."""
         with self.store.write() as db:
             db.execute(
-                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at)"
-                " VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (spec.id, dataset.id, spec.retriever, settings_json(spec.settings), _now()),
+                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                (spec.id, dataset.id, spec.retriever, settings_json(spec.settings), _now(), spec.variant),
             )
         return self.run(spec.id)
 
-    def runs(self, dataset: str | None = None) -> tuple[RunInfo, ...]:
-        """All runs, oldest first, or those over one dataset.
+    def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
+        """All runs, oldest first, or those over one dataset; over perturbed instances only when asked for.
 
         Raises
         ------
@@ -103,8 +112,9 @@ class RunStore:
         wanted = None if dataset is None else self.store.dataset(dataset).id
         with self.store.read() as db:
             rows = db.execute(
-                f"{_RUNS} WHERE ?1 IS NULL OR runs.dataset_id = ?1 ORDER BY runs.created_at, runs.id",
-                (wanted,),
+                f"{_RUNS} WHERE (?1 IS NULL OR runs.dataset_id = ?1) AND (?2 OR runs.variant = '')"
+                " ORDER BY runs.created_at, runs.id",
+                (wanted, variants),
             ).fetchall()
             return tuple(_info(db, row) for row in rows)
 
@@ -146,10 +156,31 @@ class RunStore:
             By task name: the raw retrieval, or in one line why there is none. An answer that is
             already there stays as it is; a failure that is already there gives way.
         """
+        self.add_all(run_id, {instance_id: answers})
+
+    def add_all(
+        self, run_id: str, answers: Mapping[str, Mapping[str, Retrieval | str]], replace: bool = False
+    ) -> None:
+        """Keep what was answered for several instances, all in one transaction.
+
+        Parameters
+        ----------
+        run_id : str
+        answers : mapping of str to mapping
+            By instance id what `add` takes.
+        replace : bool
+            Whether a new answer takes the place of an older one; a failure never does.
+        """
         moment = _now()
-        rows = [(run_id, task, instance_id, *_columns(answer), moment) for task, answer in answers.items()]
+        rows = [
+            (run_id, task, instance_id, *_columns(answer), moment)
+            for instance_id, by_task in answers.items()
+            for task, answer in by_task.items()
+        ]
+        if not rows:
+            return
         with self.store.write() as db:
-            db.executemany(_ADD, rows)
+            db.executemany(_REPLACE if replace else _ADD, rows)
 
     def done(self, run_id: str, task: str) -> set[str]:
         """Ids of the instances that have an answer."""
@@ -180,6 +211,38 @@ class RunStore:
             )
             return {instance_id: _integers(selection) for instance_id, selection in rows}
 
+    def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
+        """What came back from a model, counted, by task name; empty for a run that asked none."""
+        from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
+
+        with self.store.read() as db:
+            rows = db.execute(
+                "SELECT task, outcome, count(*) FROM retrievals WHERE run_id = ? AND outcome <> ''"
+                " GROUP BY task, outcome",
+                (run_id,),
+            ).fetchall()
+            (retriever,) = db.execute("SELECT retriever FROM runs WHERE id = ?", (run_id,)).fetchone() or (
+                "",
+            )
+            failed: dict[str, int] = {}
+            if rows or retriever == "llm":
+                failed = dict(
+                    db.execute(
+                        "SELECT task, count(*) FROM retrievals WHERE run_id = ? AND error IS NOT NULL"
+                        " GROUP BY task",
+                        (run_id,),
+                    ).fetchall()
+                )
+        names = sorted({*failed, *(task for task, _, _ in rows)}, key=lambda task: _place((task, 0, 0)))
+        return MappingProxyType(
+            {
+                name: OutcomeCounts.of(
+                    [(text, number) for task, text, number in rows if task == name], failed.get(name, 0)
+                )
+                for name in names
+            }
+        )
+
     def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
         """The raw retrieval, or ``None`` where there is none or the last try failed."""
         with self.store.read() as db:
@@ -191,19 +254,22 @@ class RunStore:
         return None if row is None else _retrieval(*row)
 
 
-def run_label(retriever: str, settings: Mapping[str, Setting]) -> str:
-    """The retriever and the settings that are not its defaults; all of them where it is not installed."""
+def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
+    """The retriever, the settings that are not its defaults (all where it is not installed), the variant."""
+    derived: set[str] = set()
     try:
-        nests = retriever_entry(retriever).nests
+        entry = retriever_entry(retriever)
+        nests, derived = entry.nests, {name for name, spec in entry.settings.items() if spec.derived}
         defaults = full_settings(retriever, {"of": settings["of"]} if nests else None)
     except EvidenceBenchError:
         nests, defaults = False, {}
     changed = (
         f"{name}={_setting_text(value)}"
         for name, value in settings.items()
-        if name not in defaults or defaults[name] != value or (nests and name == "of")
+        if name not in derived
+        and (name not in defaults or defaults[name] != value or (nests and name == "of"))
     )
-    return " ".join((retriever, *changed))
+    return " ".join((retriever, *changed, *([f"[{variant}]"] if variant else ())))
 
 
 def _setting_text(value: Setting) -> str:
@@ -211,7 +277,7 @@ def _setting_text(value: Setting) -> str:
 
 
 def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
-    run_id, dataset, retriever, settings_text, created_at = row
+    run_id, dataset, retriever, settings_text, created_at, variant = row
     settings = settings_from_json(settings_text)
     counts = db.execute(
         "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM retrievals"
@@ -226,7 +292,8 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         created_at=created_at,
         tasks=MappingProxyType({task: answered for task, answered, _ in sorted(counts, key=_place)}),
         n_failed=sum(failed for _, _, failed in counts),
-        label=run_label(retriever, settings),
+        label=run_label(retriever, settings, variant),
+        variant=variant,
     )
 
 
@@ -236,9 +303,9 @@ def _place(count: tuple[str, int, int]) -> tuple[int, str]:
     return (known.index(count[0]) if count[0] in known else len(known), count[0])
 
 
-def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, str | None]:
+def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, str | None, str]:
     if isinstance(answer, str):
-        return b"", b"", b"", 0.0, "{}", answer
+        return b"", b"", b"", 0.0, "{}", answer, ""
     return (
         _integer_blob(answer.ranking),
         struct.pack(f"<{len(answer.scores)}d", *answer.scores),
@@ -246,6 +313,7 @@ def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, 
         answer.seconds,
         json.dumps(dict(answer.details)),
         None,
+        answer.details.get("outcome", ""),
     )
 
 

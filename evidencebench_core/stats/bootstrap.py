@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.stats.weights import cluster_numbers, cluster_sums, resampled_matrix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,9 +64,15 @@ def standard_error(values: ArrayLike) -> float | None:
 
 
 def bootstrap_interval(
-    values: ArrayLike, rng: np.random.Generator, n_resamples: int = 10_000, level: float = 0.95
+    values: ArrayLike,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    clusters: ArrayLike | None = None,
 ) -> tuple[float, float] | None:
-    """Percentile bootstrap interval of the mean, instances being resampled.
+    """Percentile bootstrap interval of the mean, instances or clusters of them being resampled.
+
+    With values of 0 and 1 it is the interval of a share.
 
     Parameters
     ----------
@@ -75,11 +82,13 @@ def bootstrap_interval(
         At least 1.
     level : float
         Between 0 and 1, both excluded.
+    clusters : array-like of str or int, shape (n,), optional
+        Instances with one label, say of one paper, are drawn together.
 
     Returns
     -------
     (low, high) or None
-        In the unit of the values; ``None`` for fewer than two.
+        In the unit of the values; ``None`` for fewer than two values, or fewer than two clusters.
 
     Raises
     ------
@@ -88,7 +97,8 @@ def bootstrap_interval(
 
     Notes
     -----
-    Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13; for clusters Davison and
+    Hinkley, Bootstrap Methods and their Application (1997), section 3.8.
     """
     import numpy as np
 
@@ -97,8 +107,16 @@ def bootstrap_interval(
     array = finite_values(values)
     if array.size < 2:
         return None
+    numbers = cluster_numbers(clusters, array.size)
+    if numbers is None:
+        means = resampled_means(array, rng, n_resamples)
+    else:
+        sums, sizes = cluster_sums(array[None, :], numbers)
+        if sizes.size < 2:
+            return None
+        means = resampled_matrix(sums, sizes, rng, n_resamples)[:, 0]
     tail = (1.0 - level) / 2.0
-    low, high = np.quantile(resampled_means(array, rng, n_resamples), [tail, 1.0 - tail])
+    low, high = np.quantile(means, [tail, 1.0 - tail])
     return float(low), float(high)
 
 

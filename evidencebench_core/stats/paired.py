@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.stats.bootstrap import CELLS_AT_ONCE, bootstrap_interval, finite_values
+from evidencebench_core.stats.weights import cluster_numbers, cluster_sums
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PairedComparison", "compare_paired"]
+__all__ = ["PairedComparison", "compare_paired", "randomisation_p_value"]
 
 DECIMALS = 12  # differences below 1e-12 are rounding, not a win
-_ALL_FLIPS_UP_TO = 13  # 2**13 = 8,192 ways to flip the signs: fewer than the usual draws, so take them all
+EXACT_UP_TO = 13  # 2**13 = 8,192 ways to flip the signs: fewer than the usual draws, so take them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,11 @@ class PairedComparison:
 
 
 def compare_paired(
-    a: ArrayLike, b: ArrayLike, rng: np.random.Generator, n_resamples: int = 10_000
+    a: ArrayLike,
+    b: ArrayLike,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    clusters: ArrayLike | None = None,
 ) -> PairedComparison:
     """Compare two systems over the same instances in the same order.
 
@@ -59,6 +64,9 @@ def compare_paired(
     rng : numpy Generator
     n_resamples : int
         Of the bootstrap and of the randomisation test.
+    clusters : array-like of str or int, shape (n,), optional
+        Instances with one label, say of one paper, are drawn together and change sign together. With
+        fewer than two clusters there is no interval and no p-value.
 
     Raises
     ------
@@ -74,24 +82,32 @@ def compare_paired(
         )
     n = array_a.size
     differences = np.round(array_a - array_b, DECIMALS)
+    units = np.round(cluster_sums(differences[None, :], cluster_numbers(clusters, n))[0][0], DECIMALS)
     return PairedComparison(
         n=n,
         mean_a=float(array_a.mean()) if n else None,
         mean_b=float(array_b.mean()) if n else None,
         mean_difference=float(differences.mean()) if n else None,
-        ci95=bootstrap_interval(differences, rng, n_resamples),
-        p_value=_randomisation_p_value(differences, rng, n_resamples),
+        ci95=bootstrap_interval(differences, rng, n_resamples, clusters=clusters),
+        p_value=randomisation_p_value(units, rng, n_resamples),
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),
     )
 
 
-def _randomisation_p_value(
+def randomisation_p_value(
     differences: NDArray[np.float64], rng: np.random.Generator, n_resamples: int
 ) -> float | None:
     """Two-sided p-value of the sign-flip test of a mean difference of 0.
 
+    Parameters
+    ----------
+    differences : array of float, shape (n,)
+        Of pairs, or the sums over clusters of pairs that change sign together. ``None`` for fewer than 2.
+
+    Notes
+    -----
     If the systems were alike, each difference could as well have the other sign. Up to 13 pairs that
     differ, all sign flips are counted and the p-value is exact; beyond, flips are drawn and it is
     ``(1 + as extreme) / (1 + drawn)``, which is never 0 (Phipson and Smyth, 2010).
@@ -102,7 +118,7 @@ def _randomisation_p_value(
         return None
     sizes = np.abs(differences[differences != 0])
     threshold = abs(float(differences.sum())) * (1 - 1e-9) - 10.0**-DECIMALS
-    if sizes.size <= _ALL_FLIPS_UP_TO:
+    if sizes.size <= EXACT_UP_TO:
         sums = np.zeros(1)
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])

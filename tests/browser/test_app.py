@@ -102,14 +102,18 @@ def test_an_edited_hypothesis_moves_the_picks_and_goes_into_the_link(page: Page,
     box.fill("Body mass index explains diabetes")
     box.press("Control+Enter")
     expect(page.get_by_role("heading", name="Body mass index explains diabetes")).to_be_visible()
-    expect(page.get_by_text("The gold was made for the original")).to_be_visible()
+    expect(page.get_by_text("Not scored: the gold was made for the original")).to_be_visible()
     assert parameters(page)["h"] == "Body mass index explains diabetes"
+    expect(ledger).to_have_count(0)  # nobody has said yet that the gold still applies
+    page.keyboard.press("Escape")  # the editor lies over it
+    page.get_by_text("Score it as if the gold still applied", exact=True).click()
     expect(ledger.locator("tbody td:first-child").first).not_to_have_text(before[0])
+    assert parameters(page)["asif"] == "1"
 
 
 def test_copy_link_restores_everything_elsewhere(new_page: Callable[..., Page], app_url: str) -> None:
     page = new_page(permissions=["clipboard-read", "clipboard-write"])
-    wanted = READING.replace("bm25~", "bm25;k1=0.9~") + "&h=Night+work&aspect=A7&sentence=12&system=1"
+    wanted = READING.replace("bm25~", "bm25;k1=0.9~") + "&h=Night+work&asif=1&aspect=A7&sentence=12&system=1"
     page.goto(app_url + wanted)
     expect(page.get_by_role("heading", name="Night work")).to_be_visible()
     page.get_by_role("button", name="Copy link").click()

@@ -19,7 +19,7 @@ CLI = (sys.executable, "-m", "evidencebench_core.cli")
 def test_help_names_every_verb(command) -> None:
     printed = command("--help")
     assert printed.code == 0
-    assert all(re.search(rf"^ +{verb} ", printed.out, re.M) for verb in VERBS)
+    assert all(re.search(rf"^ +{verb}( |$)", printed.out, re.M) for verb in VERBS)
 
 
 def test_every_verb_has_help_and_takes_a_store(command) -> None:

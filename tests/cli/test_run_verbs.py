@@ -241,3 +241,28 @@ def test_the_bar_shows_how_far_a_run_is(capsys: pytest.CaptureFixture[str]) -> N
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "96/96" in captured.err
+
+
+def test_a_model_that_is_none_leaves_no_run(command, tiny: Path, tmp_path: Path) -> None:
+    printed = command(
+        "run", "--dataset", "tiny", "--retriever", "dense", "--set", f"model={tmp_path}", "--limit", "1"
+    )
+    assert printed.code == 1
+    assert "is a folder without" in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+    assert command("runs", "--json").document == []
+
+
+def test_a_prediction_that_repeats_a_sentence_is_told_and_counted_once(
+    command, tiny: Path, tmp_path: Path
+) -> None:
+    scores = []
+    for picks in ([1, 1, 2], [1, 2]):
+        path = tmp_path / "p.json"
+        path.write_text(json.dumps({"tiny_0": picks}), encoding="utf-8")
+        printed = command(
+            "score-file", "--dataset", "tiny", "--predictions", path, "--task", "er@10", "--json"
+        )
+        scores.append(printed.document["aspect_recall"])
+        assert ("tiny_0 with sentence 1" in printed.err) == (picks == [1, 1, 2])
+    assert scores[0] == scores[1]

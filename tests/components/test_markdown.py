@@ -14,7 +14,8 @@ from components.markdown import literal
 
 @given(
     st.text(
-        alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1
+        alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")),
+        min_size=1,
     )
 )
 def test_a_markdown_reader_shows_the_text_letter_by_letter(text: str) -> None:
@@ -40,3 +41,8 @@ def test_lines_become_one_and_long_texts_are_cut() -> None:
     assert literal("a\n\n# b\tc") == "a \\# b c"
     assert literal("abcdef", limit=4) == "abc…"
     assert literal("abcd", limit=4) == "abcd"
+
+
+def test_marks_of_writing_direction_cannot_turn_the_page_round() -> None:
+    assert literal("\u202eRTL\u202c \u2067x\u2069") == "RTL x"
+    assert literal("שלום") == "שלום"

@@ -323,3 +323,12 @@ def test_the_real_train_set_passes(train_raw: dict[str, Raw]) -> None:
     assert len(instances) == 96
     assert sum(instance.evidence.results_optimal is None for instance in instances) == 1
     assert all(check_instance(name, raw) for name, raw in train_raw.items())
+
+
+def test_an_optimal_selection_spares_no_sentence() -> None:
+    raw = good()
+    needed = raw[OPTIMAL]["one_selection_of_sentences"]
+    spare = next(index for index in range(len(raw["paper_as_candidate_pool"])) if index not in needed)
+    raw[OPTIMAL] |= {"one_selection_of_sentences": [*needed, spare], "optimal": len(needed) + 1}
+    with pytest.raises(InstanceError, match=f"covers the same without sentence {spare}|would do"):
+        parse_instance("x", raw)

@@ -54,8 +54,36 @@ def test_a_variant_becomes_the_hypothesis_and_the_gold_is_explained(open_page: O
     variant.click().run()
     assert "does not increase" in texts(app)
     assert "The gold was made for the original" in texts(app)
+    assert "evidence that supported the original now refutes" in texts(app)
+    assert "What each pick of bm25 adds" in texts(app)  # of a negation we know that the gold applies
     next(button for button in app.button if button.label == "Back to the original").click().run()
     assert "The gold was made for the original" not in texts(app)
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: OpenPage) -> None:
+    app = open_page("browse", instance="sample_cohort", h="Night work harms.")
+    assert "Not scored" in texts(app)
+    assert "What each pick of bm25 adds" not in texts(app)
+    (agree,) = app.checkbox
+    assert agree.label == "Score it as if the gold still applied"
+    agree.check().run()
+    assert address(app)["asif"] == "1"
+    assert "What each pick of bm25 adds" in texts(app)
+    assert "Not scored" not in texts(app)
+    # Another edit asks anew.
+    app.text_area[0].set_value("Night work helps.").run()
+    assert address(app)["h"] == "Night work helps."
+    assert "asif" not in address(app)
+    assert "Not scored" in texts(app)
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_the_agreement_belongs_to_one_instance(open_page: OpenPage) -> None:
+    app = open_page("browse", instance="sample_cohort", h="Night work harms.", asif="1")
+    assert "What each pick of bm25 adds" in texts(app)
+    next(button for button in app.button if button.label == "Next").click().run()
+    assert {"h", "asif"}.isdisjoint(address(app))
 
 
 @pytest.mark.usefixtures("sample_store")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever
 
-NAMES = tuple(RETRIEVERS)
+NAMES = tuple(name for name, entry in RETRIEVERS.items() if not entry.asks_server)
 ODD_PAPERS = {
     "one sentence": ["Only this."],
     "no words": ["...", "—", "?!"],

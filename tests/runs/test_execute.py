@@ -16,7 +16,7 @@ from evidencebench_core.retrievers import Query, Retrieval, Setting, make_retrie
 from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute
 from tests.factories import raw_dataset, raw_instance, written
 
-MODULE = import_module("evidencebench_core.runs.execute")  # the package has the function under this name
+MODULE = import_module("evidencebench_core.runs.prepared")  # the package has the function under this name
 
 
 class Counting:

@@ -25,6 +25,21 @@ def test_id_is_the_hash_of_the_canonical_json() -> None:
     assert spec.id == hashlib.sha256(canonical).hexdigest()[:12]
 
 
+def test_a_variant_enters_the_id_only_where_there_is_one() -> None:
+    sha256 = "a89bb2db83cb"
+    plain = b'{"dataset":"a89bb2db83cb","retriever":"bm25","settings":{}}'
+    negated = (
+        b'{"dataset":"a89bb2db83cb","retriever":"bm25","settings":{},'
+        b'"variant":"negation","variant_digest":"12ab"}'
+    )
+    assert RunSpec(sha256, "bm25", {}, "", "").id == hashlib.sha256(plain).hexdigest()[:12]
+    assert RunSpec(sha256, "bm25", {}, "negation", "12ab").id == hashlib.sha256(negated).hexdigest()[:12]
+    assert (
+        RunSpec(sha256, "bm25", {}, "negation", "34cd").id
+        != RunSpec(sha256, "bm25", {}, "negation", "12ab").id
+    )
+
+
 def test_id_does_not_hang_on_the_order_of_settings() -> None:
     assert RunSpec("ab", "r", {"x": 1, "y": 2}).id == RunSpec("ab", "r", {"y": 2, "x": 1}).id
 

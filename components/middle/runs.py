@@ -1,0 +1,63 @@
+"""Up to four runs side by side: choosing them, their colours, and a link to the reader with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from components import resources
+from components.chart import is_dark
+from components.markdown import literal
+from components.palette import ASPECTS, retriever_hue
+from components.retriever_picker import Choice, changed_settings, choices_text
+from components.state import PageState
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Task
+
+__all__ = ["MOST", "reader_link", "run_colours", "run_picker"]
+
+MOST = 4
+_READER = 3  # systems that the reader tells apart
+
+
+def run_picker(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
+    """The runs that the address names, with a picker; the first three where it names none."""
+    there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
+    if not there:
+        st.info(
+            f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. Below is what the gold "
+            "alone says; the Leaderboard starts runs."
+        )
+        return ()
+    named = state.many("runs")
+    for gone in [run_id for run_id in named if run_id not in there]:
+        st.warning(f"Run {literal(gone)} has no answers for {literal(task.title)} here; it is left out.")
+    chosen = [run_id for run_id in named if run_id in there][:MOST] or list(there)[:3]
+    st.multiselect(
+        f"Runs, up to {MOST}",
+        list(there),
+        format_func=lambda run_id: f"{there[run_id].label} ({run_id[:4]})",
+        max_selections=MOST,
+        **state.widget("runs", chosen, list, reset=("mark",)),
+    )
+    return tuple(there[run_id] for run_id in chosen)
+
+
+def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:
+    """By run id the retriever's colour; a second run of a retriever gets a colour that is still free."""
+    taken: list[str] = []
+    for run in runs:
+        free = [hue.on(is_dark()) for hue in (retriever_hue(run.retriever), *ASPECTS)]
+        taken.append(next((colour for colour in free if colour not in taken), free[0]))
+    return dict(zip([run.id for run in runs], taken, strict=True))
+
+
+def reader_link(
+    dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo]
+) -> dict[str, str]:
+    """Query parameters of the reader: the instance with as many of the runs' retrievers as it can show."""
+    choices = [Choice(run.retriever, changed_settings(run.retriever, run.settings)) for run in runs]
+    values = {"dataset": dataset.name, "instance": instance_id, "task": task.name}
+    return values | ({"r": choices_text(choices[:_READER])} if choices else {})

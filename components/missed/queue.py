@@ -1,0 +1,194 @@
+"""The queue that the address asks for: which misses, in which order, and what was noted on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from components import resources
+from components.state import PageState
+from evidencebench_core.analyses.causes import Thresholds
+from evidencebench_core.analyses.missed import queue_of
+from evidencebench_core.analyses.missed_shares import Binning, bin_of
+from evidencebench_core.data import DatasetInfo, Filter
+from evidencebench_core.errors import SettingError
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs.notes import Note, NoteStore
+from evidencebench_core.tasks import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "FILTERS",
+    "QUEUE_DEFAULTS",
+    "RANGES",
+    "SORTS",
+    "Queue",
+    "queue_from",
+    "ranges_of",
+    "thresholds_of",
+]
+
+READ_AT_ONCE: Final = 2_000  # instances of a dataset whose papers are read without being asked to
+
+QUEUE_DEFAULTS: Final = {
+    "all": "",
+    "section": "",
+    "type": "",
+    "decile": "",
+    "n": "",
+    "cause": "",
+    "noted": "",
+    "q": "",
+    "where": "",
+    "rules": "",
+    "words": "",
+    "sort": "distance",
+    "desc": "",
+    "page": "1",
+}
+FILTERS: Final = ("section", "type", "decile", "n", "cause", "noted", "q", "where")
+BINNING_OF: Final[Mapping[str, Binning]] = {
+    "section": "section",
+    "decile": "decile",
+    "n": "n_covering",
+    "cause": "cause",
+}
+RANGES: Final = {
+    "n_sentences": "Sentences",
+    "n_aspects": "Study aspects",
+    "n_result_aspects": "Result aspects",
+    "optimal": "Optimal K",
+    "ends_coverage": "Ends coverage, %",
+}
+SORTS: Final = {
+    "distance": "Nearness",
+    "file": "File order",
+    "best_rank": "Best rank",
+    "overlap": "Word overlap",
+    "position": "Position",
+    "n_covering": "Covering sentences",
+}
+
+Key = tuple[str, str]  # instance id and aspect id
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What there is to work through.
+
+    Attributes
+    ----------
+    run : RunInfo
+    task : Task
+    outcomes : DataFrame
+        Found and missed aspects that the task asks for.
+    asked : DataFrame
+        Those of them that the page is about (result aspects, or all).
+    shown : DataFrame
+        The missed ones that the filters leave, in the order asked for.
+    with_words : bool
+        Whether the papers were read, so that sections, overlaps and causes are known.
+    limits : Thresholds
+    notes : mapping of (instance id, aspect id) to tuple of Note
+        Of each author the newest.
+    """
+
+    run: RunInfo
+    task: Task
+    outcomes: pd.DataFrame
+    asked: pd.DataFrame
+    shown: pd.DataFrame
+    with_words: bool
+    limits: Thresholds
+    notes: Mapping[Key, tuple[Note, ...]]
+
+    @property
+    def keys(self) -> list[Key]:
+        """Instance and aspect id of what is shown, in its order."""
+        return list(zip(self.shown["instance"], self.shown["aspect"], strict=True))
+
+
+def thresholds_of(state: PageState) -> Thresholds:
+    """The rules' thresholds that the address names; the defaults where it names none that can be."""
+    try:
+        return Thresholds.from_text(state["rules"])
+    except SettingError:
+        return Thresholds()
+
+
+def ranges_of(state: PageState) -> dict[str, tuple[float, float]]:
+    """``n_aspects:5-9,optimal:2-4`` as ranges; what is none is left out."""
+    ranges = {}
+    for part in state.many("where"):
+        column, _, span = part.partition(":")
+        low, _, high = span.partition("-")
+        try:
+            ranges[column] = (float(low), float(high))
+        except ValueError:
+            continue
+    return {column: bounds for column, bounds in ranges.items() if column in RANGES}
+
+
+def results_only(state: PageState, task: Task) -> bool:
+    """Whether only result aspects are shown."""
+    return task.focus == "results" or state["all"] != "1"
+
+
+def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task) -> Queue:
+    """The queue of a run as the address filters and sorts it.
+
+    Raises
+    ------
+    UnknownNameError
+        If the run has no answers for the task.
+    """
+    with_words = dataset.n_instances <= READ_AT_ONCE or state["words"] == "1"
+    limits = thresholds_of(state)
+    outcomes = resources.missed_outcomes(run, task.name, limits.text() if with_words else None)
+    only = results_only(state, task)
+    asked = outcomes[outcomes["is_result"]] if only else outcomes
+    notes: dict[Key, tuple[Note, ...]] = {}
+    for note in NoteStore(resources.store()).notes(run.id, task.name):
+        key = (note.instance_id, note.aspect_id)
+        notes[key] = (*notes.get(key, ()), note)
+    missed = _filtered(state, dataset, queue_of(asked, only), with_words, notes)
+    return Queue(run, task, outcomes, asked, _sorted(state, missed), with_words, limits, notes)
+
+
+def _filtered(
+    state: PageState,
+    dataset: DatasetInfo,
+    missed: pd.DataFrame,
+    with_words: bool,
+    notes: Mapping[Key, tuple[Note, ...]],
+) -> pd.DataFrame:
+    ranges = ranges_of(state)
+    if state["q"] or ranges:
+        left = set(resources.matching(dataset, Filter(hypothesis=state["q"], ranges=ranges)))
+        missed = missed[missed["instance"].isin(left)]
+    for name, by in BINNING_OF.items():
+        wanted = state.many(name)
+        if wanted and (with_words or by in {"decile", "n_covering"}):
+            keep = bin_of(missed, by, wanted[0])
+            for other in wanted[1:]:
+                keep |= bin_of(missed, by, other)
+            missed = missed[keep]
+    if state["type"] and with_words:
+        missed = missed[[state["type"] in types for types in missed["types"]]]
+    if state["noted"] in {"no", "yes"}:
+        pairs = zip(missed["instance"], missed["aspect"], strict=True)
+        missed = missed[[(pair in notes) == (state["noted"] == "yes") for pair in pairs]]
+    return missed
+
+
+def _sorted(state: PageState, missed: pd.DataFrame) -> pd.DataFrame:
+    """By nearness as the queue comes, else by the column; equals stay as they were."""
+    by, descending = state["sort"], state["desc"] == "1"
+    if by == "file":
+        return missed.sort_index(ascending=not descending)
+    if by not in missed.columns or by not in SORTS:
+        by = "distance"
+    return missed.sort_values(by, kind="stable", ascending=not descending, na_position="last")

@@ -1,0 +1,220 @@
+"""Single instances: the slope chart, those that move most, and one with its rankings side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from components import resources
+from components.chart import draw_chart, is_dark, picked_point
+from components.charts.slope import LINES_AT_MOST, slope_chart
+from components.markdown import literal
+from components.palette import MARKS
+from components.retriever_picker import Choice, choices_text
+from components.state import PageState, open_later
+from components.table import Chip, Column, Row, TableEvent, table
+from components.wording.work import System
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.metrics import expected_recall
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunStore, Variant
+
+__all__ = ["draw_instances", "draw_side_by_side"]
+
+_SHOWN = 200
+
+
+def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps: Sequence[str]) -> None:
+    """Slope chart and table; ``frame`` has ``instance``, ``paper`` and a share a step, most moved first."""
+    if frame.empty:
+        return
+    dark = is_dark()
+    colours = {
+        "up": MARKS["both"].on(dark),
+        "down": MARKS["missed"].on(dark),
+        "level": "#8a9099",
+    }
+    ways = frame[steps[-1]] - frame[steps[0]]
+    event = draw_chart(
+        slope_chart(frame, steps, colours),
+        key=f"slope-{system.label}-{system.asked.task.name}-{'-'.join(steps)}",
+        alt=f"Slope chart of {len(frame)} instances from {steps[0]} to {steps[-1]}: "
+        f"{int((ways > 1e-9).sum())} higher, {int((ways < -1e-9).sum())} lower",
+        clickable=True,
+    )
+    st.caption(
+        f"n = {len(frame):,} instances of {literal(system.label)}; a wider line is several that move alike"
+        + (
+            f", and only the {LINES_AT_MOST} that move furthest are drawn"
+            if len(frame) > LINES_AT_MOST
+            else ""
+        )
+        + ". Click a mark, or a row below, to see that instance's rankings side by side."
+    )
+    point = picked_point(event)
+    if point is not None and point.get("customdata"):
+        clicked = str(point["customdata"][1])
+        mark = f"{clicked}/{point.get('curve_number')}/{point.get('point_index')}"
+        if st.session_state.get("wording.mark") != mark:  # a rerun for another reason clicks nothing anew
+            st.session_state["wording.mark"] = mark
+            state.put(instance=clicked)
+
+    def heard(event: TableEvent) -> None:
+        state.put(instance=event.value)
+
+    columns = [Column("instance", "Instance", "id"), *(Column(step, step, "percent") for step in steps)]
+    spread = frame[list(steps)].max(axis=1) - frame[list(steps)].min(axis=1)
+    table(
+        (
+            *columns,
+            Column("spread", "Spread, points", "number", "Highest - lowest recall", digits=1),
+            Column("overlap", "Overlap", "percent", "Mean share of the selection that stays"),
+        ),
+        [
+            Row(
+                row["instance"],
+                (
+                    row["instance"],
+                    *(row[step] for step in steps),
+                    100 * spread[place],
+                    None if pd.isna(row["overlap"]) else row["overlap"],
+                ),
+            )
+            for place, row in enumerate(frame.head(_SHOWN).to_dict("records"))
+        ],
+        key=f"movers-{'-'.join(steps)}",
+        on_event=heard,
+        chosen=(state["instance"],),
+        caption="Instances, those that move most first",
+        height=380,
+    )
+    if len(frame) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of {len(frame):,}.")
+
+
+def draw_side_by_side(
+    dataset: DatasetInfo, system: System, instance: Instance, variants: Sequence[Variant]
+) -> None:
+    """The wordings of an instance with their recall, and where each ranks the sentences of any top K."""
+    wordings = {"original": instance.hypothesis}
+    wordings |= {v.name: v.hypotheses[instance.id] for v in variants if v.hypotheses and v.has(instance.id)}
+    answers = _answers(system, instance, variants)
+    st.markdown(f"#### {literal(instance.id)}: the rankings of {literal(system.label)} side by side")
+    _wordings(dataset, system, instance, wordings, answers)
+    picked = {index for answer in answers.values() for index in answer.selection}
+    if not picked:
+        st.caption("Nothing is answered or picked here yet.")
+        return
+    places = {
+        name: {index: place for place, index in enumerate(answer.ranking, start=1)}
+        for name, answer in answers.items()
+    }
+    first = next(iter(places.values()))
+    order = sorted(picked, key=lambda index: (first.get(index, len(instance.sentences)), index))
+
+    def heard(event: TableEvent) -> None:
+        if event.kind in {"open", "chip"}:
+            index = event.value.partition(":")[2] if event.kind == "chip" else event.value
+            open_later("browse", _link(dataset, system, instance, {"sentence": index}))
+
+    table(
+        (
+            Column("index", "Sentence", "chips"),
+            *(
+                Column(name, name, "text", "Rank under this wording; “pick” where it was selected")
+                for name in answers
+            ),
+            Column("covers", "Covers", "chips"),
+            Column("text", "Text"),
+        ),
+        [
+            Row(
+                str(index),
+                (
+                    (Chip(f"sentence:{index}", str(index)),),
+                    *(
+                        f"{places[name].get(index, '–')}{' pick' if index in answer.selection else ''}"
+                        for name, answer in answers.items()
+                    ),
+                    tuple(
+                        Chip(f"sentence:{index}", aspect.label, number)
+                        for number, aspect in enumerate(instance.evidence.aspects)
+                        if index in aspect.sentence_indices
+                        and (system.asked.task.focus == "all" or aspect.is_result)
+                    ),
+                    instance.sentences[index][:160],
+                ),
+            )
+            for index in order[:_SHOWN]
+        ],
+        key="side-by-side",
+        on_event=heard,
+        caption="Sentences picked under any wording, with their rank under each",
+        height=460,
+    )
+    st.caption(
+        "Every sentence that some wording picks, by its rank under the original. A click opens the reader."
+    )
+
+
+def _answers(system: System, instance: Instance, variants: Sequence[Variant]) -> dict[str, Retrieval]:
+    runs, found = RunStore(resources.store()), dict[str, Retrieval]()
+    for variant in (None, *variants):
+        run_id = system.asked.run_id(resources.store(), variant)
+        answer = runs.retrieval(run_id, system.asked.task.name, instance.id)
+        if answer is not None:
+            found["original" if variant is None else variant.name] = answer
+    return found
+
+
+def _wordings(
+    dataset: DatasetInfo,
+    system: System,
+    instance: Instance,
+    wordings: Mapping[str, str],
+    answers: Mapping[str, Retrieval],
+) -> None:
+    task = system.asked.task
+    covers, budget = instance.evidence.covers(task.focus), task.budget_for(instance.evidence)
+
+    def heard(event: TableEvent) -> None:
+        text = wordings[event.value]
+        changes = {} if event.value == "original" else {"h": text}
+        open_later("browse", _link(dataset, system, instance, changes))
+
+    table(
+        (
+            Column("name", "Wording"),
+            Column("recall", "Aspect Recall", "percent"),
+            Column("text", "Hypothesis", "title"),
+        ),
+        [
+            Row(
+                name,
+                (
+                    name,
+                    expected_recall(answers[name].selection, covers, budget) if name in answers else None,
+                    text,
+                ),
+            )
+            for name, text in wordings.items()
+        ],
+        key="wordings",
+        on_event=heard,
+        caption="The wordings of this instance; a click reads the paper with one",
+    )
+
+
+def _link(
+    dataset: DatasetInfo, system: System, instance: Instance, changes: Mapping[str, str]
+) -> dict[str, str]:
+    choice = Choice(system.retriever, system.asked.settings)
+    return {
+        "dataset": dataset.name,
+        "instance": instance.id,
+        "task": system.asked.task.name,
+        "r": choices_text([choice]),
+        **changes,
+    }

@@ -1,0 +1,143 @@
+"""The same paper with one of its parts moved to the start, the middle or the end, or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from evidencebench_core.analyses.section_class import SECTION_CLASSES, SectionClass, section_classes
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.runs import Progress, Variant, digest_of, execute
+from evidencebench_core.tasks import Task
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.model import Instance
+    from evidencebench_core.data.store import Store
+
+__all__ = [
+    "PARTS",
+    "PLACES",
+    "Part",
+    "Place",
+    "Step",
+    "arranged",
+    "needle_variant",
+    "parts_named",
+    "run_arrangements",
+]
+
+Part = SectionClass
+Place = Literal["start", "middle", "end", "removed"]
+
+PARTS: Final[tuple[Part, ...]] = tuple(part for part in SECTION_CLASSES if part != "other")
+PLACES: Final[tuple[Place, ...]] = get_args(Place)
+
+_RULE: Final = 1  # raise it when `arranged` or the classes of sections change: runs must not mix two rules
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a needle test is.
+
+    Attributes
+    ----------
+    number, of : int
+        Which of how many runs, from 1.
+    variant : str
+        Name of the arrangement; ``""`` for the paper as it stands.
+    progress : Progress
+        Of that run.
+    """
+
+    number: int
+    of: int
+    variant: str
+    progress: Progress
+
+
+def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
+    """The parts of these names, each once; ``"every"`` is all of them.
+
+    Raises
+    ------
+    SettingError
+        For any other name.
+    """
+    wanted = [part for name in names for part in (PARTS if name == "every" else (name,))]
+    for name in wanted:
+        if name not in PARTS:
+            raise SettingError(
+                "part", f"is {shown(name)}", f"Parts are: {', '.join(PARTS)}, and every for all of them."
+            )
+    return tuple(part for part in PARTS if part in wanted)
+
+
+def arranged(instance: Instance, part: Part, place: Place) -> tuple[int, ...] | None:
+    """The paper's sentences in the order in which the retriever is to read them.
+
+    The part is taken out as one block, in its own order, headings included, and put before all other
+    sentences, between their first half and their second, behind them, or nowhere.
+
+    Returns
+    -------
+    tuple of int or None
+        Original sentence indices; ``None`` where the paper has no such part, or nothing else.
+    """
+    classes = section_classes(instance.sentences, instance.sentence_types)
+    block = [index for index, name in enumerate(classes) if name == part]
+    rest = [index for index, name in enumerate(classes) if name != part]
+    if not block or not rest:
+        return None
+    half = len(rest) // 2
+    orders: Mapping[Place, list[int]] = {
+        "start": block + rest,
+        "middle": rest[:half] + block + rest[half:],
+        "end": rest + block,
+        "removed": rest,
+    }
+    return tuple(orders[place])
+
+
+def needle_variant(part: Part, place: Place) -> Variant:
+    """The variant of a run over papers that are arranged like this."""
+    return Variant(
+        name=f"place:{part}={place}",
+        digest=digest_of("place", part, place, _RULE),
+        arrangement=lambda instance: arranged(instance, part, place),
+    )
+
+
+def run_arrangements(  # noqa: PLR0913
+    store: Store,
+    dataset: str,
+    retriever: str,
+    settings: Mapping[str, object] | None,
+    tasks: Sequence[str | Task],
+    parts: Sequence[Part] = ("abstract",),
+    places: Sequence[Place] = PLACES,
+    *,
+    limit: int | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Iterator[Step]:
+    """Run a retriever over the papers as they stand and over each arrangement of them.
+
+    What is stored already is not asked again (`runs.execute`); a cancel keeps what is answered.
+
+    Yields
+    ------
+    Step
+        Once before each run, then after each of its instances.
+
+    Raises
+    ------
+    UnknownNameError, SettingError, RetrieverError
+        As `runs.execute` does.
+    """
+    variants = [None, *(needle_variant(part, place) for part in parts for place in places)]
+    for number, variant in enumerate(variants, start=1):
+        if cancelled is not None and cancelled():
+            return
+        steps = execute(store, dataset, retriever, settings, tasks, limit, cancelled, variant=variant)
+        for progress in steps:
+            yield Step(number, len(variants), variant.name if variant else "", progress)

@@ -1,0 +1,310 @@
+"""Why an aspect may have been missed: suggestions with their rule in words, never verdicts.
+
+Every rule looks at what is in the table of `missed.with_text` and at nothing else, so that whoever doubts
+a suggestion can check it. Several may apply: the first in the order of `CAUSES` is suggested, all are shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from evidencebench_core.errors import SettingError, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "CAUSES",
+    "Cause",
+    "Suggestion",
+    "Thresholds",
+    "suggestions",
+    "with_causes",
+    "with_causes_of_missed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where the rules draw their lines.
+
+    Attributes
+    ----------
+    budget_places : int
+        *Budget*: a covering sentence stands at most so many places below K.
+    redundant_picks : int
+        *Redundancy*: at least so many picks only repeat aspects.
+    vocabulary_overlap : float
+        *Vocabulary gap*: no covering sentence has more than this share of the hypothesis' content words.
+    middle : tuple of float
+        *Position*: what counts as the middle of the paper, as shares of its sentences.
+    front_share : float
+        *Headings and abstract*: at least this share of the picks are headings or abstract sentences.
+    near_places : int
+        *Near miss*: a covering sentence stands at most so many places below K; else it is a *far miss*.
+    """
+
+    budget_places: int = 3
+    redundant_picks: int = 1
+    vocabulary_overlap: float = 0.1
+    middle: tuple[float, float] = (1 / 3, 2 / 3)
+    front_share: float = 0.5
+    near_places: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("budget_places", "redundant_picks", "near_places"):
+            if getattr(self, name) < 0:
+                raise SettingError(name, f"is {shown(getattr(self, name))}", "Give 0 or more.")
+        for name, share in (
+            ("vocabulary_overlap", self.vocabulary_overlap),
+            ("front_share", self.front_share),
+            ("middle", self.middle[0]),
+            ("middle", self.middle[1]),
+        ):
+            if not 0 <= share <= 1:
+                raise SettingError(name, f"is {shown(share)}", "Give a share from 0 to 1.")
+
+    def text(self) -> str:
+        """All thresholds as JSON; `from_text` reads it."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> Thresholds:
+        """The inverse of `text`; names that are absent have their defaults.
+
+        Raises
+        ------
+        SettingError
+            If it is no JSON object of thresholds, or one is out of its range.
+        """
+        try:
+            values = json.loads(text) if text else {}
+            if "middle" in values:
+                low, high = values["middle"]
+                values["middle"] = (low, high)
+            return cls(**values)
+        except (ValueError, TypeError, AttributeError, IndexError) as error:
+            known = ", ".join(field.name for field in fields(cls))
+            raise SettingError(
+                "thresholds", f"are {shown(text)}", f"Give a JSON object with: {known}."
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause that can be suggested, or that an analyst can choose.
+
+    Attributes
+    ----------
+    name : str
+        As notes store it.
+    title : str
+        As people read it.
+    rule : str
+        When it is suggested, with ``{threshold}`` placeholders; empty for one that only people can see.
+    """
+
+    name: str
+    title: str
+    rule: str
+
+    def rule_text(self, thresholds: Thresholds) -> str:
+        """The rule with its thresholds filled in."""
+        low, high = thresholds.middle
+        return self.rule.format(
+            budget_places=thresholds.budget_places,
+            redundant_picks=thresholds.redundant_picks,
+            overlap=f"{100 * thresholds.vocabulary_overlap:.0f}%",
+            low=f"{100 * low:.0f}%",
+            high=f"{100 * high:.0f}%",
+            front=f"{100 * thresholds.front_share:.0f}%",
+            near_places=thresholds.near_places,
+        )
+
+
+_SUGGESTED: Final = (
+    Cause(
+        "budget",
+        "Budget",
+        "A covering sentence is ranked within K + {budget_places}, or every pick adds an aspect, so that K is too"
+        " small for this aspect beside what the run already covers.",
+    ),
+    Cause(
+        "redundancy",
+        "Redundancy",
+        "Picks that cover only what earlier picks cover already: {redundant_picks} or more.",
+    ),
+    Cause(
+        "vocabulary",
+        "Vocabulary gap",
+        "No covering sentence has more than {overlap} of the hypothesis' content words.",
+    ),
+    Cause(
+        "position",
+        "Position",
+        "All covering sentences stand in the middle of the paper (from {low} to {high} of it), and no pick does.",
+    ),
+    Cause(
+        "front",
+        "Headings or abstract",
+        "At least {front} of the picks are headings or abstract sentences, and no covering sentence is.",
+    ),
+    Cause("near", "Near miss", "A covering sentence is ranked within K + {near_places}."),
+    Cause(
+        "far",
+        "Far miss",
+        "No covering sentence is ranked within K + {near_places}, or the ranking reaches none.",
+    ),
+)
+_BY_HAND: Final = (
+    Cause("gold", "Gold in doubt", ""),
+    Cause("reasoning", "Needs reasoning", ""),
+    Cause("other", "Another cause", ""),
+)
+
+CAUSES: Final[Mapping[str, Cause]] = MappingProxyType({c.name: c for c in (*_SUGGESTED, *_BY_HAND)})
+"""By name. Those with a rule stand in the order in which they are suggested; the others are for analysts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A cause whose rule applies to a miss.
+
+    Attributes
+    ----------
+    cause : Cause
+    why : str
+        What makes the rule apply here, with the numbers.
+    """
+
+    cause: Cause
+    why: str
+
+
+def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) -> tuple[Suggestion, ...]:
+    """The causes whose rules apply to a miss, in the order in which they are suggested; at least one.
+
+    Parameters
+    ----------
+    row : mapping of str to object
+        One row of `missed.with_text`.
+    thresholds : Thresholds, optional
+    """
+    limits = thresholds or Thresholds()
+    whys = {
+        "budget": _budget(row, limits),
+        "redundancy": _redundancy(row, limits),
+        "vocabulary": _vocabulary(row, limits),
+        "position": _position(row, limits),
+        "front": _front(row, limits),
+    }
+    near = _near(row, limits)
+    whys["near" if near else "far"] = near or _far(row)
+    return tuple([Suggestion(cause, whys[cause.name]) for cause in _SUGGESTED if whys.get(cause.name)])
+
+
+def with_causes(missed: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """The rows of `missed.with_text` with ``cause``, the name of the suggested one, and ``causes``.
+
+    ``causes`` is the tuple of the names of all whose rules apply.
+    """
+    limits = thresholds or Thresholds()
+    columns = {name: missed[name].tolist() for name in _READ}
+    found = [
+        tuple([s.cause.name for s in suggestions(dict(zip(_READ, values, strict=True)), limits)])
+        for values in zip(*columns.values(), strict=True)
+    ]
+    import pandas as pd
+
+    return missed.assign(
+        cause=[names[0] for names in found], causes=pd.Series(found, index=missed.index, dtype=object)
+    )
+
+
+def with_causes_of_missed(outcomes: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Found and missed rows of `missed.with_text`, with the causes of the missed; ``None`` for found ones."""
+    missed = with_causes(outcomes[outcomes["missed"]], thresholds)
+    both = outcomes.assign(cause=missed["cause"].astype(object), causes=missed["causes"].astype(object))
+    for column in ("cause", "causes"):
+        both[column] = both[column].astype(object).where(both["missed"], None)
+    both.attrs.update(outcomes.attrs)
+    return both
+
+
+_READ: Final = (
+    "budget", "best_rank", "distance", "n_picks", "n_adding", "n_repeating", "overlap", "covering", "n_covering",
+    "n_sentences", "picks", "front_share", "types",
+)  # fmt: skip
+
+
+def _known(value: Any) -> bool:
+    """Not ``None``, not NaN, not ``pandas.NA`` (which no comparison may be made with)."""
+    return value is not None and str(value) not in {"nan", "<NA>"}
+
+
+def _budget(row: Mapping[str, Any], limits: Thresholds) -> str:
+    if _known(row["distance"]) and row["distance"] <= limits.budget_places:
+        return _ranked(row)
+    if _known(row["budget"]) and 1 < row["budget"] <= row["n_picks"] == row["n_adding"]:
+        return f"All {row['n_picks']} picks add an aspect; no place was wasted."
+    return ""
+
+
+def _redundancy(row: Mapping[str, Any], limits: Thresholds) -> str:
+    if row["n_repeating"] and row["n_repeating"] >= limits.redundant_picks:
+        return f"{row['n_repeating']} of {row['n_picks']} picks repeat what earlier picks cover."
+    return ""
+
+
+def _vocabulary(row: Mapping[str, Any], limits: Thresholds) -> str:
+    overlap = row["overlap"]
+    if _known(overlap) and overlap <= limits.vocabulary_overlap:
+        return f"The closest covering sentence has {100 * overlap:.0f}% of the hypothesis' content words."
+    return ""
+
+
+def _position(row: Mapping[str, Any], limits: Thresholds) -> str:
+    low, high = limits.middle
+    last = max(row["n_sentences"] - 1, 1)
+    in_middle = all(low <= index / last <= high for index in row["covering"])
+    if in_middle and row["picks"] and not any(low <= pick / last <= high for pick in row["picks"]):
+        return f"{_all_of(row)} in the middle of the paper, none of the {row['n_picks']} picks."
+    return ""
+
+
+def _front(row: Mapping[str, Any], limits: Thresholds) -> str:
+    share = row["front_share"]
+    covering_body = all(kind == "normal_paragraph" for kind in row["types"])
+    if covering_body and _known(share) and share > 0 and share >= limits.front_share:
+        return f"{100 * share:.0f}% of the picks are headings or abstract sentences, no covering sentence is."
+    return ""
+
+
+def _near(row: Mapping[str, Any], limits: Thresholds) -> str:
+    if _known(row["distance"]) and row["distance"] <= limits.near_places:
+        return _ranked(row)
+    return ""
+
+
+def _far(row: Mapping[str, Any]) -> str:
+    if _known(row["distance"]):
+        return _ranked(row)
+    return "The ranking does not reach any covering sentence."
+
+
+def _ranked(row: Mapping[str, Any]) -> str:
+    distance = row["distance"]
+    edge = "K" if _known(row["budget"]) else "the picks"
+    if distance <= 0:
+        return f"The best covering sentence is ranked {row['best_rank']}, within {edge}, and yet it was not picked."
+    places = "1 place" if distance == 1 else f"{distance} places"
+    return f"The best covering sentence is ranked {row['best_rank']}, {places} below {edge}."
+
+
+def _all_of(row: Mapping[str, Any]) -> str:
+    number = row["n_covering"]
+    return "The one covering sentence stands" if number == 1 else f"All {number} covering sentences stand"

@@ -1,0 +1,145 @@
+"""Which of several systems is better, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from evidencebench_core.analyses.report import Report
+from evidencebench_core.analyses.systems import Systems, systems
+from evidencebench_core.stats import compare_matrix, standard_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.stats import MatrixComparison
+    from evidencebench_core.tasks import Task
+
+__all__ = ["compare", "comparison"]
+
+_FLIPS: Final = 10_000  # quick, and what a correction for many pairs needs
+
+
+def compare(
+    store: Store,
+    runs: Sequence[str],
+    task: str | Task = "er@optimal",
+    imported: Sequence[str] = (),
+    *,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+) -> Report:
+    """Compare any number of runs over one dataset, or any number of imported systems.
+
+    Parameters
+    ----------
+    store : Store
+    runs : sequence of str
+        Ids of runs, or their beginnings.
+    task : str or Task
+    imported : sequence of str
+        Names of imported systems; instead of runs.
+    n_resamples, seed : int
+        Of the bootstrap; the randomisation test draws 10,000 times, if it is not exact.
+
+    Returns
+    -------
+    Report
+        See `comparison`.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        See `systems`.
+    """
+    return comparison(systems(store, runs, task, imported), n_resamples=n_resamples, seed=seed)
+
+
+def comparison(compared: Systems, *, n_resamples: int = 10_000, seed: int = 0) -> Report:
+    """The same for systems at hand.
+
+    Returns
+    -------
+    Report
+        *systems*, one row a system: ``system`` (run id or name), ``label``, ``n`` instances, ``n_papers``
+        (NaN where not known), ``recall`` (mean, 0 to 1; ``low``, ``high``: 95%), ``standard_error``.
+
+        *pairs*, one row a pair, in the order of the systems: ``a``, ``b``, ``label_a``, ``label_b``, ``n``,
+        ``difference`` of a and b (-1 to 1; ``low``, ``high``: 95%, paired), ``p`` (two-sided paired
+        randomisation), ``p_holm`` (for all pairs), ``effect`` (d_z; NaN where all differences are alike),
+        ``wins``, ``ties``, ``losses`` of a, ``smallest_detectable`` difference at 5% and 80% power.
+    """
+    import numpy as np
+    import pandas as pd
+
+    found = compare_matrix(
+        compared.values, np.random.default_rng(seed), n_resamples, clusters=compared.papers, n_flips=_FLIPS
+    )
+    errors = [standard_error(row) for row in compared.values]
+    overview = pd.DataFrame(
+        {
+            "system": compared.keys,
+            "label": compared.labels,
+            "n": found.n,
+            "n_papers": float("nan") if compared.papers is None else len(set(compared.papers)),
+            "recall": found.mean,
+            "low": found.interval[:, 0],
+            "high": found.interval[:, 1],
+            "standard_error": [float("nan") if error is None else error for error in errors],
+        }
+    )
+    tables = {"systems": overview, "pairs": _pairs(compared, found)}
+    return Report(
+        f"Comparison: {compared.where}, {compared.task.title}", tables, _notes(compared, found, n_resamples)
+    )
+
+
+def _pairs(compared: Systems, found: MatrixComparison) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    a, b = np.triu_indices(len(compared.keys), 1)
+    keys, labels = np.array(compared.keys, dtype=object), np.array(compared.labels, dtype=object)
+    return pd.DataFrame(
+        {
+            "a": keys[a],
+            "b": keys[b],
+            "label_a": labels[a],
+            "label_b": labels[b],
+            "n": found.n,
+            "difference": found.difference[a, b],
+            "low": found.low[a, b],
+            "high": found.high[a, b],
+            "p": found.p_value[a, b],
+            "p_holm": found.p_holm[a, b],
+            "effect": found.effect[a, b],
+            "wins": found.wins[a, b],
+            "ties": found.ties[a, b],
+            "losses": found.wins[b, a],
+            "smallest_detectable": found.smallest_detectable[a, b],
+        }
+    )
+
+
+def _notes(compared: Systems, found: MatrixComparison, n_resamples: int) -> tuple[str, ...]:
+    n_pairs = len(compared.keys) * (len(compared.keys) - 1) // 2
+    notes = [f"{found.n:,} instances that every system is scored on."]
+    if compared.papers is not None:
+        drawn = "papers are drawn whole" if found.n_clusters < found.n else "each from a paper of its own"
+        notes.append(f"They come from {found.n_clusters:,} papers; {drawn} in bootstrap and randomisation.")
+    notes += compared.notes
+    notes.append(f"Intervals: 95%, {n_resamples:,} bootstrap resamples.")
+    if not n_pairs:
+        notes.append("One system has nothing to be compared with.")
+        return tuple(notes)
+    notes.append(
+        f"p by paired randomisation; p_holm corrects it for the {n_pairs:,} "
+        f"{'pair' if n_pairs == 1 else 'pairs'} compared here (Holm), and is the one to judge by."
+    )
+    notes.append(
+        "effect is d_z: the mean difference over the standard deviation of the differences. "
+        "smallest_detectable is (1.96 + 0.84) standard errors: a true difference of that size would be found "
+        "(5%, two-sided, for one pair alone) in 80% of such samples; a smaller one often not."
+    )
+    return tuple(notes)

@@ -1,0 +1,225 @@
+"""Everything about one miss: what covers the aspect, what was picked instead, who else found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evidencebench_core.analyses.missed import content_words, sees_gold
+from evidencebench_core.analyses.section_class import SectionClass, section_classes
+from evidencebench_core.errors import UnknownNameError, shown
+from evidencebench_core.metrics import marginal_gains
+from evidencebench_core.runs import RunStore
+from evidencebench_core.tasks import Task, task_named
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.model import Aspect, Instance
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.retrievers import Retrieval
+
+__all__ = ["MissContext", "OtherRun", "Passage", "Pick", "missed_context"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence that covers the aspect, with its neighbours.
+
+    Attributes
+    ----------
+    sentence : int
+    rank, score : int, float or None
+        In the run's ranking, from 1; ``None`` where it does not reach the sentence.
+    section : SectionClass
+    shared : frozenset of str
+        Content words that it has in common with the hypothesis.
+    before, after : tuple of int
+        Neighbouring sentences; they end at the next heading.
+    """
+
+    sentence: int
+    rank: int | None
+    score: float | None
+    section: SectionClass
+    shared: frozenset[str]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One of the run's picks: which asked aspects it newly covers and which it repeats (their labels)."""
+
+    sentence: int
+    score: float | None
+    section: SectionClass
+    new: tuple[str, ...]
+    repeated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRun:
+    """Another run over the same instances, that did not see the gold.
+
+    Attributes
+    ----------
+    found : bool or None
+        Whether its picks cover the aspect; ``None`` where it has no answer.
+    sentence, rank : int or None
+        The covering sentence that it ranks best, and its rank from 1.
+    picks : tuple of int
+    """
+
+    run_id: str
+    label: str
+    found: bool | None
+    sentence: int | None
+    rank: int | None
+    picks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MissContext:
+    """One aspect of one instance, as one run saw it; see the classes of its parts.
+
+    Attributes
+    ----------
+    number : int
+        0-based position of the aspect in the instance.
+    budget : int or None
+    words : frozenset of str
+        The hypothesis' content words.
+    passages : tuple of Passage
+        Best ranked first.
+    """
+
+    instance: Instance
+    aspect: Aspect
+    number: int
+    budget: int | None
+    words: frozenset[str]
+    passages: tuple[Passage, ...]
+    picks: tuple[Pick, ...]
+    others: tuple[OtherRun, ...]
+
+
+def missed_context(
+    store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str, neighbours: int = 1
+) -> MissContext:
+    """What there is to know about an aspect that a run missed (or found).
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such run, task, instance or aspect, or a run without an answer for it.
+    """
+    chosen = task if isinstance(task, Task) else task_named(task)
+    runs = RunStore(store)
+    run = runs.run(run_id)
+    instance = store.get(run.dataset, instance_id)
+    evidence = instance.evidence
+    number = next((n for n, aspect in enumerate(evidence.aspects) if aspect.id == aspect_id), None)
+    if number is None:
+        raise UnknownNameError(
+            f"aspect {shown(aspect_id)}",
+            f"is not in instance {shown(instance_id)}",
+            f"There are: {', '.join(aspect.id for aspect in evidence.aspects[:5])} ...",
+        )
+    answer = runs.retrieval(run.id, chosen.name, instance_id)
+    if answer is None:
+        raise UnknownNameError(
+            f"run {run.id}",
+            f"has no answer for {shown(instance_id)} on {chosen.name}",
+            "Take another instance.",
+        )
+    aspect = evidence.aspects[number]
+    others = [
+        (other.id, other.label, runs.retrieval(other.id, chosen.name, instance_id))
+        for other in runs.runs(run.dataset)
+        if other.id != run.id and other.tasks.get(chosen.name) and not sees_gold(other.retriever)
+    ]
+    classes = section_classes(instance.sentences, instance.sentence_types)
+    words = content_words(instance.hypothesis)
+    return MissContext(
+        instance=instance,
+        aspect=aspect,
+        number=number,
+        budget=chosen.budget_for(evidence),
+        words=words,
+        passages=_passages(instance, aspect, answer, classes, words, neighbours),
+        picks=_picks(instance, chosen, answer, classes),
+        others=tuple([_other(*other, aspect) for other in others]),
+    )
+
+
+def _passages(
+    instance: Instance,
+    aspect: Aspect,
+    answer: Retrieval,
+    classes: tuple[SectionClass, ...],
+    words: frozenset[str],
+    neighbours: int,
+) -> tuple[Passage, ...]:
+    place = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+    scores = dict(zip(answer.ranking, answer.scores, strict=False))
+    unranked = len(answer.ranking) + 1
+    return tuple(
+        [
+            Passage(
+                sentence=index,
+                rank=place.get(index),
+                score=scores.get(index),
+                section=classes[index],
+                shared=words & content_words(instance.sentences[index]),
+                before=_neighbours(instance, index, -1, neighbours)[::-1],
+                after=_neighbours(instance, index, 1, neighbours),
+            )
+            for index in sorted(aspect.sentence_indices, key=lambda index: place.get(index, unranked))
+        ]
+    )
+
+
+def _neighbours(instance: Instance, index: int, step: int, limit: int) -> tuple[int, ...]:
+    """The next sentences in a direction, nearest first, up to a heading (which is not among them)."""
+    found: list[int] = []
+    place = index + step
+    while 0 <= place < len(instance.sentences) and len(found) < limit:
+        if instance.sentence_types[place] == "section_name":
+            break
+        found.append(place)
+        place += step
+    return tuple(found)
+
+
+def _picks(
+    instance: Instance, task: Task, answer: Retrieval, classes: tuple[SectionClass, ...]
+) -> tuple[Pick, ...]:
+    asked = instance.evidence.focused(task.focus)
+    scores = dict(zip(answer.ranking, answer.scores, strict=False))
+    return tuple(
+        [
+            Pick(
+                gain.sentence,
+                scores.get(gain.sentence),
+                classes[gain.sentence],
+                tuple([asked[place].label for place in gain.new]),
+                tuple([asked[place].label for place in gain.repeated]),
+            )
+            for gain in marginal_gains(answer.selection, instance.evidence.covers(task.focus))
+        ]
+    )
+
+
+def _other(run_id: str, label: str, answer: Retrieval | None, aspect: Aspect) -> OtherRun:
+    if answer is None:
+        return OtherRun(run_id, label, None, None, None)
+    place = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+    ranked = [index for index in aspect.sentence_indices if index in place]
+    best = min(ranked, key=place.__getitem__, default=None)
+    return OtherRun(
+        run_id,
+        label,
+        not set(answer.selection).isdisjoint(aspect.sentence_indices),
+        best,
+        None if best is None else place[best],
+        answer.selection,
+    )

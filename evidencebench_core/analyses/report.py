@@ -1,0 +1,78 @@
+"""What an analysis hands back: tables, and notes on what they stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Report", "records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to one question.
+
+    Attributes
+    ----------
+    title : str
+    tables : mapping of str to DataFrame
+        By name; their columns are documented where they are made. Shares are 0 to 1.
+    notes : tuple of str
+        What the tables stand on, what was left out and why, how to read them.
+    """
+
+    title: str
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON-able values: a table is a list of records, and what is undefined is ``None``."""
+        return {
+            "title": self.title,
+            "tables": {name: records(table) for name, table in self.tables.items()},
+            "notes": list(self.notes),
+        }
+
+    def _repr_html_(self) -> str:
+        """The tables below each other, escaped, for notebooks."""
+        parts = [f"<h3>{escape(self.title)}</h3>"]
+        for name, table in self.tables.items():
+            frame = table.to_html(escape=True, index=False, na_rep="–", max_rows=60, border=0)
+            parts.append(f"<h4>{escape(name)} ({len(table):,})</h4>{frame}")
+        if self.notes:
+            parts.append(f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in self.notes)}</ul>")
+        return "".join(parts)
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as JSON-able dicts; NaN, NaT and infinities are ``None``."""
+    names = [str(name) for name in table.columns]
+    return [
+        dict(zip(names, map(_plain, row), strict=True)) for row in table.itertuples(index=False, name=None)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON knows it."""
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return [_plain(item) for item in sorted(value)]
+    return value if value is None or isinstance(value, str | int) else _missing_or_text(value)
+
+
+def _missing_or_text(value: Any) -> str | None:
+    import pandas as pd
+
+    return None if value is pd.NA or value is pd.NaT else str(value)

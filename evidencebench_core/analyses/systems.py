@@ -1,0 +1,207 @@
+"""Systems side by side: recalls of runs, or of imported systems, over the instances that all have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.metrics import expected_recall
+from evidencebench_core.runs import ImportedScore, RunInfo, RunStore, imported_named
+from evidencebench_core.tasks import Task, task_named, validated_selection
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evidencebench_core.data.store import Store
+
+__all__ = ["Systems", "imported_systems", "paper_ids", "run_systems", "systems", "systems_of_runs"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Systems:
+    """R systems over the n instances that every one of them is scored on.
+
+    Attributes
+    ----------
+    task : Task
+    where : str
+        The dataset, or the collection that imported scores stand on.
+    keys, labels : tuple of str, length R
+        A run's id and label; an imported system's name, twice.
+    ids : tuple of str, length n
+        Instances; of a collection the positions, ``"#1"`` first: it has no ids.
+    papers : tuple of str, length n, or None
+        Paper of each instance; ``None`` where that is not known.
+    values : array of float, shape (R, n)
+        Aspect Recall, 0 to 1.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    task: Task
+    where: str
+    keys: tuple[str, ...]
+    labels: tuple[str, ...]
+    ids: tuple[str, ...]
+    papers: tuple[str, ...] | None
+    values: NDArray[np.float64]
+    notes: tuple[str, ...]
+
+    def only(self, *keys: str) -> Systems:
+        """Some of the systems, in this order, over the same instances."""
+        places = [self.keys.index(key) for key in keys]
+        labels = tuple(self.labels[place] for place in places)
+        return replace(self, keys=keys, labels=labels, values=self.values[places])
+
+
+def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Sequence[str] = ()) -> Systems:
+    """Runs by id, or imported systems by name; never both.
+
+    Raises
+    ------
+    UnknownNameError
+        For a run or an imported system that is not there.
+    SettingError
+        For runs over different datasets, runs together with imported systems (they stand on other
+        instances, so nothing pairs them), and for none at all.
+    """
+    chosen = task if isinstance(task, Task) else task_named(task)
+    if runs and imported:
+        raise SettingError(
+            "compare",
+            "names runs and imported systems, which stand on other instances, so nothing pairs them",
+            "Compare runs with runs over the same dataset, and imported systems with each other.",
+        )
+    return imported_systems(store, imported, chosen) if imported else run_systems(store, runs, chosen)
+
+
+def run_systems(store: Store, runs: Sequence[str], task: Task) -> Systems:
+    """Runs over one dataset, each once.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such run; runs over different datasets, or none.
+    """
+    known = RunStore(store)
+    infos = tuple({info.id: info for info in map(known.run, runs)}.values())
+    if not infos:
+        raise SettingError(
+            "compare", "names no run", "Give the ids of runs; `evidencebench runs` lists them."
+        )
+    for info in infos:
+        if info.dataset != infos[0].dataset:
+            raise SettingError(
+                f"runs {infos[0].id} and {info.id}",
+                f"are over different datasets, {shown(infos[0].dataset)} and {shown(info.dataset)}",
+                "Only runs over one dataset can be paired by instance.",
+            )
+    return systems_of_runs(store, infos, task)
+
+
+def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Systems:
+    """Runs over one dataset, at least one: their recalls are those of `score_run`, in one pass over the gold.
+
+    Raises
+    ------
+    SelectionError
+        If a run picked a sentence that its paper does not have.
+    """
+    import numpy as np
+
+    known = RunStore(store)
+    selections = [known.selections(info.id, task.name) for info in infos]
+    ids: list[str] = []
+    values: list[tuple[float, ...]] = []
+    n_skipped, missing = 0, [0] * len(infos)
+    for instance_id, evidence in store.evidence_sets(infos[0].dataset):
+        covers = evidence.covers(task.focus)
+        if not any(covers):
+            n_skipped += 1
+            continue
+        budget = task.budget_for(evidence)
+        recalls = [
+            expected_recall(
+                validated_selection(picks[instance_id], evidence.n_sentences, instance_id), covers, budget
+            )
+            for picks in selections
+            if instance_id in picks
+        ]
+        for place, picks in enumerate(selections):
+            missing[place] += instance_id not in picks
+        if len(recalls) == len(infos):
+            ids.append(instance_id)
+            values.append(tuple(recall or 0.0 for recall in recalls))
+    notes = [
+        f"{info.label} has no answer for {count:,} instances: they are left out for all."
+        for info, count in zip(infos, missing, strict=True)
+        if count
+    ]
+    if n_skipped:
+        notes.append(f"Skipped, nothing to cover on this task: {n_skipped:,}.")
+    papers = paper_ids(store, infos[0].dataset)
+    return Systems(
+        task=task,
+        where=infos[0].dataset,
+        keys=tuple(info.id for info in infos),
+        labels=tuple(info.label for info in infos),
+        ids=tuple(ids),
+        papers=tuple(papers[instance_id] for instance_id in ids),
+        values=np.array(values, dtype=np.float64).reshape(len(ids), len(infos)).T.copy(),
+        notes=tuple(notes),
+    )
+
+
+def imported_systems(store: Store, names: Sequence[str], task: Task) -> Systems:
+    """Imported systems with scores for a task, each once.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that has no scores for the task.
+    SettingError
+        If their scores stand on different collections of instances.
+    """
+    import numpy as np
+
+    chosen: dict[str, ImportedScore] = {
+        score.name: score for score in imported_named(store, names, task.name)
+    }
+    first = next(iter(chosen.values()))
+    for score in chosen.values():
+        if (score.collection, len(score.recalls)) != (first.collection, len(first.recalls)):
+            raise SettingError(
+                f"{first.name} and {score.name}",
+                f"stand on different instances, {first.collection} and {score.collection}",
+                "Compare systems over the same instances.",
+            )
+    return Systems(
+        task=task,
+        where=first.collection,
+        keys=tuple(chosen),
+        labels=tuple(chosen),
+        ids=tuple(f"#{number}" for number in range(1, len(first.recalls) + 1)),
+        papers=None,
+        values=np.array([score.recalls for score in chosen.values()]),
+        notes=(
+            f"Imported from {first.source}: other people's systems on their own instances, in their order. "
+            "The file does not say which instances share a paper, so each counts as its own.",
+        ),
+    )
+
+
+def paper_ids(store: Store, dataset: str) -> dict[str, str]:
+    """Paper id by instance id.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    info = store.dataset(dataset)
+    with store.read() as db:
+        rows = db.execute("SELECT instance_id, paper_id FROM instances WHERE dataset_id = ?", (info.id,))
+        return dict(rows.fetchall())

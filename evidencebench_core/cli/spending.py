@@ -1,0 +1,127 @@
+"""What verbs that ask a server share: their arguments, and what is said of calls, tokens and money."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from evidencebench_core.cli.arguments import positive
+from evidencebench_core.cli.output import counted, note
+from evidencebench_core.errors import SettingError
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.llm import Spending
+    from evidencebench_core.retrievers.llm import Session
+    from evidencebench_core.runs import RunEstimate
+
+__all__ = [
+    "add_server",
+    "asks_nothing_of_a_server",
+    "server_session",
+    "spending_document",
+    "tell_estimate",
+    "tell_spending",
+]
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """``--concurrency``, ``--fresh`` and the caps."""
+    server = parser.add_argument_group(
+        "asking a server", "Which one: OPENAI_BASE_URL and OPENAI_API_KEY, as for the openai package."
+    )
+    server.add_argument(
+        "--concurrency", type=positive, metavar="N", help="instances asked at once (default: 8)"
+    )
+    server.add_argument(
+        "--fresh", action="store_true", help="ask again for what is answered already, and pay again"
+    )
+    server.add_argument("--max-calls", type=positive, metavar="N", help="stop before more calls than that")
+    server.add_argument("--max-tokens", type=positive, metavar="N", help="stop before more tokens than that")
+    server.add_argument("--max-cost", type=_dollars, metavar="X", help="stop before more dollars than that")
+
+
+def server_session(store: Store, args: argparse.Namespace) -> Session:
+    """The session that the arguments of `add_server` describe."""
+    from evidencebench_core.llm import Budget
+    from evidencebench_core.retrievers.llm import session_for
+
+    budget = Budget(calls=args.max_calls, tokens=args.max_tokens, money=args.max_cost)
+    return session_for(store, budget=budget, fresh=args.fresh)
+
+
+def asks_nothing_of_a_server(args: argparse.Namespace, retriever: str) -> None:
+    """
+    Raises
+    ------
+    SettingError
+        If one of the arguments of `add_server` is given with a retriever that asks no server.
+    """
+    caps = {"--max-calls": args.max_calls, "--max-tokens": args.max_tokens, "--max-cost": args.max_cost}
+    given = [name for name, value in {"--concurrency": args.concurrency, **caps}.items() if value is not None]
+    if args.fresh:
+        given.append("--fresh")
+    if given:
+        raise SettingError(
+            given[0], f"is for retrievers that ask a server, and {retriever} does not", "Leave it out."
+        )
+
+
+def tell_estimate(estimate: RunEstimate) -> None:
+    """What a run will take, on stderr."""
+    if not estimate.calls:
+        note(f"Nothing to ask {estimate.model}: {counted(estimate.cached, 'answer')} are in the store.")
+        return
+    tokens = estimate.prompt_tokens + estimate.completion_tokens
+    stored = f" ({estimate.cached:,} more are in the store)" if estimate.cached else ""
+    note(
+        f"To ask {estimate.model}: about {counted(estimate.calls, 'call')}{stored} for"
+        f" {counted(estimate.n_instances, 'instance')}, {tokens:,} tokens"
+        f" ({estimate.prompt_tokens:,} of prompts), {_estimated_money(estimate)}."
+    )
+
+
+def tell_spending(session: Session) -> None:
+    """What it really took, on stderr."""
+    spent = _spent(session)
+    if spent is None:
+        return
+    tokens = f"{spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts)"
+    guessed = f", {spent.estimated:,} calls with tokens estimated by us" if spent.estimated else ""
+    cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
+    note(
+        f"It took {counted(spent.calls, 'call')}, {spent.cached:,} answers from the store,"
+        f" {spent.failed:,} failed; {tokens}{guessed}, {cost}."
+    )
+
+
+def spending_document(session: Session) -> dict[str, Any] | None:
+    """The same as JSON-able values."""
+    from dataclasses import asdict
+
+    spent = _spent(session)
+    return None if spent is None else asdict(spent)
+
+
+def _spent(session: Session) -> Spending | None:
+    from evidencebench_core.llm import LLM
+
+    return session.client.spending() if isinstance(session.client, LLM) else None
+
+
+def _estimated_money(estimate: RunEstimate) -> str:
+    price, money = estimate.price, estimate.money
+    if price is None or money is None:
+        return "at a price that is not known (put it into prices.toml)"
+    since = f", prices of {price.date}" if price.date else ""
+    return f"about ${money:,.2f} (${price.prompt:g} and ${price.completion:g} per million{since})"
+
+
+def _dollars(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of dollars above 0")
+    return value

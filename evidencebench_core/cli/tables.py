@@ -1,0 +1,104 @@
+"""Reports of analyses: printed as aligned text, or written as CSV."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evidencebench_core.cli.output import note, plain, print_table, print_wrapped, text_columns
+from evidencebench_core.errors import SettingError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evidencebench_core.analyses import Report
+
+__all__ = ["print_report", "write_csv"]
+
+_ROWS: Final = 40
+_CELL: Final = 60  # characters
+
+
+def print_report(report: Report) -> None:
+    """Title, tables and notes. Long tables are cut, and say so."""
+    print(plain(report.title))
+    for name, table in report.tables.items():
+        print(f"\n{plain(name)}")
+        _print_frame(table)
+    if report.notes:
+        print()
+    for line in report.notes:
+        print_wrapped(line, "- ", text_columns(), below="  ")
+
+
+def _print_frame(table: pd.DataFrame) -> None:
+    from pandas.api.types import is_numeric_dtype
+
+    if not len(table):
+        print("(no rows)")
+        return
+    names = [plain(str(name)) for name in table.columns]
+    rows = [[_cell(value) for value in row] for row in table.head(_ROWS).itertuples(index=False, name=None)]
+    right = {name for name, dtype in zip(names, table.dtypes, strict=True) if is_numeric_dtype(dtype)}
+    print_table(names, rows, right=right)
+    if len(table) > _ROWS:
+        print(f"… {len(table) - _ROWS:,} more rows: see all with --csv FILE or --json")
+
+
+def _cell(value: Any) -> str:
+    import pandas as pd
+
+    if isinstance(value, list | tuple):
+        text = ", ".join(map(_cell, value))
+    elif value is None or pd.isna(value):
+        return "–"
+    elif isinstance(value, float):
+        return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
+    else:
+        text = str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def write_csv(report: Report, path: Path) -> None:
+    """Write the tables, each to a temporary file that is moved into place when it is whole.
+
+    One table goes to ``path`` itself; of several each to a file with its name before the suffix, say
+    ``out.matrix.csv``. What was written, and the notes, go to stderr.
+
+    Raises
+    ------
+    SettingError
+        If a file cannot be written.
+    """
+    several = len(report.tables) > 1
+    for name, table in report.tables.items():
+        file = (
+            path.with_name(f"{path.stem}.{name.replace(' ', '_')}{path.suffix or '.csv'}")
+            if several
+            else path
+        )
+        try:
+            _write(table, file)
+        except OSError as error:
+            raise SettingError(
+                f"--csv {file}", f"cannot be written: {error.strerror or error}", "Name another file."
+            ) from error
+        note(f"{len(table):,} rows of {name!r} are in {file}")
+    for line in report.notes:
+        note(line)
+
+
+def _write(table: pd.DataFrame, file: Path) -> None:
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+            table.to_csv(stream, index=False)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(file)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

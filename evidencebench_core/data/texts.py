@@ -1,0 +1,73 @@
+"""The words of a whole dataset, a paper at a time: what analyses of text read instead of instances."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from evidencebench_core.data.model import SentenceType
+from evidencebench_core.data.packing import unpacked_paper
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+
+__all__ = ["PaperText", "paper_texts"]
+
+_BATCH: Final = 128  # papers a query
+
+
+@dataclass(frozen=True, slots=True)
+class PaperText:
+    """A paper with the hypotheses of all the instances that share it.
+
+    Attributes
+    ----------
+    hypotheses : dict of str to str
+        By instance id.
+    sentences : list of str
+    types : list of SentenceType
+        Same length.
+    """
+
+    hypotheses: dict[str, str]
+    sentences: list[str]
+    types: list[SentenceType]
+
+
+def paper_texts(store: Store, dataset: str, ids: Collection[str] | None = None) -> Iterator[PaperText]:
+    """Every paper once, in bounded memory; neither gold nor unknown keys are read. Some 10,000 a second.
+
+    Parameters
+    ----------
+    store : Store
+    dataset : str
+    ids : collection of str, optional
+        Only these instances, and the papers they need; ids that the dataset does not have are passed over.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    info = store.dataset(dataset)
+    wanted = None if ids is None else frozenset(ids)
+    hypotheses: dict[int, dict[str, str]] = {}
+    with store.read() as db:
+        for paper, instance_id, hypothesis in db.execute(
+            "SELECT i.paper, i.instance_id, b.hypothesis FROM instances AS i"
+            " JOIN bodies AS b ON b.instance = i.id WHERE i.dataset_id = ? ORDER BY i.position",
+            (info.id,),
+        ):
+            if wanted is None or instance_id in wanted:
+                hypotheses.setdefault(paper, {})[instance_id] = hypothesis
+    papers = list(hypotheses)
+    for start in range(0, len(papers), _BATCH):
+        batch = papers[start : start + _BATCH]
+        with store.read() as db:
+            rows = db.execute(
+                f"SELECT id, body FROM papers WHERE id IN ({','.join('?' * len(batch))})", batch
+            ).fetchall()
+        for paper, body in rows:
+            sentences, types = unpacked_paper(body)
+            yield PaperText(hypotheses[paper], sentences, cast("list[SentenceType]", types))

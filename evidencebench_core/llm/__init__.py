@@ -1,0 +1,79 @@
+"""Language models on any OpenAI-compatible server: asking, keeping answers, reading them, counting the cost."""
+
+from __future__ import annotations
+
+from evidencebench_core.llm.answers import AnswerCache
+from evidencebench_core.llm.budget import Budget, Spending
+from evidencebench_core.llm.client import LLM, OnDelta
+from evidencebench_core.llm.connection import (
+    DEFAULT_ADDRESS,
+    Connection,
+    connection_from_environment,
+    current_connection,
+    using,
+)
+from evidencebench_core.llm.parse import (
+    OutcomeKind,
+    ParsedAnswer,
+    parsed,
+    parsed_aspects,
+    parsed_hypothesis,
+)
+from evidencebench_core.llm.policy import Clock, RetryPolicy
+from evidencebench_core.llm.prices import (
+    Price,
+    estimated_prompt_tokens,
+    estimated_tokens,
+    price_of,
+    prices,
+    prices_path,
+)
+from evidencebench_core.llm.prompts import (
+    Prompt,
+    example_text,
+    focus_phrase,
+    numbered,
+    prompt,
+    prompt_folder,
+    prompt_names,
+    prompt_version,
+)
+from evidencebench_core.llm.request import Answer, ChatRequest, Message, Role
+
+__all__ = [
+    "DEFAULT_ADDRESS",
+    "LLM",
+    "Answer",
+    "AnswerCache",
+    "Budget",
+    "ChatRequest",
+    "Clock",
+    "Connection",
+    "Message",
+    "OnDelta",
+    "OutcomeKind",
+    "ParsedAnswer",
+    "Price",
+    "Prompt",
+    "RetryPolicy",
+    "Role",
+    "Spending",
+    "connection_from_environment",
+    "current_connection",
+    "estimated_prompt_tokens",
+    "estimated_tokens",
+    "example_text",
+    "focus_phrase",
+    "numbered",
+    "parsed",
+    "parsed_aspects",
+    "parsed_hypothesis",
+    "price_of",
+    "prices",
+    "prices_path",
+    "prompt",
+    "prompt_folder",
+    "prompt_names",
+    "prompt_version",
+    "using",
+]

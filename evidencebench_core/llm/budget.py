@@ -1,0 +1,222 @@
+"""What was spent, and the cap that nothing may go beyond."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from evidencebench_core.errors import BudgetReachedError, SettingError, shown
+from evidencebench_core.llm.prices import Price, price_of, prices
+
+__all__ = ["Budget", "Reservation", "Spending"]
+
+_FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What calls have taken.
+
+    Attributes
+    ----------
+    calls : int
+        Answered by the server, and so paid for.
+    cached : int
+        Answered from the store.
+    failed : int
+        Given up without an answer.
+    prompt_tokens, completion_tokens : int
+        Of the paid calls; ``estimated`` of these calls had no count from the server and were estimated.
+    money : float or None
+        Dollars; ``None`` as soon as a paid call's model has no known price.
+    seconds : float
+        The server's time, summed over calls.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: int = 0
+    money: float | None = 0.0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What a call under way is taken to cost until that is known."""
+
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    money: float
+
+
+class Budget:
+    """Counts calls, tokens and money, and refuses the call that would go beyond a cap; thread-safe.
+
+    A call under way is reckoned with its estimate (see `estimated_tokens`; its answer with the mean of the
+    answers so far, and no more than its ``max_tokens``), so a cap is passed by estimation errors at most.
+
+    Parameters
+    ----------
+    calls, tokens : int, optional
+    money : float, optional
+        Dollars.
+    table : mapping of str to Price, optional
+        Without it `prices`.
+
+    Raises
+    ------
+    SettingError
+        If a cap is negative.
+    """
+
+    def __init__(
+        self,
+        calls: int | None = None,
+        tokens: int | None = None,
+        money: float | None = None,
+        table: Mapping[str, Price] | None = None,
+    ) -> None:
+        for name, cap in (("calls", calls), ("tokens", tokens), ("money", money)):
+            if cap is not None and not cap >= 0:
+                raise SettingError(f"cap in {name}", f"is {shown(cap)}", "Give a number from 0 on.")
+        self.calls, self.tokens, self.money = calls, tokens, money
+        self._table = table
+        self._lock = threading.Lock()
+        self._spent = Spending()
+        self._under_way: dict[int, Reservation] = {}
+        self._held = (0, 0.0)  # tokens and dollars of what is under way
+
+    @property
+    def spent(self) -> Spending:
+        """So far; calls under way are not in it."""
+        with self._lock:
+            return self._spent
+
+    def price(self, model: str) -> Price | None:
+        """Of a model, by this budget's table."""
+        if self._table is None:
+            self._table = prices()
+        return price_of(model, self._table)
+
+    def reserve(
+        self, model: str, prompt_tokens: int, most: int | None = None, answers: bool = True
+    ) -> Reservation:
+        """Let a call begin.
+
+        Parameters
+        ----------
+        prompt_tokens : int
+            Estimated.
+        most : int, optional
+            Most tokens of the answer.
+        answers : bool
+            Whether tokens come back at all (embeddings have none).
+
+        Raises
+        ------
+        BudgetReachedError
+        """
+        price = self.price(model)
+        if price is None and self.money is not None:
+            raise BudgetReachedError(
+                "cap in money",
+                f"the price of {model} is not known",
+                "Put it into prices.toml, or cap calls or tokens instead.",
+                stops_run=True,
+            )
+        with self._lock:
+            spent, (held_tokens, held_money) = self._spent, self._held
+            guess = round(spent.completion_tokens / spent.calls) if spent.calls else _FIRST_GUESS
+            completion = min(guess, most if most is not None else guess) if answers else 0
+            money = price.of(prompt_tokens, completion) if price else 0.0
+            reservation = Reservation(model, prompt_tokens, completion, money)
+            tokens = prompt_tokens + completion
+            if self.calls is not None and spent.calls + len(self._under_way) + 1 > self.calls:
+                raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done")
+            if self.tokens is not None and spent.tokens + held_tokens + tokens > self.tokens:
+                raise _reached(
+                    f"{self.tokens:,} tokens",
+                    f"{spent.tokens:,} are spent and the next call takes about {tokens:,}",
+                )
+            if self.money is not None and (spent.money or 0.0) + held_money + money > self.money:
+                raise _reached(
+                    f"${self.money:,.2f}",
+                    f"${spent.money or 0:,.4f} are spent and the next call takes about ${money:,.4f}",
+                )
+            self._under_way[id(reservation)] = reservation
+            self._held = (held_tokens + tokens, held_money + money)
+            return reservation
+
+    def settle(
+        self,
+        reservation: Reservation,
+        prompt_tokens: int | None,
+        completion_tokens: int | None,
+        seconds: float,
+    ) -> None:
+        """A call was answered. Tokens that the server did not count stay as estimated."""
+        counted = prompt_tokens is not None and completion_tokens is not None
+        prompt = reservation.prompt_tokens if prompt_tokens is None else prompt_tokens
+        completion = reservation.completion_tokens if completion_tokens is None else completion_tokens
+        price = self.price(reservation.model)
+        with self._lock:
+            self._drop(reservation)
+            spent = self._spent
+            money = (
+                None if spent.money is None or price is None else spent.money + price.of(prompt, completion)
+            )
+            self._spent = replace(
+                spent,
+                calls=spent.calls + 1,
+                prompt_tokens=spent.prompt_tokens + prompt,
+                completion_tokens=spent.completion_tokens + completion,
+                estimated=spent.estimated + (not counted),
+                money=money,
+                seconds=spent.seconds + seconds,
+            )
+
+    def reestimated(self, reservation: Reservation, completion_tokens: int) -> Reservation:
+        """The same with what the answer's text makes likely, where the server does not count."""
+        with self._lock:
+            self._drop(reservation)
+            better = replace(reservation, completion_tokens=completion_tokens)
+            self._under_way[id(better)] = better
+            tokens, money = self._held
+            self._held = (tokens + better.prompt_tokens + completion_tokens, money + better.money)
+            return better
+
+    def release(self, reservation: Reservation) -> None:
+        """A call was given up without an answer."""
+        with self._lock:
+            self._drop(reservation)
+            self._spent = replace(self._spent, failed=self._spent.failed + 1)
+
+    def count_cached(self, n: int = 1) -> None:
+        """Answers that came from the store."""
+        with self._lock:
+            self._spent = replace(self._spent, cached=self._spent.cached + n)
+
+    def _drop(self, reservation: Reservation) -> None:
+        del self._under_way[id(reservation)]
+        tokens, money = self._held
+        tokens -= reservation.prompt_tokens + reservation.completion_tokens
+        self._held = (tokens, money - reservation.money if self._under_way else 0.0)
+
+
+def _reached(cap: str, state: str) -> BudgetReachedError:
+    return BudgetReachedError(
+        "budget",
+        f"the cap of {cap} is reached: {state}",
+        "Raise the cap and start again: what is answered is kept and costs nothing.",
+        stops_run=True,
+    )

@@ -1,0 +1,99 @@
+"""Which server is asked, and with which key. Keys stay in here: no repr, error or record shows one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
+__all__ = ["DEFAULT_ADDRESS", "Connection", "connection_from_environment", "current_connection", "using"]
+
+DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
+
+_HIDDEN: Final = "[key]"
+_SHORTEST_SECRET: Final = 4  # striking out every "a" would only garble texts
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A server that speaks the OpenAI protocol.
+
+    Attributes
+    ----------
+    base_url : str or None
+        Such as ``http://localhost:8000/v1``; ``None``: OpenAI itself.
+    api_key : str or None
+        ``None``: the server wants none. Not part of the repr.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        key = "none" if self.api_key is None else "hidden"
+        return f"Connection(base_url={self.address!r}, api_key=<{key}>)"
+
+    @property
+    def address(self) -> str:
+        """The server's address without user name, password, query and closing slash: safe to show."""
+        url = (self.base_url or "").strip() or DEFAULT_ADDRESS
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        if not parts.scheme or not host:
+            return self._without_secrets(url)
+        return f"{parts.scheme.lower()}://{host.lower()}{parts.path.rstrip('/')}"
+
+    def scrubbed(self, text: str) -> str:
+        """A text without the key, and without the password of the address, however they are written."""
+        return _BEARER.sub(rf"\1{_HIDDEN}", self._without_secrets(text))
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets():
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+    def _secrets(self) -> list[str]:
+        found = {self.api_key or "", (self.api_key or "").strip()}
+        if self.base_url:
+            before = self.base_url.partition("://")[2].partition("/")[0].rpartition("@")[0]
+            found.add(before.partition(":")[2] or before)
+            query = self.base_url.partition("?")[2]
+            found.update(pair.partition("=")[2] for pair in query.split("&"))
+        found |= {unquote(secret) for secret in found} | {quote(secret, safe="") for secret in found}
+        return sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+
+# Servers quote keys back, shortened or not: "Incorrect API key provided: sk-abc***xyz".
+_BEARER: Final = re.compile(r"((?:[Bb]earer\s+)|(?=\bsk-))[A-Za-z0-9._~+/*=-]{4,}")
+
+_OVERRIDE: ContextVar[Connection | None] = ContextVar("evidencebench_connection", default=None)
+
+
+def connection_from_environment() -> Connection:
+    """``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as the openai package reads them."""
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    return Connection((os.environ.get("OPENAI_BASE_URL") or "").strip() or None, key or None)
+
+
+def current_connection() -> Connection:
+    """The one that `using` has put in force in this context, else that of the environment."""
+    return _OVERRIDE.get() or connection_from_environment()
+
+
+@contextmanager
+def using(connection: Connection) -> Iterator[Connection]:
+    """Within the block, and in what is called from it, `current_connection` is this one.
+
+    Threads start with an empty context: whoever hands work to one passes the context on with
+    ``contextvars.copy_context().run(work)``.
+    """
+    token = _OVERRIDE.set(connection)
+    try:
+        yield connection
+    finally:
+        _OVERRIDE.reset(token)

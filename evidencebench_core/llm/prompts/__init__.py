@@ -1,0 +1,209 @@
+"""Prompts: files of ours, each with a version, and a user's own beside them.
+
+A prompt file is plain text: ``version: 1``, then parts headed ``=== system ===`` and ``=== user ===``, in
+which ``$name`` stands for what is put in. What comes out of papers is put between tags and can neither close
+its tag nor bring in another ``$name``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, cast
+
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.llm.request import Message, Role
+
+__all__ = [
+    "Prompt",
+    "example_text",
+    "focus_phrase",
+    "numbered",
+    "prompt",
+    "prompt_folder",
+    "prompt_names",
+    "prompt_version",
+]
+
+FIELDS: Final = frozenset(
+    {"aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences"}
+)
+
+_SUFFIXES: Final = (".txt", ".md")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
+_VERSION: Final = re.compile(r"version: *(\S+)")
+_TAG: Final = re.compile(r"<(?=\s*/?\s*(?:hypothesis|sentences|examples|example|aspects?)\b)", re.IGNORECASE)
+_LARGEST: Final = 1 << 20  # bytes of a prompt file
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt, ready to be filled.
+
+    Attributes
+    ----------
+    name : str
+    version : str
+        What its file says and the first 8 hex digits of the SHA-256 of its content: ``"1-5f0c2a9b"``. A
+        file that was changed and not renumbered is still told apart.
+    parts : tuple of (role, template)
+    fields : frozenset of str
+        What must be put in.
+    """
+
+    name: str
+    version: str
+    parts: tuple[tuple[Role, str], ...]
+    fields: frozenset[str]
+
+    def messages(self, **fields: str | int) -> tuple[Message, ...]:
+        """The conversation, with what its ``$names`` stand for. Fields that it does not use are ignored.
+
+        Raises
+        ------
+        SettingError
+            If one of its fields is not given.
+        """
+        if missing := sorted(self.fields - fields.keys()):
+            raise SettingError(
+                f"prompt {self.name}", f"needs ${missing[0]}, which is not known here", "Take another prompt."
+            )
+        values = {name: _defused(str(value)) for name, value in fields.items()}
+        return tuple(
+            Message(role, string.Template(template).substitute(values)) for role, template in self.parts
+        )
+
+
+def prompt(name: str) -> Prompt:
+    """A prompt by name: one of ours, or the user's file of that name.
+
+    Raises
+    ------
+    SettingError
+        If there is none, the user's file has the name of one of ours, or cannot be used; says why.
+    """
+    ours = _our_names()
+    own = _own_file(name)
+    if name in ours:
+        if own is not None:
+            raise SettingError(str(own), "has the name of a prompt of ours", "Give your copy another name.")
+        return _ours(name)
+    if own is None:
+        known = prompt_names()
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise SettingError(
+            "prompt",
+            f"{shown(name)} is not known",
+            f"{hint}Known: {', '.join(known)}; yours go to {prompt_folder()}.",
+        )
+    try:
+        if own.stat().st_size > _LARGEST:
+            raise SettingError(str(own), "is larger than 1 MB", "Write a shorter prompt.")
+        text = own.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(str(own), f"cannot be read ({error})", "Save it as UTF-8 text.") from error
+    return _from_text(name, text, str(own))
+
+
+def prompt_names() -> tuple[str, ...]:
+    """Ours, then the user's own, each sorted."""
+    ours = _our_names()
+    folder = prompt_folder()
+    found = (path.stem for path in folder.iterdir() if path.suffix in _SUFFIXES) if folder.is_dir() else ()
+    return (*ours, *sorted(name for name in set(found) if _NAME.fullmatch(name) and name not in ours))
+
+
+def prompt_version(name: str) -> str:
+    """The version of a prompt as it goes into a run's settings."""
+    return prompt(name).version
+
+
+def prompt_folder() -> Path:
+    """Where the user's own prompts are: ``EVIDENCEBENCH_PROMPTS``, else the user's config folder."""
+    if named := os.environ.get("EVIDENCEBENCH_PROMPTS"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return platformdirs.user_config_path("evidencebench", appauthor=False) / "prompts"
+
+
+def numbered(sentences: Iterable[str], first: int = 0) -> str:
+    """One sentence a line, ``{i}: {text}``; line ends within a sentence become spaces."""
+    return "\n".join(f"{index}: {_one_line(text)}" for index, text in enumerate(sentences, start=first))
+
+
+def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
+    """One example for ``$examples``: a hypothesis and its gold sentences. Join several with blank lines."""
+    chosen = "\n".join(f"- {_one_line(text)}" for text in sentences)
+    return f"Hypothesis: {_one_line(hypothesis)}\nBest choice:\n{chosen}"
+
+
+def focus_phrase(focus: str) -> str:
+    """What ``$focus`` stands for: "all" or "results" in words."""
+    return "results and analyses only" if focus == "results" else "from methods and participants to results"
+
+
+def _one_line(text: str) -> str:
+    return text if text.isprintable() else " ".join(text.split())
+
+
+def _defused(text: str) -> str:
+    """No text can close the tag it stands in, or open one of ours."""
+    return _TAG.sub("‹", text)
+
+
+@lru_cache(maxsize=1)
+def _our_names() -> tuple[str, ...]:
+    return tuple(sorted(one.name[:-4] for one in files(__package__).iterdir() if one.name.endswith(".txt")))
+
+
+@lru_cache(maxsize=64)
+def _ours(name: str) -> Prompt:
+    text = files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    return _from_text(name, text, f"prompt {name}")
+
+
+def _own_file(name: str) -> Path | None:
+    if not _NAME.fullmatch(name):
+        return None
+    candidates = (prompt_folder() / f"{name}{suffix}" for suffix in _SUFFIXES)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _from_text(name: str, text: str, place: str) -> Prompt:
+    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
+    pieces = _HEAD.split(text)
+    said = _VERSION.match(pieces[0].strip())
+    parts = tuple(
+        (cast(Role, role), body.strip()) for role, body in zip(pieces[1::2], pieces[2::2], strict=True)
+    )
+    if said is None or not parts or parts[-1][0] != "user" or not all(body for _, body in parts):
+        raise SettingError(
+            place,
+            "is no prompt",
+            "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours.",
+        )
+    fields: set[str] = set()
+    for _, body in parts:
+        template = string.Template(body)
+        if not template.is_valid():
+            raise SettingError(place, "has a '$' that starts no name", "Write '$$' for a dollar sign.")
+        fields.update(template.get_identifiers())
+    if unknown := sorted(fields - FIELDS):
+        raise SettingError(
+            place,
+            f"has an unknown field ${unknown[0]}",
+            f"Known: {', '.join(sorted(FIELDS))}; '$$' is a dollar sign.",
+        )
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return Prompt(name, f"{said[1]}-{digest}", parts, frozenset(fields))

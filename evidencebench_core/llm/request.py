@@ -1,0 +1,125 @@
+"""What is asked of a model, and the key under which its answer is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import orjson
+
+__all__ = ["Answer", "ChatRequest", "Message", "Role", "json_bytes", "request_key"]
+
+Role = Literal["system", "user", "assistant"]
+
+_KEY_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A question to a chat model.
+
+    Attributes
+    ----------
+    model : str
+    messages : tuple of Message
+    temperature : float or None
+        ``None``: the server's default. Left out where the server does not take it.
+    seed : int or None
+        ``None``: not sent. Left out where the server does not take it.
+    max_tokens : int or None
+        Most tokens of the answer; ``None``: the server's limit.
+    extra : tuple of (str, str, int, float or bool) pairs
+        Further fields of the request, such as ``(("reasoning_effort", "low"),)``.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    max_tokens: int | None = None
+    extra: tuple[tuple[str, str | int | float | bool], ...] = ()
+
+    def body(self) -> dict[str, Any]:
+        """The request as the server gets it, JSON-able; holds no secret."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+        }
+        for name in ("temperature", "seed", "max_tokens"):
+            if (value := getattr(self, name)) is not None:
+                body[name] = value
+        body.update(self.extra)
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model answered.
+
+    Attributes
+    ----------
+    text : str
+        The answer itself; ``""`` if there is none (a refusal, or all tokens went into thinking).
+    finish_reason : str
+        As the server says: ``"stop"``, ``"length"`` (cut off), ``"content_filter"``, ...; ``""``: not said.
+    refusal : str or None
+        What the model said instead of an answer, where the server tells it apart.
+    prompt_tokens, completion_tokens : int or None
+        As counted by the server; ``None`` where it does not.
+    seconds : float
+        From sending the attempt that succeeded to its last byte, when the answer was first given.
+    cached : bool
+        Whether it came from the store: nothing was sent, nothing paid.
+    reasoning : str
+        What a thinking model thought, where the server sends it apart from the text.
+    left_out : tuple of str
+        Fields of the request that the server did not take, so that they were not sent.
+    attempts : int
+        How often the request was sent.
+    """
+
+    text: str
+    finish_reason: str = ""
+    refusal: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float = 0.0
+    cached: bool = False
+    reasoning: str = ""
+    left_out: tuple[str, ...] = ()
+    attempts: int = 1
+
+
+def request_key(kind: str, body: object, address: str) -> str:
+    """The name of an answer: SHA-256, in hex, of the canonical JSON of what was asked, and where.
+
+    Neither key nor timeouts take part: the same question to the same server has the same answer,
+    whoever asks.
+
+    Parameters
+    ----------
+    kind : {"chat", "embedding"}
+    body : JSON-able
+    address : str
+        The server's, without user name, password and query.
+    """
+    asked = {"version": _KEY_VERSION, "kind": kind, "address": address, "body": body}
+    return hashlib.sha256(json_bytes(asked)).hexdigest()
+
+
+def json_bytes(value: object) -> bytes:
+    """Canonical JSON: sorted keys, no spaces, UTF-8 (escaped where a text holds half a surrogate pair)."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")

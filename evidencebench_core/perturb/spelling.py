@@ -1,0 +1,83 @@
+"""Spelling errors as in RAmBLA (section 3.1): characters replaced by others of their class.
+
+Each mutation takes another word and replaces one of its characters: a small letter by another small
+letter, a capital by a capital, a digit by a digit.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+from dataclasses import dataclass
+
+from evidencebench_core.errors import SettingError, shown
+
+__all__ = ["Misspelt", "misspelt"]
+
+_WORD = re.compile(r"\S*[A-Za-z0-9]\S*")
+_CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+
+
+@dataclass(frozen=True, slots=True)
+class Misspelt:
+    """A text with spelling errors.
+
+    Attributes
+    ----------
+    text : str
+        As long as the original.
+    n_asked : int
+    n_eligible : int
+        Words, that is runs without blanks, that have an ASCII letter or digit.
+    n_mutated : int
+        ``min(n_asked, n_eligible)``: every word is changed at most once.
+    """
+
+    text: str
+    n_asked: int
+    n_eligible: int
+    n_mutated: int
+
+    @property
+    def capped(self) -> bool:
+        """Whether there were fewer eligible words than mutations asked for."""
+        return self.n_mutated < self.n_asked
+
+
+def misspelt(text: str, n: int, seed: int = 0) -> Misspelt:
+    """The text with ``n`` of its words misspelt, or all of them where it has fewer.
+
+    The same text, number and seed give the same errors on every machine, and the errors for a smaller
+    ``n`` are among those for a larger one.
+
+    Parameters
+    ----------
+    text : str
+    n : int
+        0 or more.
+    seed : int
+        0 or more.
+
+    Raises
+    ------
+    SettingError
+        If ``n`` or ``seed`` is negative.
+    """
+    for name, value in (("n", n), ("seed", seed)):
+        if value < 0:
+            raise SettingError(f"spelling {name}", f"is {shown(value)}", "Give 0 or a positive number.")
+    words = list(_WORD.finditer(text))
+    rng = random.Random(f"spelling {seed} {text}")  # noqa: S311 - a reproducible draw, not a secret
+    rng.shuffle(words)
+    characters = list(text)
+    for word in words[:n]:
+        places = [place for place in range(*word.span()) if _class_of(text[place])]
+        place = places[rng.randrange(len(places))]
+        others = _class_of(text[place]).replace(text[place], "")
+        characters[place] = others[rng.randrange(len(others))]
+    return Misspelt("".join(characters), n, len(words), min(n, len(words)))
+
+
+def _class_of(character: str) -> str:
+    return next((letters for letters in _CLASSES if character in letters), "")

@@ -1,0 +1,57 @@
+"""What retrievers by embeddings have in common: the instructions, and cosines that cannot flicker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
+
+from evidencebench_core.retrievers.base import Query
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["INSTRUCTIONS", "Instruction", "cosines", "instruction_for"]
+
+Instruction = Literal["none", "er", "result", "auto"]
+
+INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "none": "",
+        "er": "From a biomedical study, find the most telling details that together make up "
+        "the evidence on this hypothesis: ",
+        "result": "From a biomedical study, find the most telling outcomes, results and analyses "
+        "that together make up the evidence on this hypothesis: ",
+    }
+)
+"""What stands before the hypothesis. Our wording, after the paper's appendix E.6."""
+
+
+def instruction_for(instruction: Instruction, query: Query) -> str:
+    """The key in `INSTRUCTIONS`: with ``auto`` the result instruction on the Result tasks, else the ER one."""
+    if instruction != "auto":
+        return instruction
+    return "result" if query.focus == "results" else "er"
+
+
+def cosines(vectors: NDArray[np.float32]) -> list[float]:
+    """Cosine of the first row with each of the others, rounded to six decimals; 0 for a vector of zeros.
+
+    Parameters
+    ----------
+    vectors : array of shape (1 + n, dimensions)
+
+    Returns
+    -------
+    list of n floats, -1 to 1
+    """
+    import numpy as np
+
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1))
+    # summed row by row: a matrix product may give equal rows different last digits
+    products = (wide[1:] * wide[0]).sum(axis=1)
+    norms = lengths[1:] * lengths[0]
+    values = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return [round(float(value), 6) for value in values]

@@ -1,0 +1,83 @@
+"""Similarity of embeddings that a server computes, every sentence on its own (spec rule 21)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from types import MappingProxyType
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
+from evidencebench_core.retrievers.llm.rehearsal import Planned, Rehearsal
+from evidencebench_core.retrievers.llm.session import Session, default_session
+from evidencebench_core.retrievers.ranking import ranked
+
+__all__ = ["Embeddings"]
+
+
+class Embeddings:
+    """Cosine of the hypothesis' and each sentence's embedding, by ``/v1/embeddings``.
+
+    Vectors are kept in the store text by text: what is known is not sent again. Equal cosines keep the
+    order of the paper.
+
+    Parameters
+    ----------
+    model : str
+        As the server calls it.
+    instruction : {"none", "er", "result", "auto"}
+        Text put before the hypothesis, as of `Dense`.
+    session : Session, optional
+        See `connected`; without it one with the server and the store of the environment.
+
+    Raises
+    ------
+    SettingError
+        Without a model.
+    """
+
+    name = "embeddings"
+    concurrency = 8
+
+    def __init__(
+        self, *, model: str | None = None, instruction: Instruction = "none", session: Session | None = None
+    ) -> None:
+        if model is None:
+            raise SettingError(
+                "retriever embeddings", "has no model", "Name one, as in --set model=text-embedding-3-small."
+            )
+        self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
+        self._model, self._instruction = model, instruction
+        self._session = session
+
+    def connected(self, session: Session) -> Embeddings:
+        """The same, asking through a session."""
+        return Embeddings(model=self._model, instruction=self._instruction, session=session)
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """Rank by cosine and select the best.
+
+        Raises
+        ------
+        LLMError
+            If the server gives no vectors.
+        """
+        if self._session is None:
+            return self.connected(default_session()).retrieve(query)
+        started = perf_counter()
+        self._session.check()
+        instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
+        texts = (instruction + query.hypothesis, *query.sentences)
+        vectors = self._session.client.embed(self._model, texts, fresh=self._session.fresh)
+        details = {"instruction": instruction.strip()} if instruction else {}
+        return ranked(query, cosines(vectors), started, MappingProxyType(details))
+
+    def rehearsed(self, queries: Sequence[Query]) -> Planned:
+        """What the queries of one instance will take at most: vectors already kept are not looked for."""
+        real = self._session or default_session()
+        rehearsal = Rehearsal(real.client, real.fresh)
+        stand_in = self.connected(Session(rehearsal, real.store))
+        for query in queries:
+            stand_in.retrieve(query)
+        return rehearsal.planned

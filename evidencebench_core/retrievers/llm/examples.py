@@ -1,0 +1,138 @@
+"""Examples in prompts: hypotheses of other papers with their gold sentences, never a whole paper (rule 14)."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evidencebench_core.errors import RetrieverError, shown
+from evidencebench_core.llm.prompts import example_text
+from evidencebench_core.metrics import optimal_cover
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.model import Focus, Instance
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.retrievers.base import Query
+
+__all__ = ["MADE_UP", "Example", "ExamplePool", "is_same_paper"]
+
+_LONG: Final = 30  # characters; shorter sentences, such as headings, stand in many papers
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A hypothesis with the sentences that were the best choice for it."""
+
+    hypothesis: str
+    sentences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return example_text(self.hypothesis, self.sentences)
+
+
+MADE_UP: Final = Example(
+    "Regular afternoon naps improve the working memory of older adults.",
+    (
+        "After twelve weeks the nap group recalled 7.9 of 12 digits and the control group 6.8 "
+        "(difference 1.1, 95% confidence interval 0.4 to 1.8, p = 0.003).",
+        "The benefit was confined to participants who slept less than 60 minutes; longer naps made no difference.",
+        "In a mediation analysis, time in slow-wave sleep accounted for 38% of the effect on recall.",
+        "Attention, reaction time and mood did not differ between the groups at any visit.",
+    ),
+)
+"""The one shot of `result-section` where no dataset of examples is named: invented, so that it is in none."""
+
+
+class ExamplePool:
+    """Examples of one dataset, in one random order for all queries; for any number of threads.
+
+    Every query gets the first ones of the order that are not its own: so the beginnings of prompts are
+    alike, which servers with a prompt cache are quicker and cheaper on.
+
+    Parameters
+    ----------
+    store : Store
+    dataset : str
+        Its name.
+    seed : int
+        Of the order.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+
+    def __init__(self, store: Store, dataset: str, seed: int) -> None:
+        self._store, self.dataset = store, dataset
+        self.sha256 = store.dataset(dataset).sha256
+        self._order = sorted(store.ids(dataset))
+        random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
+        self._read: list[Instance] = []
+        self._lock = threading.Lock()
+
+    def drawn(self, query: Query, n: int) -> tuple[Example, ...]:
+        """``n`` examples for a query, or as many as there are.
+
+        Instances with the query's hypothesis or paper are passed over, and those that have nothing to
+        cover in its focus.
+
+        Raises
+        ------
+        RetrieverError
+            If there is none at all.
+        """
+        paper = _long_sentences(query.sentences)
+        examples: list[Example] = []
+        for instance in self._instances():
+            if len(examples) == n:
+                break
+            if _words(instance.hypothesis) == _words(query.hypothesis):
+                continue
+            sentences = _gold(instance, query.focus)
+            if sentences and not is_same_paper(paper, _long_sentences(instance.sentences)):
+                examples.append(Example(instance.hypothesis, sentences))
+        if not examples:
+            raise RetrieverError(
+                "retriever llm",
+                f"dataset {shown(self.dataset)} has no example for this query",
+                "Name another.",
+            )
+        return tuple(examples)
+
+    def _instances(self) -> Iterator[Instance]:
+        place = 0
+        while place < len(self._order):
+            with self._lock:
+                if place == len(self._read):
+                    self._read.append(self._store.get(self.dataset, self._order[place]))
+            yield self._read[place]
+            place += 1
+
+
+def is_same_paper(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two papers share at least half of the smaller one's sentences.
+
+    A query tells neither instance nor paper id, and its paper may be rearranged or cut.
+    """
+    return 2 * len(a & b) >= min(len(a), len(b)) > 0
+
+
+def _long_sentences(sentences: Iterable[str]) -> frozenset[str]:
+    """The sentences of at least 30 characters; all, if there are none of those."""
+    texts = frozenset(map(_words, sentences))
+    return frozenset(text for text in texts if len(text) >= _LONG) or texts
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _gold(instance: Instance, focus: Focus) -> tuple[str, ...]:
+    """The gold list: the file's own optimal selection, or one as small that covers as much."""
+    stored = instance.stored.get("er@optimal" if focus == "all" else "result-er@optimal")
+    indices = optimal_cover(instance.evidence.covers(focus)) if stored is None else stored.sentence_indices
+    return tuple(instance.sentences[index] for index in indices)

@@ -1,0 +1,134 @@
+"""What is kept of every call to a model, and how a reader gets it back from a stored retrieval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from evidencebench_core.llm.request import Message
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.retrievers.base import Retrieval
+
+__all__ = ["CallRecord", "calls_in", "calls_json", "outcome_of", "reasons_in", "reasons_json"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One question to the model and what came back.
+
+    Attributes
+    ----------
+    step : str
+        What the call was for: ``"whole paper"``, ``"section 2 of 7"``, ``"final choice"``.
+    prompt : str
+        Name and version of the prompt file.
+    key : str
+        Names request and answer in the store.
+    text, thinking : str
+        The raw answer, and what a thinking model thought where the server sends it apart.
+    kind : str
+        One of `OUTCOME_KINDS`; ``"failed"``: there was no answer, and ``problem`` says why.
+    picked : tuple of int
+        The chosen numbers as the prompt counts them.
+    n_unknown : int
+        Numbers in the list that the prompt did not show.
+    finish_reason, refusal, problem : str
+        As the server says them; empty where it does not.
+    prompt_tokens, completion_tokens : int or None
+        As the server counts; ``None`` where it does not.
+    seconds : float
+        That the server took, when the answer was first given.
+    cached : bool
+        It came from the store and cost nothing.
+    cost : float or None
+        Dollars when the answer was first given; ``None`` where price or tokens are not known.
+    left_out : tuple of str
+        Fields of the request that the server did not take.
+    messages : tuple of Message
+        The prompt as sent. Stored only where the store does not have it under the key.
+    """
+
+    step: str
+    prompt: str
+    key: str = ""
+    text: str = ""
+    thinking: str = ""
+    kind: str = ""
+    picked: tuple[int, ...] = ()
+    n_unknown: int = 0
+    finish_reason: str = ""
+    refusal: str = ""
+    problem: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float = 0.0
+    cached: bool = False
+    cost: float | None = None
+    left_out: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+
+
+_FIELDS = tuple(field.name for field in fields(CallRecord))
+
+
+def calls_json(calls: tuple[CallRecord, ...]) -> str:
+    """Calls as `calls_in` reads them; what is empty is left out."""
+    return json.dumps([_document(call) for call in calls])
+
+
+def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
+    """The calls behind a retrieval, in the order in which they were made; none if it asked no model.
+
+    Parameters
+    ----------
+    retrieval : Retrieval
+    store : Store, optional
+        Where the prompts are; without it ``messages`` may be empty.
+    """
+    calls = tuple(_call(one) for one in json.loads(retrieval.details.get("calls", "[]")))
+    if store is None:
+        return calls
+    from evidencebench_core.llm.answers import AnswerCache
+
+    answers = AnswerCache(store)
+    return tuple(
+        call if call.messages else replace(call, messages=_sent(answers.request(call.key))) for call in calls
+    )
+
+
+def reasons_json(selection: tuple[int, ...], reasons: Mapping[int, str]) -> str:
+    """The model's reasons in the order of the selection: that survives another numbering of the paper."""
+    return json.dumps([reasons.get(index, "") for index in selection])
+
+
+def reasons_in(retrieval: Retrieval) -> dict[int, str]:
+    """What the model said of its picks, by sentence index; picks that it said nothing of are left out."""
+    reasons = json.loads(retrieval.details.get("reasoning", "[]"))
+    return {index: reason for index, reason in zip(retrieval.selection, reasons, strict=False) if reason}
+
+
+def outcome_of(retrieval: Retrieval) -> str:
+    """What came back, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
+    return retrieval.details.get("outcome", "").partition(" ")[0]
+
+
+def _document(call: CallRecord) -> dict[str, Any]:
+    values = {name: getattr(call, name) for name in _FIELDS}
+    document = {name: value for name, value in values.items() if value not in (None, "", ())}
+    if call.messages:
+        document["messages"] = [{"role": one.role, "content": one.content} for one in call.messages]
+    return document
+
+
+def _call(values: dict[str, Any]) -> CallRecord:
+    messages = tuple(Message(**one) for one in values.pop("messages", ()))
+    picked, left_out = values.pop("picked", ()), values.pop("left_out", ())
+    return CallRecord(**values, picked=tuple(picked), left_out=tuple(left_out), messages=messages)
+
+
+def _sent(body: Any) -> tuple[Message, ...]:
+    return tuple(Message(one["role"], one["content"]) for one in (body or {}).get("messages", ()))

@@ -1,0 +1,97 @@
+"""A run before it begins: its identity, and its retriever, connected to a server where it asks one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers import (
+    Retriever,
+    ServedRetriever,
+    full_settings,
+    make_retriever,
+    retriever_entry,
+)
+from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.variant import Variant
+
+if TYPE_CHECKING:
+    from evidencebench_core.retrievers.llm.session import Session
+
+__all__ = ["Prepared", "prepared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that could begin.
+
+    Attributes
+    ----------
+    dataset : DatasetInfo
+    spec : RunSpec
+    retriever_for : callable
+        From an instance's gold to the retriever to ask; only the oracle looks at it.
+    served : ServedRetriever or None
+        The retriever, if it asks a server.
+    session : Session or None
+        Through which it asks.
+    """
+
+    dataset: DatasetInfo
+    spec: RunSpec
+    retriever_for: Callable[[EvidenceSet], Retriever]
+    served: ServedRetriever | None = None
+    session: Session | None = None
+
+
+def prepared(
+    store: Store,
+    dataset: str,
+    retriever: str,
+    settings: Mapping[str, object] | None = None,
+    variant: Variant | None = None,
+    session: Session | None = None,
+) -> Prepared:
+    """Check what is to be run, and make its retriever; nothing is asked or stored.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such dataset, retriever or setting; or a session for a retriever that asks no server.
+    RetrieverError
+        If the retriever cannot be loaded.
+    """
+    info = store.dataset(dataset)
+    full = full_settings(retriever, settings)
+    name, digest = (variant.name, variant.digest) if variant else ("", "")
+    if retriever_entry(retriever).sees_gold:
+        _refuse(retriever, session)
+        return Prepared(
+            info,
+            RunSpec(info.sha256, retriever, full, name, digest),
+            lambda evidence: make_retriever(retriever, full, evidence=evidence),
+        )
+    made = make_retriever(retriever, full)
+    if not isinstance(made, ServedRetriever):
+        _refuse(retriever, session)
+        return Prepared(info, RunSpec(info.sha256, retriever, full, name, digest), lambda _: made)
+    if session is None:
+        from evidencebench_core.retrievers.llm.session import session_for
+
+        session = session_for(store)
+    served = made.connected(session)
+    spec = RunSpec(info.sha256, retriever, served.settings, name, digest)
+    return Prepared(info, spec, lambda _: served, served, session)
+
+
+def _refuse(retriever: str, session: Session | None) -> None:
+    if session is not None:
+        raise SettingError(
+            f"retriever {retriever}",
+            "asks no server",
+            "Leave out what is for one: concurrency, fresh answers, caps in calls, tokens and money.",
+        )

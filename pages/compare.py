@@ -1,0 +1,136 @@
+"""Compare: any number of runs or imported systems against each other, and two of them closely."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import resources
+from components.compare.choice import (
+    CHOICE_DEFAULTS,
+    imported_picker,
+    pair_picker,
+    run_picker,
+    source_picker,
+)
+from components.compare.matrix import draw_matrix, draw_pairs
+from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
+from components.copy_link import copy_link
+from components.middle.along import resamples
+from components.page import dataset_picker, guarded
+from components.state import PageState
+from components.task_picker import task_picker
+from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.comparison import comparison
+from evidencebench_core.analyses.slices import slice_report
+from evidencebench_core.analyses.slicing import SECTIONS_UP_TO, slices_of
+from evidencebench_core.analyses.systems import Systems, imported_systems
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Task
+
+DEFAULTS = {
+    "dataset": "",
+    "task": "er@optimal",
+    "outcome": "only A",
+    "aspects": "",
+    "family": "",
+    "slice": "",
+    **CHOICE_DEFAULTS,
+}
+
+
+def draw(state: PageState) -> None:
+    st.title("Compare")
+    source = source_picker(state)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = dataset_picker(state) if source == "runs" else None
+        if source == "runs" and dataset is None:
+            return
+        task = task_picker(state)
+        copy_link(state.link("task", **({"dataset": dataset.name} if dataset else {})))
+    if dataset is None:
+        _imported(state, task)
+    else:
+        _runs(state, dataset, task)
+
+
+def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
+    runs = run_picker(state, dataset, task)
+    if not runs:
+        return
+    report = resources.report(
+        "comparison",
+        _key(dataset, task, runs),
+        lambda: comparison(resources.systems(runs, task.name), n_resamples=resamples(dataset.n_instances)),
+    )
+    chosen = _closely(state, report)
+    if chosen is None:
+        return
+    a, b = (next(run for run in runs if run.id == key) for key in chosen)
+    st.markdown("#### Disagreements, aspect by aspect")
+    if (
+        dataset.n_instances < SECTIONS_UP_TO
+        or state["aspects"]
+        or st.button("Look at the aspects of all papers")
+    ):
+        state.put(aspects="1" if dataset.n_instances >= SECTIONS_UP_TO else None)
+        draw_disagreements(state, dataset, task, (a, b))
+    st.markdown("#### Slice by slice")
+    both = resources.systems(runs, task.name).only(b.id, a.id)
+    key = (_key(dataset, task, runs), both.keys)
+    sliced = resources.report("slices", key, lambda: _slices(dataset, task, both))
+    draw_slices(state, dataset, task, sliced, (a, b))
+
+
+def _imported(state: PageState, task: Task) -> None:
+    names = imported_picker(state, task)
+    if not names:
+        return
+    systems = imported_systems(resources.store(), names, task)
+    st.caption(
+        "Other people's systems on their own instances: they are compared with each other, never with runs."
+    )
+    report = resources.report(
+        "comparison", (systems.where, systems.notes, task.name, names), lambda: comparison(systems)
+    )
+    if _closely(state, report) is not None:
+        st.caption(
+            "Only recalls were imported, neither picks nor papers: so there are no aspects and no slices to show."
+        )
+
+
+def _closely(state: PageState, report: Report) -> tuple[str, str] | None:
+    """The whole comparison, then A against B; what is chosen as A and B, if there are two at all."""
+    systems = report.tables["systems"]
+    if not int(systems["n"].iloc[0]):
+        st.info(
+            "No instance is scored in all of these runs, so there is nothing to pair. Take fewer of them."
+        )
+        return None
+    if len(systems) < 2:
+        st.info("Choose a second one: this page compares.")
+        return None
+    draw_matrix(report)
+    ranked = systems.sort_values("recall", ascending=False, kind="stable")
+    with_gold_last = ranked.iloc[(ranked["label"] == "oracle").argsort(kind="stable")]
+    st.markdown("### Two of them closely")
+    a, b = pair_picker(state, list(with_gold_last["system"]), list(with_gold_last["label"]))
+    draw_verdict(report, a, b)
+    draw_forest(state, report, a, b)
+    with st.expander("Every pair in figures"):
+        draw_pairs(state, report, (a, b))
+    return a, b
+
+
+def _slices(dataset: DatasetInfo, task: Task, systems: Systems) -> Report:
+    families, notes = slices_of(resources.store(), dataset.name, systems.ids, task)
+    listed = len(systems.ids) <= SECTIONS_UP_TO
+    return slice_report(systems, families, notes, instances=listed)
+
+
+def _key(dataset: DatasetInfo, task: Task, runs: tuple[RunInfo, ...]) -> tuple[object, ...]:
+    return (dataset.sha256, task.name, *((run.id, run.tasks[task.name], run.n_failed) for run in runs))
+
+
+with guarded():
+    draw(PageState("compare", DEFAULTS))

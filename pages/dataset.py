@@ -1,0 +1,58 @@
+"""Dataset: what it is made of, where its aspects can be found, how redundant its gold is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import resources
+from components.copy_link import copy_link
+from components.dataset_parts import draw_distributions, draw_overview, draw_places
+from components.markdown import literal
+from components.page import dataset_picker, guarded
+from components.state import PageState
+from evidencebench_core.analyses.dataset import dataset_report
+from evidencebench_core.analyses.section_class import SECTION_CLASSES
+
+DEFAULTS = {"dataset": "", "quantity": "sentences", "by": "sections"}
+PLACES = {"sections": "Section", "types": "Sentence type"}
+
+
+def draw(state: PageState) -> None:
+    st.title("Dataset")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = dataset_picker(state)
+        if dataset is None:
+            return
+        copy_link(state.link(dataset=dataset.name))
+    if dataset.synthetic:
+        st.caption("These are invented papers, made for trying things out.")
+    with st.spinner("Reading the papers …"):
+        report = resources.report(
+            "dataset", (dataset.sha256, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
+        )
+    draw_overview(report, dataset)
+    st.markdown("#### Distributions")
+    quantities = list(report.tables["overview"]["quantity"])
+    shown = state["quantity"] if state["quantity"] in quantities else "sentences"
+    st.selectbox("Quantity", quantities, **state.widget("quantity", shown))
+    draw_distributions(report, dataset, shown)
+    st.markdown("#### Where aspects can be found")
+    by = state["by"] if state["by"] in PLACES else "sections"
+    st.segmented_control(
+        "By",
+        list(PLACES),
+        format_func=PLACES.__getitem__,
+        **state.widget("by", by, lambda chosen: chosen or by),
+    )
+    draw_places(report, dataset, by)
+    if by == "sections":
+        st.caption(
+            f"Sections are read from the headings, as {literal(', '.join(SECTION_CLASSES))}; what stands under a "
+            "heading that says none of these belongs to the last one that did."
+        )
+    if st.button("Browse its instances"):
+        st.switch_page("pages/browse.py", query_params={"dataset": dataset.name})
+
+
+with guarded():
+    draw(PageState("dataset", DEFAULTS))

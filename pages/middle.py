@@ -1,0 +1,55 @@
+"""Lost in the middle: where evidence stands, where runs look, and what a place in the paper changes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.copy_link import copy_link
+from components.middle.along import ALONG_DEFAULTS, draw_along
+from components.middle.moved import MOVED_DEFAULTS, draw_moved
+from components.middle.runs import run_picker
+from components.middle.split import SPLIT_DEFAULTS, draw_split
+from components.page import dataset_picker, guarded
+from components.state import PageState
+from components.task_picker import task_picker
+
+DEFAULTS = {
+    "dataset": "",
+    "task": "er@optimal",
+    "runs": "",
+    "view": "along",
+    "mark": "",
+    **ALONG_DEFAULTS,
+    **SPLIT_DEFAULTS,
+    **MOVED_DEFAULTS,
+}
+VIEWS = {
+    "along": ("Along the paper", draw_along),
+    "ends": ("Ends against middle", draw_split),
+    "needle": ("A part moved", draw_moved),
+}
+
+
+def draw(state: PageState) -> None:
+    st.title("Lost in the middle")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = dataset_picker(state)
+        if dataset is None:
+            return
+        task = task_picker(state)
+        copy_link(state.link("task", dataset=dataset.name))
+    runs = run_picker(state, dataset, task)
+    view = state["view"] if state["view"] in VIEWS else "along"
+    st.segmented_control(
+        "Question",
+        list(VIEWS),
+        required=True,
+        format_func=lambda name: VIEWS[name][0],
+        label_visibility="collapsed",
+        **state.widget("view", view, reset=("mark",)),
+    )
+    VIEWS[view][1](state, dataset, task, runs)
+
+
+with guarded():
+    draw(PageState("middle", DEFAULTS))

@@ -1,0 +1,182 @@
+"""Missed aspects: the queue of a run's misses, and one of them looked into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import resources
+from components.copy_link import copy_link
+from components.markdown import literal
+from components.missed import (
+    QUEUE_DEFAULTS,
+    Queue,
+    draw_filters,
+    draw_miss,
+    draw_queue,
+    draw_shares,
+    queue_from,
+)
+from components.missed.export import draw_export
+from components.missed.queue import Key
+from components.missed.top import to_top
+from components.page import dataset_picker, guarded, percent
+from components.state import PageState
+from components.task_picker import task_picker
+from evidencebench_core.analyses.missed_report import left_out_notes
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.tasks import Task, task_named
+
+DEFAULTS = {
+    "dataset": "",
+    "run": "",
+    "task": "result-er@optimal",
+    "instance": "",
+    "aspect": "",
+    "sentence": "",
+    "system": "",
+    **QUEUE_DEFAULTS,
+}
+
+
+def draw(state: PageState) -> None:
+    chosen = _chosen(state) if state["instance"] else _pickers(state)
+    if chosen is None:
+        return
+    dataset, run, task = chosen
+    if not run.tasks.get(task.name):
+        st.info(
+            f"{literal(run.label)} has no answers for {literal(task.title)}. "
+            f"It has: {literal(', '.join(run.tasks) or 'none')}. The Leaderboard adds tasks to a run."
+        )
+        return
+    with st.spinner("Looking through the run …", show_time=True):
+        queue = queue_from(state, dataset, run, task)
+    to_top(state["instance"] + state["aspect"])
+    if state["instance"]:
+        _one(state, dataset, queue)
+    else:
+        _all(state, dataset, queue, task)
+
+
+def _chosen(state: PageState) -> tuple[DatasetInfo, RunInfo, Task]:
+    """What a link to one miss names.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        If something of it is not there.
+    """
+    dataset = resources.named_dataset(state["dataset"])
+    run = RunStore(resources.store()).run(state["run"]) if state["run"] else _first(resources.runs(dataset))
+    return dataset, run, task_named(state["task"])
+
+
+def _first(runs: Sequence[RunInfo]) -> RunInfo:
+    """The run to begin with: not the oracle, if there is another."""
+    return next((run for run in runs if run.retriever != "oracle"), runs[0])
+
+
+def _pickers(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
+    st.title("Missed aspects")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = dataset_picker(state)
+        run = None if dataset is None else _run_picker(state, dataset)
+        if dataset is None or run is None:
+            return None
+        task = task_picker(state)
+        copy_link(state.link("task", "run", dataset=dataset.name, run=run.id))
+    return dataset, run, task
+
+
+def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
+    runs = {run.id: run for run in resources.runs(dataset)}
+    if not runs:
+        st.info(
+            f"Here you work through what a run missed: how near it was, what took its place, why. There is no run on "
+            f"{literal(dataset.name)} yet."
+        )
+        if st.button("Start one on the Leaderboard", type="primary"):
+            st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
+        return None
+    wanted = state["run"] or next(
+        (i for i, run in runs.items() if run.retriever != "oracle"), next(iter(runs))
+    )
+    if wanted not in runs:
+        st.warning(f"There is no run {literal(wanted)} on {literal(dataset.name)}; another is shown.")
+        wanted = _first(tuple(runs.values())).id
+    st.selectbox(
+        "Run",
+        list(runs),
+        format_func=lambda run_id: f"{runs[run_id].label} ({run_id[:6]})",
+        **state.widget("run", wanted, reset=("page", "sentence", "system")),
+    )
+    return runs[wanted]
+
+
+def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> None:
+    n_missed, n_asked = int(queue.asked["missed"].sum()), len(queue.asked)
+    what = "result aspects" if task.focus == "results" or state["all"] != "1" else "aspects"
+    share = percent(n_missed / n_asked) if n_asked else "–"
+    notes = left_out_notes(queue.outcomes, task.focus == "all" and state["all"] != "1")
+    st.markdown(
+        f"**{n_missed:,} of {n_asked:,} {what} missed ({share})** in {queue.asked['instance'].nunique():,} instances. "
+        + " ".join(notes)
+    )
+    if task.focus == "all":
+        st.toggle(
+            "All aspects, not the result aspects only",
+            **state.widget("all", state["all"] == "1", lambda on: "1" if on else "", reset=("page",)),
+        )
+    if not n_missed:
+        st.success("Nothing was missed.")
+        return
+    if not queue.with_words:
+        st.toggle(
+            f"Read the papers of all {dataset.n_instances:,} instances, for part of the paper, word overlap and causes "
+            "(some seconds, once)",
+            **state.widget("words", False, lambda on: "1" if on else ""),
+        )
+    draw_shares(state, queue)
+    draw_filters(state, dataset, queue)
+    noted = sum(key in queue.notes for key in queue.keys)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            f"{len(queue.shown):,} of {n_missed:,} misses, {noted:,} with a note. "
+            "Nearest first unless sorted otherwise; click one to look into it."
+        )
+        draw_export(queue)
+    draw_queue(state, dataset, queue)
+
+
+def _one(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
+    """The bar with the neighbours in the queue, and the miss."""
+    keys = queue.keys
+    here = (state["instance"], state["aspect"])
+    place = keys.index(here) if here in keys else None
+    following = keys[place + 1] if place is not None and place + 1 < len(keys) else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("All misses"):
+            _open(state, ("", ""))
+        if st.button("Previous", disabled=not place):
+            _open(state, keys[(place or 1) - 1])
+        if st.button("Next", disabled=following is None):
+            _open(state, following or here)
+        where = f"Miss {place + 1:,} of {len(keys):,}" if place is not None else "Outside the current filter"
+        noted = sum(key in queue.notes for key in keys)
+        st.caption(
+            f"{where}, {noted:,} noted · {literal(queue.run.label)}, {literal(queue.task.title)} · {literal(here[0])}"
+        )
+        copy_link(state.link("task", "run", dataset=dataset.name, run=queue.run.id))
+    draw_miss(state, dataset, queue, following)
+
+
+def _open(state: PageState, key: Key) -> None:
+    state.put(instance=key[0], aspect=key[1], sentence=None, system=None)
+    st.rerun()
+
+
+with guarded():
+    draw(PageState("missed", DEFAULTS))

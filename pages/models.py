@@ -1,0 +1,65 @@
+"""Models: the server and its key, the prices, and the prompts."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.llm.prices import draw_prices
+from components.llm.prompts import draw_prompts
+from components.llm.server import draw_server, session_connection, session_model
+from components.markdown import literal
+from components.page import guarded
+from components.retriever_picker import Choice, choices_text
+from components.state import PageState, kept, open_later
+
+DEFAULTS = {"part": "server", "prompt": ""}
+PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts"}
+
+
+def draw(state: PageState) -> None:
+    st.title("Models")
+    st.markdown(
+        "Language models choose evidence through any server that speaks the OpenAI protocol: a maker's, or one "
+        "on your own machine."
+    )
+    if state["part"] not in PARTS:
+        st.warning(f"There is no part {literal(state['part'], 80)}; the server is shown instead.")
+        state.put(part=None)
+    st.segmented_control(
+        "Part of the page",
+        list(PARTS),
+        format_func=PARTS.__getitem__,
+        label_visibility="collapsed",
+        **state.widget("part", state["part"], lambda name: name),
+    )
+    if state["part"] == "prices":
+        draw_prices()
+    elif state["part"] == "prompts":
+        draw_prompts(state)
+    else:
+        draw_server()
+        _next()
+
+
+def _next() -> None:
+    """What to do from here: try, then ask."""
+    if not session_model() or not kept(f"llm.tried.{session_connection().address}"):
+        st.info(
+            "Three steps: give the address of a server (the names below the field fill in the usual ones; a local "
+            "server needs no key), try the connection to see its models, choose one. Nothing is asked of a model "
+            "until you click, and every run tells first what it will take."
+        )
+        return
+    st.markdown("Now the model can be asked:")
+    with st.container(horizontal=True):
+        st.button("About one instance", on_click=open_later, args=("browse", {"r": _choice()}))
+        st.button("About a whole dataset", on_click=open_later, args=("leaderboard", {}))
+
+
+def _choice() -> str:
+    """The retriever in a link of Browse."""
+    return choices_text([Choice("llm", {"model": session_model()})])
+
+
+with guarded():
+    draw(PageState("models", DEFAULTS))

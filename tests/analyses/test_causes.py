@@ -1,0 +1,87 @@
+"""One rule at a time, at its threshold and just beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evidencebench_core.analyses.causes import CAUSES, Thresholds, suggestions, with_causes_of_missed
+from evidencebench_core.errors import SettingError
+
+# A miss that only the last rule is about: far down, enough words, at the end, picks from the body.
+FAR: dict[str, Any] = {
+    "budget": 4, "best_rank": 50, "distance": 46, "n_picks": 4, "n_adding": 2, "n_repeating": 0, "overlap": 0.5,
+    "covering": (90,), "n_covering": 1, "n_sentences": 101, "picks": (10, 50, 80, 85), "front_share": 0.25,
+    "types": ("normal_paragraph",),
+}  # fmt: skip
+
+
+def names(thresholds: Thresholds | None = None, **changes: Any) -> list[str]:
+    return [found.cause.name for found in suggestions({**FAR, **changes}, thresholds)]
+
+
+def test_the_last_rule_always_applies() -> None:
+    assert names() == ["far"]
+    assert names(best_rank=pd.NA, distance=pd.NA, overlap=float("nan"), front_share=float("nan")) == ["far"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"best_rank": 7, "distance": 3}, ["budget", "near"]),
+        ({"best_rank": 8, "distance": 4}, ["near"]),
+        ({"best_rank": 14, "distance": 10}, ["near"]),
+        ({"best_rank": 15, "distance": 11}, ["far"]),
+        ({"n_adding": 4}, ["budget", "far"]),  # all four picks add an aspect
+        ({"n_adding": 1, "n_picks": 1, "budget": 1}, ["far"]),  # with K = 1 that says nothing
+        ({"n_adding": 3, "n_picks": 3}, ["far"]),  # a place was left
+        ({"n_repeating": 1}, ["redundancy", "far"]),
+        ({"overlap": 0.1}, ["vocabulary", "far"]),
+        ({"overlap": 0.11}, ["far"]),
+        ({"covering": (40, 60), "picks": (1, 2, 80, 90)}, ["position", "far"]),
+        ({"covering": (40, 70), "picks": (1, 2, 80, 90)}, ["far"]),  # one stands outside
+        ({"covering": (40, 60)}, ["far"]),  # pick 50 stands there too
+        ({"front_share": 0.5}, ["front", "far"]),
+        ({"front_share": 0.5, "types": ("normal_paragraph", "abstract")}, ["far"]),
+    ],
+)
+def test_a_rule_applies_at_its_threshold(changes: dict[str, Any], expected: list[str]) -> None:
+    assert names(**changes) == expected
+
+
+def test_the_first_in_the_stated_order_comes_first() -> None:
+    every = names(
+        best_rank=7, distance=3, n_repeating=2, overlap=0.0, covering=(50,), picks=(1, 2), front_share=1.0
+    )
+    assert every == ["budget", "redundancy", "vocabulary", "position", "front", "near"]
+    assert every == [name for name in CAUSES if name in every]
+
+
+def test_thresholds_move_the_rules_and_their_words() -> None:
+    loose = Thresholds(budget_places=50, vocabulary_overlap=0.6)
+    assert names(loose) == ["budget", "vocabulary", "far"]
+    assert "K + 50" in CAUSES["budget"].rule_text(loose)
+    assert "60%" in CAUSES["vocabulary"].rule_text(loose)
+
+
+def test_thresholds_come_back_from_their_text() -> None:
+    limits = Thresholds(near_places=7, middle=(0.2, 0.8))
+    assert Thresholds.from_text(limits.text()) == limits
+    assert Thresholds.from_text("") == Thresholds()
+
+
+@pytest.mark.parametrize(
+    "text", ["[1]", "{", '{"nearness": 3}', '{"front_share": 2}', '{"middle": 1}', '{"near_places": "x"}']
+)
+def test_what_is_no_thresholds_is_refused(text: str) -> None:
+    with pytest.raises(SettingError):
+        Thresholds.from_text(text)
+
+
+def test_found_aspects_have_no_cause() -> None:
+    frame = pd.DataFrame([{**FAR, "missed": True}, {**FAR, "missed": False}])
+    caused = with_causes_of_missed(frame)
+    assert list(caused["cause"]) == ["far", None]
+    assert list(caused["causes"]) == [("far",), None]

@@ -1,0 +1,175 @@
+"""Runs and imported systems against each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidencebench_core.analyses.comparison import compare, comparison
+from evidencebench_core.analyses.systems import Systems, run_systems
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.runs import RunStore, execute, score_run
+from evidencebench_core.stats import standard_error
+from evidencebench_core.tasks import task_named
+from tests.factories import raw_dataset, raw_instance, written
+
+TASK = task_named("er@optimal")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """``tiny``: ten instances of nine papers, with an oracle, a lead and a half-finished random run."""
+    store = open_store(tmp_path / "store.sqlite")
+    raw = raw_dataset(10)
+    raw["tiny_9"]["paper_id"] = "paper_8"
+    ingest(store, written(raw, tmp_path / "tiny.json"), name="tiny")
+    for retriever in ("oracle", "lead"):
+        for _ in execute(store, "tiny", retriever):
+            pass
+    for _ in execute(store, "tiny", "random", limit=6):
+        pass
+    return store
+
+
+def ids(store: Store) -> dict[str, str]:
+    return {run.retriever: run.id for run in RunStore(store).runs("tiny")}
+
+
+def systems(values: list[list[float]], papers: tuple[str, ...] | None = None) -> Systems:
+    names = tuple("ABCDE"[: len(values)])
+    return Systems(
+        task=TASK,
+        where="somewhere",
+        keys=names,
+        labels=names,
+        ids=tuple(f"i{place}" for place in range(len(values[0]))),
+        papers=papers,
+        values=np.array(values).reshape(len(values), -1),
+        notes=("a note",),
+    )
+
+
+def test_a_pair_by_hand() -> None:
+    # Differences 0.5, 0.25, 0 (see tests/stats/test_matrix.py): mean 0.25, p = 2/4, d_z = 1.
+    report = comparison(systems([[1.0, 0.5, 0.3], [0.5, 0.25, 0.3]]), n_resamples=200)
+    (pair,) = report.as_dict()["tables"]["pairs"]
+    assert (pair["a"], pair["b"], pair["n"]) == ("A", "B", 3)
+    assert pair["difference"] == pytest.approx(0.25)
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (2, 1, 0)
+    assert (pair["p"], pair["p_holm"]) == (0.5, 0.5)
+    assert pair["effect"] == pytest.approx(1.0)
+    assert [row["recall"] for row in report.as_dict()["tables"]["systems"]] == pytest.approx([0.6, 0.35])
+    assert "a note" in report.notes
+
+
+def test_p_values_are_corrected_for_all_pairs() -> None:
+    rng = np.random.default_rng(0)
+    report = comparison(systems(rng.random((4, 30)).tolist()), n_resamples=500)
+    pairs = report.tables["pairs"]
+    assert len(pairs) == 6
+    smallest = pairs["p"].min()
+    assert pairs.loc[pairs["p"].idxmin(), "p_holm"] == pytest.approx(min(1.0, 6 * smallest))
+    assert (pairs["p_holm"] >= pairs["p"]).all()
+
+
+def test_one_system_has_no_pairs() -> None:
+    report = comparison(systems([[0.1, 0.2]]), n_resamples=50)
+    assert len(report.tables["pairs"]) == 0
+    assert any("nothing to be compared with" in note for note in report.notes)
+
+
+def test_papers_are_drawn_whole() -> None:
+    rows = [[1.0, 1.0, 0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.5, 0.5, 0.5]]
+    apart = comparison(systems(rows), n_resamples=2_000).tables["pairs"].iloc[0]
+    together = comparison(systems(rows, tuple("aabbcc")), n_resamples=2_000)
+    pair = together.tables["pairs"].iloc[0]
+    assert pair["high"] - pair["low"] > 1.2 * (apart["high"] - apart["low"])
+    # Cluster sums 2, -1, 1: of 8 sign flips |sum| >= 2 for 2+1+1, 2-1+1 and so on: 2 is met by +-(2 1 1),
+    # +-(2 -1 1), +-(2 1 -1): 6 of 8.
+    assert pair["p"] == 0.75
+    assert any("3 papers" in note and "drawn whole" in note for note in together.notes)
+
+
+def test_runs_stand_on_the_instances_all_have(store: Store) -> None:
+    known = ids(store)
+    report = compare(store, [known["oracle"], known["lead"], known["random"]], "er@10", n_resamples=200)
+    assert set(report.tables["systems"]["n"]) == {6}
+    assert any("no answer for 4" in note for note in report.notes)
+    both = compare(store, [known["oracle"], known["lead"]], "er@10", n_resamples=200)
+    assert set(both.tables["systems"]["n"]) == {10}
+    assert set(both.tables["systems"]["n_papers"]) == {9}
+    for row in both.tables["systems"].to_dict("records"):
+        score = score_run(store, row["system"], "er@10")
+        assert row["recall"] == pytest.approx(score.aspect_recall)
+        assert row["standard_error"] == pytest.approx(standard_error(list(score.per_instance.values())))
+
+
+def test_skipped_instances_are_said(store: Store) -> None:
+    known = ids(store)
+    report = compare(store, [known["oracle"], known["lead"]], "result-er@5", n_resamples=100)
+    assert set(report.tables["systems"]["n"]) == {8}
+    assert any("nothing to cover on this task: 2" in note for note in report.notes)
+
+
+def test_a_run_named_twice_counts_once(store: Store) -> None:
+    known = ids(store)
+    assert run_systems(store, [known["lead"], known["lead"][:6]], TASK).keys == (known["lead"],)
+
+
+def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) -> None:
+    ingest(store, written({"x": raw_instance(12, {"a": [1]})}, tmp_path / "other.json"), name="other")
+    for _ in execute(store, "other", "lead"):
+        pass
+    other = RunStore(store).runs("other")[0].id
+    with pytest.raises(SettingError, match="different datasets, 'tiny' and 'other'"):
+        compare(store, [ids(store)["lead"], other])
+
+
+def test_nothing_to_compare_is_refused(store: Store) -> None:
+    with pytest.raises(SettingError, match="names no run"):
+        compare(store, [])
+    with pytest.raises(UnknownNameError):
+        compare(store, ["ffffffffffff"])
+
+
+class TestImported:
+    """Imported systems: with each other, never with runs."""
+
+    @pytest.fixture
+    def imported(self, store: Store) -> Store:
+        rows = [
+            ("c", "GPT", "ICL", "er@optimal", [1.0, 0.5, 0.3]),
+            ("c", "BM25", "", "er@optimal", [0.5, 0.25, 0.3]),
+            ("d", "Elsewhere", "", "er@optimal", [0.5, 0.25, 0.3]),
+        ]
+        with store.write() as db:
+            db.executemany(
+                "INSERT INTO imported_scores (collection, system, strategy, task, recalls, source, imported_at)"
+                " VALUES (?, ?, ?, ?, ?, 'f', '')",
+                [(*row[:4], json.dumps(row[4])) for row in rows],
+            )
+        return store
+
+    def test_pair_by_pair(self, imported: Store) -> None:
+        report = compare(imported, [], "er@optimal", ["gpt  icl", "BM25"], n_resamples=100)
+        (pair,) = report.as_dict()["tables"]["pairs"]
+        assert (pair["a"], pair["b"], pair["difference"]) == ("GPT ICL", "BM25", pytest.approx(0.25))
+        assert set(report.tables["systems"]["n_papers"].isna()) == {True}
+
+    def test_never_with_runs(self, imported: Store) -> None:
+        with pytest.raises(SettingError, match="other instances"):
+            compare(imported, [ids(imported)["lead"]], "er@optimal", ["BM25"])
+
+    def test_never_across_collections(self, imported: Store) -> None:
+        with pytest.raises(SettingError, match="different instances, c and d"):
+            compare(imported, [], "er@optimal", ["BM25", "Elsewhere"])
+
+    def test_unknown_names_say_what_there_is(self, imported: Store) -> None:
+        with pytest.raises(UnknownNameError, match="Did you mean 'GPT ICL'"):
+            compare(imported, [], "er@optimal", ["GPT ICK"])
+        with pytest.raises(UnknownNameError, match="nothing is imported for er@10"):
+            compare(imported, [], "er@10", ["BM25"])

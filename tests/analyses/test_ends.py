@@ -1,0 +1,128 @@
+"""The paper's split, derived by hand and on train."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.analyses.ends import ends, published_ends
+from evidencebench_core.analyses.ends_split import EndsSplit, ends_coverage, group_frame
+from evidencebench_core.data import Store, ingest, open_store, parse_instance
+from evidencebench_core.errors import SettingError
+from tests.analyses.given import given_run, given_store
+from tests.factories import raw_instance
+
+# 30 sentences each; with 10 and 10 the middle is 10 to 19. p1 has both "high" instances.
+DATASET = {
+    "high": raw_instance(30, {"x": [0, 15], "y": [20]}, paper_id="p1"),  # 1
+    "high too": raw_instance(30, {"x": [9]}, paper_id="p1"),  # 1
+    "edge": raw_instance(30, {"v": [0], "w": [1], "x": [2], "y": [3], "z": [12]}, paper_id="p2"),  # .8
+    "low": raw_instance(30, {"x": [10], "y": [19]}, paper_id="p3"),  # 0
+    "low too": raw_instance(30, {"x": [11, 12]}, paper_id="p4"),  # 0
+    "short": raw_instance(5, {"x": [2], "y": []}, paper_id="p5"),  # all ends, but one aspect is uncovered: .5
+}
+PICKS = {"high": [0], "high too": [9], "edge": [0], "low": [10], "low too": [0], "short": []}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return given_store(DATASET, tmp_path)
+
+
+def test_coverage_by_hand(store: Store) -> None:
+    frame = group_frame(store, "given")
+    assert dict(zip(frame["id"], frame["coverage"], strict=True)) == {
+        "high": 1.0,
+        "high too": 1.0,
+        "edge": 0.8,
+        "low": 0.0,
+        "low too": 0.0,
+        "short": 0.5,
+    }
+    # Over 80% is more than 80%: 0.8 itself is in neither group.
+    assert frame["group"].tolist() == ["above", "above", "neither", "below", "below", "neither"]
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "coverage"),
+    [(0, 10, 0.5), (10, 0, 0.5), (16, 0, 0.5), (21, 0, 1.0), (1, 9, 0.5), (0, 1, 0)],
+)
+def test_other_ends(head: int, tail: int, coverage: float) -> None:
+    evidence = parse_instance("high", DATASET["high"]).evidence
+    assert ends_coverage(evidence, head, tail) == coverage
+
+
+def test_recall_in_each_group_and_the_difference(store: Store) -> None:
+    # er@1 recalls: high 1/2, high too 1; edge 1/5, short 0; low 1/2, low too 0.
+    run = given_run(store, PICKS, "er@1")
+    tables = ends(store, "given", [run], "er@1").tables
+    recall = tables["recall"].set_index("group")
+    assert recall["recall"].to_dict() == pytest.approx({"above": 0.75, "neither": 0.1, "below": 0.25})
+    assert recall["n"].to_dict() == {"above": 2, "neither": 2, "below": 2}
+    # Random: one of 30 meets x of "high" (2 sentences) with 2/30, y with 1/30: 1/20; "high too" 1/30.
+    assert recall.loc["above", "chance"] == pytest.approx((1 / 20 + 1 / 30) / 2)
+    # Ceiling with one sentence: 1/2 and 1.
+    assert recall.loc["above", "ceiling"] == pytest.approx(0.75)
+    (difference,) = tables["difference"].to_dict("records")
+    assert (difference["n_above"], difference["n_below"]) == (2, 2)
+    assert difference["difference"] == pytest.approx(0.5)
+    # "above" is one paper: nothing is known of its spread.
+    assert difference["low"] != difference["low"]
+    assert difference["few"]
+
+
+def test_its_interval_by_hand(store: Store) -> None:
+    # below: papers p3 (1/2) and p4 (0), so means 0, 1/4 and 1/2.
+    run = given_run(store, PICKS, "er@1")
+    recall = ends(store, "given", [run], "er@1").tables["recall"].set_index("group")
+    assert (recall.loc["below", "low"], recall.loc["below", "high"]) == (0.0, 0.5)
+    assert recall.loc["above", "low"] != recall.loc["above", "low"]
+
+
+def test_unanswered_are_left_out_and_counted(store: Store) -> None:
+    run = given_run(store, {"high": [0], "low": [10]}, "er@1")
+    recall = ends(store, "given", [run], "er@1", n_resamples=10).tables["recall"].set_index("group")
+    assert recall["n"].to_dict() == {"above": 1, "neither": 0, "below": 1}
+    assert recall["n_missing"].to_dict() == {"above": 1, "neither": 2, "below": 1}
+    assert recall.loc["neither", "recall"] != recall.loc["neither", "recall"]  # undefined, not 0
+
+
+def test_groups_and_notes(store: Store) -> None:
+    report = ends(store, "given")
+    groups = report.tables["groups"].set_index("group")
+    assert groups["n_instances"].to_dict() == {"above": 2, "neither": 2, "below": 2}
+    assert groups["n_papers"].to_dict() == {"above": 1, "neither": 2, "below": 2}
+    assert groups["n_all_ends"].to_dict() == {"above": 0, "neither": 1, "below": 0}
+    assert report.notes[0].startswith("2 of 6 instances are in neither group")
+    assert any("1 instances are so short" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"head": -1}, {"head": 0, "tail": 0}, {"above": 1.2}, {"above": 0.1}, {"below": -0.1}]
+)
+def test_what_it_refuses(bad: dict[str, float]) -> None:
+    with pytest.raises(SettingError):
+        EndsSplit(**bad)  # type: ignore[arg-type]
+
+
+def test_the_published_figures() -> None:
+    published = published_ends().set_index(["system", "group"])
+    assert published["recall"].to_dict() == {
+        ("GPT-4o", "above"): 0.516,
+        ("GPT-4o", "below"): 0.349,
+        ("Claude 3 Opus", "above"): 0.428,
+        ("Claude 3 Opus", "below"): 0.282,
+    }
+    assert published["n"].to_dict()["GPT-4o", "below"] == 1111
+
+
+@pytest.mark.realdata
+def test_on_train_27_are_above_and_9_below(train_path: Path, tmp_path: Path) -> None:
+    store = open_store(tmp_path / "train.sqlite")
+    ingest(store, train_path, "train")
+    frame = group_frame(store, "train")
+    assert frame["group"].value_counts().to_dict() == {"neither": 60, "above": 27, "below": 9}
+    # The store's own column, which was computed when the file was read.
+    rows = store.rows("train", list(frame["id"]))
+    assert frame["coverage"].tolist() == pytest.approx([row.ends_coverage for row in rows])

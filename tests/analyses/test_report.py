@@ -1,0 +1,46 @@
+"""What an analysis hands back."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from evidencebench_core.analyses import Report
+
+TABLE = pd.DataFrame(
+    {
+        "n": np.array([1, 2]),
+        "share": [0.5, float("nan")],
+        "places": [(1, np.int64(2)), ()],
+        "name": ["<b>", None],
+        "few": [True, False],
+    }
+)
+
+
+def test_as_json_the_undefined_is_null_and_numbers_are_plain() -> None:
+    document = Report("T", {"t": TABLE}, ("a note",)).as_dict()
+    assert json.loads(json.dumps(document, allow_nan=False)) == {
+        "title": "T",
+        "tables": {
+            "t": [
+                {"n": 1, "share": 0.5, "places": [1, 2], "name": "<b>", "few": True},
+                {"n": 2, "share": None, "places": [], "name": None, "few": False},
+            ]
+        },
+        "notes": ["a note"],
+    }
+
+
+def test_infinities_and_missing_values_are_null() -> None:
+    table = pd.DataFrame({"x": pd.array([1, None], dtype="Int64"), "y": [float("inf"), 1.0]})
+    assert Report("T", {"t": table}).as_dict()["tables"]["t"] == [{"x": 1, "y": None}, {"x": None, "y": 1.0}]
+
+
+def test_html_is_escaped() -> None:
+    html = Report("<i>", {"<u>": TABLE}, ("<s>",))._repr_html_()
+    for tag in ("<i>", "<u>", "<s>", "<b>"):
+        assert tag not in html
+        assert tag.replace("<", "&lt;").replace(">", "&gt;") in html

@@ -1,0 +1,158 @@
+"""Runs on parts of a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidencebench_core.analyses.slices import slice_report, slices
+from evidencebench_core.analyses.slicing import main_sections, slices_of, thirds
+from evidencebench_core.analyses.systems import Systems
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.tasks import task_named
+from tests.factories import raw_instance, written
+
+TASK = task_named("er@optimal")
+PAPER = [
+    "# Title",
+    "> We asked.",
+    "# Methods",
+    "We measured.",
+    "# Results",
+    "It fell.",
+    "It rose.",
+    "# Discussion",
+    "So it is.",
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """``tiny``: four instances, three in the abstract, one in the results; two name a design."""
+    raw = {
+        "a": raw_instance(PAPER, {"x": [1], "y": [1, 5]}, ["x"], paper_id="p1", study_design="cohort  study"),
+        "b": raw_instance(PAPER, {"x": [1]}, ["x"], paper_id="p2", study_design="trial"),
+        "c": raw_instance(PAPER, {"x": [5], "y": [5, 6], "z": [3]}, ["x", "y"], paper_id="p3"),
+        "d": raw_instance([*PAPER, *PAPER], {"x": [1], "y": [8]}, ["x"], paper_id="p3"),
+    }
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, written(raw, tmp_path / "tiny.json"), name="tiny")
+    return store
+
+
+def shown(members: dict[str, np.ndarray]) -> dict[str, list[bool]]:
+    return {name: chosen.tolist() for name, chosen in members.items()}
+
+
+def test_thirds_by_hand() -> None:
+    # Six values: the cuts are the 2nd and the 4th, 2 and 4.
+    assert shown(thirds([1, 2, 3, 4, 5, 9])) == {
+        "1 to 2": [True, True, False, False, False, False],
+        "3 to 4": [False, False, True, True, False, False],
+        "5 to 9": [False, False, False, False, True, True],
+    }
+
+
+def test_equal_values_stay_together() -> None:
+    assert shown(thirds([1, 1, 1, 1, 2, 7], "%")) == {
+        "1%": [True] * 4 + [False] * 2,
+        "2 to 7%": [False] * 4 + [True] * 2,
+    }
+    assert shown(thirds([3, 3])) == {"3": [True, True]}
+    assert thirds([]) == {}
+
+
+def test_the_slices_of_a_dataset(store: Store) -> None:
+    families, notes = slices_of(store, "tiny", ["a", "b", "c", "d"], TASK)
+    assert shown(families["design"]) == {
+        "not given": [False, False, True, True],
+        "cohort study": [True, False, False, False],
+        "trial": [False, True, False, False],
+    }
+    # c: results cover two aspects, methods one. d: abstract and discussion one each, the first counts.
+    assert shown(families["section with most aspects"]) == {
+        "abstract": [True, True, False, True],
+        "results": [False, False, True, False],
+    }
+    assert shown(families["sentences"]) == {"9": [True] * 3 + [False], "18": [False] * 3 + [True]}
+    # 2, 1, 3, 2: both cuts are 2.
+    assert shown(families["aspects"]) == {
+        "1 to 2": [True, True, False, True],
+        "3": [False, False, True, False],
+    }
+    # The first and last ten sentences are all of a paper of 9 or 18: no instance is apart from another.
+    assert "ends coverage" not in families
+    assert any("by ends coverage: all instances are alike" in note for note in notes)
+
+
+def test_result_tasks_count_result_aspects(store: Store) -> None:
+    families, _ = slices_of(store, "tiny", ["a", "b", "c", "d"], task_named("result-er@5"))
+    assert shown(families["result aspects"]) == {
+        "1": [True, True, False, True],
+        "2": [False, False, True, False],
+    }
+    assert main_sections(store, "tiny", ["c"], task_named("result-er@5")) == {"c": "results"}
+
+
+def test_a_dataset_without_designs_says_so(store: Store, tmp_path: Path) -> None:
+    raw = {name: raw_instance(PAPER, {"x": [1]}, paper_id=name) for name in "ab"}
+    ingest(store, written(raw, tmp_path / "plain.json"), name="plain")
+    families, notes = slices_of(store, "plain", ["a", "b"], TASK)
+    assert "design" not in families
+    assert any("study design" in note for note in notes)
+
+
+def systems(values: list[list[float]], papers: tuple[str, ...]) -> Systems:
+    n = len(values[0])
+    return Systems(TASK, "tiny", ("A", "B"), ("a", "b"), tuple("abcdefgh"[:n]), papers, np.array(values), ())
+
+
+def test_by_hand() -> None:
+    compared = systems([[1.0, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 1.0]], ("p", "q", "r", "r"))
+    halves = {"half": {"first": np.array([1, 1, 0, 0], bool), "last": np.array([0, 0, 1, 1], bool)}}
+    report = slice_report(compared, halves, n_resamples=500, instances=True)
+    recall = report.tables["recall"]
+    assert recall["recall"].tolist() == [0.75, 0.5, 0.0, 0.5]
+    assert recall["n"].tolist() == [2] * 4
+    assert recall["few"].all()
+    first, last = report.as_dict()["tables"]["difference"]
+    assert (first["a"], first["b"], first["difference"]) == ("B", "A", -0.25)
+    assert (first["wins"], first["ties"], first["losses"]) == (0, 1, 1)
+    # The first half holds papers p (-0.5) and q (0): drawn alone or together their mean is -0.5 to 0.
+    assert (first["low"], first["high"]) == (-0.5, 0.0)
+    # The last half is one paper, which says nothing about others.
+    assert (last["difference"], last["low"], last["high"]) == (0.5, None, None)
+    members = report.tables["instances"]
+    assert members["instance"].tolist() == list("abcd")
+    assert members["B"].tolist() == [0.5, 0.5, 0.0, 1.0]
+
+
+def test_a_slice_of_everything_has_the_interval_of_the_whole() -> None:
+    rng = np.random.default_rng(3)
+    compared = systems(rng.random((2, 8)).tolist(), tuple("abcdefgh"))
+    whole = slice_report(compared, {"all": {"all": np.ones(8, bool)}}, n_resamples=4_000)
+    row = whole.tables["difference"].iloc[0]
+    differences = compared.values[1] - compared.values[0]
+    assert row["difference"] == pytest.approx(differences.mean())
+    spread = differences.std() / 8**0.5  # of the bootstrap distribution, exactly
+    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * spread, rel=0.1)
+
+
+def test_from_the_store(store: Store) -> None:
+    for retriever in ("lead", "oracle"):
+        for _ in execute(store, "tiny", retriever):
+            pass
+    report = slices(store, [run.id for run in RunStore(store).runs("tiny")], n_resamples=100)
+    assert set(report.tables["recall"]["label"]) == {"lead", "oracle"}
+    of_design = report.tables["recall"].query("family == 'design'")
+    assert of_design.groupby("label")["n"].sum().tolist() == [4, 4]
+
+
+def test_no_common_instance_gives_empty_tables() -> None:
+    compared = Systems(TASK, "tiny", ("A", "B"), ("a", "b"), (), (), np.zeros((2, 0)), ())
+    report = slice_report(compared, {}, n_resamples=10)
+    assert len(report.tables["recall"]) == 0
+    assert "difference" in report.tables["difference"].columns

@@ -1,0 +1,98 @@
+"""A model asked in a real browser: its answer comes in piece by piece, and stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evidencebench_core.data import ingest, open_store
+from tests.browser.serving import ROOT, served
+from tests.llm.server import Handler, delta, scripted
+
+READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=llm;model=tiny"
+FIRST = "3: <img src=x onerror=\"document.title='taken'\"> says **how** large it was"
+LAST = "\nDECISION: [3]"
+
+
+@pytest.fixture(scope="module")
+def go_on() -> threading.Event:
+    """Set once the model may finish its answer."""
+    return threading.Event()
+
+
+@pytest.fixture(scope="module")
+def app_url(
+    chromium_path: str, tmp_path_factory: pytest.TempPathFactory, go_on: threading.Event
+) -> Iterator[str]:
+    """The app on the sample papers, with a server that answers in two pieces."""
+    folder: Path = tmp_path_factory.mktemp("app")
+    ingest(open_store(folder / "store.sqlite"), ROOT / "sample_data" / "sample_data.json")
+
+    def answer(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        for event, wait in ((delta(FIRST), False), (delta(LAST, "stop"), True)):
+            if wait:
+                go_on.wait(60)
+            handler.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+            handler.wfile.flush()
+        handler.wfile.write(b"data: [DONE]\n\n")
+        handler.close_connection = True
+
+    with scripted(answer) as server:
+        places = {
+            "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
+            "EVIDENCEBENCH_CACHE": str(folder / "cache"),
+            "OPENAI_BASE_URL": server.url,
+            "OPENAI_API_KEY": "",
+        }
+        with served(ROOT / "app.py", **places) as address:
+            yield address
+
+
+def test_an_answer_streams_in_and_is_only_ever_text(page: Page, app_url: str, go_on: threading.Event) -> None:
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
+    page.goto(app_url + READING)
+    expect(page.locator('.reader [data-i="3"]')).to_be_visible()
+    page.get_by_role("button", name="Ask the model").click()
+    expect(page.get_by_text("is answering, whole paper")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("says **how** large it was")).to_be_visible()  # while the rest is to come
+    expect(page.locator('.reader [data-i="3"]')).to_be_visible()  # and the paper stays
+    go_on.set()
+    expect(page.get_by_role("heading", name=re.compile("What each pick of llm"))).to_be_visible()
+    page.locator('.reader [data-i="3"][data-mark="both"]').click()  # the reader from before fades out
+    expect(page.get_by_text("In its words")).to_be_visible()
+    page.get_by_text("what it was asked and what it said").click()
+    expect(page.get_by_text("DECISION: [3]")).to_be_visible()
+    assert page.locator("img[src=x]").count() == 0
+    assert page.title() != "taken"
+    assert hosts - {""} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_never_scrolls_sideways(
+    new_page: Callable[..., Page], app_url: str, go_on: threading.Event, scheme: str
+) -> None:
+    go_on.set()
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page.goto(app_url + READING.replace("cohort", "trial"))
+    ask = page.get_by_role("button", name="Ask the model")
+    heading = page.get_by_role("heading", name=re.compile("What each pick of llm"))
+    expect(ask.or_(heading)).to_be_visible()
+    if ask.is_visible():
+        ask.click()
+    expect(heading).to_be_visible()
+    main = page.evaluate(
+        "(() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth })()"
+    )
+    assert main == 0

@@ -1,0 +1,253 @@
+"""A server that does what a script tells it, request by request.
+
+::
+
+    with scripted(reply("DECISION: [1]"), status(500), reset(), ...) as server:
+        LLM(Connection(server.url, "secret")).chat(...)
+
+Each request takes the next step; the last step is repeated. No step sleeps: what shall last waits on an event
+that ends with the server (or that the test sets).
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Step = Callable[["Handler"], None]
+
+
+def completion(text: str | None, **choice: object) -> dict[str, Any]:
+    """A chat completion; ``choice`` overrides parts of its only choice."""
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message, **choice}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+
+
+def reply(text: str | None = "DECISION: [1]", **choice: object) -> Step:
+    return body(json.dumps(completion(text, **choice)).encode())
+
+
+def body(content: bytes, kind: str = "application/json", code: int = 200, **headers: str) -> Step:
+    """Any content, whole."""
+
+    def step(handler: Handler) -> None:
+        handler.send_response(code)
+        handler.send_header("Content-Type", kind)
+        handler.send_header("Content-Length", str(len(content)))
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return step
+
+
+def status(
+    number: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: object
+) -> Step:
+    """A failure in the protocol's form."""
+    content = json.dumps({"error": {"message": message, **error}}).encode()
+    return body(
+        content, code=number, **{name.replace("-", "_"): value for name, value in (headers or {}).items()}
+    )
+
+
+def html(code: int) -> Step:
+    page = b"<html><head><style>p {}</style></head><body><h1>Bad Gateway</h1><p>nginx</p></body></html>"
+    return body(page, "text/html; charset=utf-8", code)
+
+
+def truncated(content: bytes, n_bytes: int) -> Step:
+    """Claims its whole length, sends a part, and hangs up."""
+
+    def step(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content[:n_bytes])
+        handler.close_connection = True
+
+    return step
+
+
+def reset(after: bytes = b"") -> Step:
+    """Sends so much, raw, and then a TCP reset."""
+
+    def step(handler: Handler) -> None:
+        handler.wfile.write(after)
+        handler.wfile.flush()
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        handler.connection.close()
+        handler.close_connection = True
+
+    return step
+
+
+def stall(after: bytes = b"") -> Step:
+    """Sends so much, raw, and then nothing more until the client goes."""
+
+    def step(handler: Handler) -> None:
+        handler.wfile.write(after)
+        handler.wfile.flush()
+        handler.wait_for_client()
+
+    return step
+
+
+def drip(piece: bytes, start: bytes = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n") -> Step:
+    """Sends a piece every few milliseconds, without end."""
+
+    def step(handler: Handler) -> None:
+        handler.wfile.write(start)
+        while not handler.wait_for_client(0.005):
+            handler.wfile.write(piece)
+            handler.wfile.flush()
+
+    return step
+
+
+def stream(*events: object, done: bool = True, then: Step | None = None) -> Step:
+    """Server-sent events, each a dict (as JSON) or raw text."""
+
+    def step(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        for event in events:
+            data = event if isinstance(event, str) else json.dumps(event)
+            handler.wfile.write(f"data: {data}\n\n".encode())
+            handler.wfile.flush()
+        if done:
+            handler.wfile.write(b"data: [DONE]\n\n")
+        handler.close_connection = True
+        if then is not None:
+            then(handler)
+
+    return step
+
+
+def delta(text: str | None = None, finish_reason: str | None = None, **more: object) -> dict[str, object]:
+    """One event of a stream."""
+    choice = {"index": 0, "delta": {"content": text, **more}, "finish_reason": finish_reason}
+    return {"object": "chat.completion.chunk", "choices": [choice]}
+
+
+def answering(function: Callable[[dict[str, Any]], Step]) -> Step:
+    """What a function of the request's JSON says."""
+    return lambda handler: function(handler.request_json)(handler)
+
+
+@dataclass(slots=True)
+class Request:
+    """One that the server got."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    json: dict[str, Any]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        self.request_json = json.loads(self.rfile.read(length)) if length else {}
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        step = self.server.next_step(Request(self.command, self.path, headers, self.request_json))
+        try:
+            step(self)
+        except OSError:  # the client went first
+            self.close_connection = True
+
+    do_GET = do_POST  # noqa: N815 - the base class's name
+
+    def wait_for_client(self, seconds: float = 60) -> bool:
+        """Whether the client hung up, or the test ended, within so many seconds."""
+        gone, _, _ = select.select([self.connection, self.server.over], [], [], seconds)
+        self.close_connection = True
+        return bool(gone)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False  # so that the end waits for them
+    request_queue_size = 128
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.steps, self.requests, self.lock = list(steps), list[Request](), threading.Lock()
+        self.connections: list[socket.socket] = []
+        self.over, self._ending = socket.socketpair()
+
+    def next_step(self, request: Request) -> Step:
+        with self.lock:
+            self.requests.append(request)
+            return self.steps[min(len(self.requests), len(self.steps)) - 1]
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        connection, address = super().get_request()
+        self.connections.append(connection)
+        return connection, address
+
+    def end(self) -> None:
+        self.shutdown()
+        self._ending.send(b"x")
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        self.server_close()
+        self.over.close()
+        self._ending.close()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass  # clients that go away are part of the script
+
+
+@dataclass(slots=True)
+class Scripted:
+    """A running server."""
+
+    server: _Server
+    prefix: str = field(default="/v1")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}{self.prefix}"
+
+    @property
+    def requests(self) -> list[Request]:
+        return self.server.requests
+
+
+@contextmanager
+def scripted(*steps: Step) -> Iterator[Scripted]:
+    """A server on a port of its own, until the block ends."""
+    server = _Server(steps)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield Scripted(server)
+    finally:
+        server.end()
+        thread.join()

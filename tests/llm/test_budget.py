@@ -1,0 +1,100 @@
+"""Caps, prices and estimates, by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.errors import BudgetReachedError, SettingError
+from evidencebench_core.llm import (
+    Budget,
+    Message,
+    Price,
+    estimated_prompt_tokens,
+    estimated_tokens,
+    price_of,
+    prices,
+)
+
+TABLE = {"m": Price(2.0, 10.0)}
+
+
+def test_money_and_tokens_are_counted() -> None:
+    # 1000 tokens at $2 and 100 at $10 a million: $0.002 + $0.001
+    budget = Budget(table=TABLE)
+    budget.settle(budget.reserve("m", 500), 1_000, 100, 1.5)
+    spent = budget.spent
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.estimated) == (1, 1_000, 100, 0)
+    assert spent.money == pytest.approx(0.003)
+    # not counted by the server: 500 estimated, and the mean answer, 100
+    budget.settle(budget.reserve("m", 500), None, None, 0.5)
+    assert (budget.spent.tokens, budget.spent.estimated, budget.spent.seconds) == (1_700, 1, 2.0)
+    # a model without a price: tokens only, from now on
+    budget.settle(budget.reserve("local", 1), 1, 1, 0.0)
+    assert budget.spent.money is None
+
+
+def test_the_cap_in_tokens_counts_what_is_under_way() -> None:
+    budget = Budget(tokens=1_000, table=TABLE)
+    first = budget.reserve("m", 300, most=200)
+    second = budget.reserve("m", 300, most=200)
+    with pytest.raises(BudgetReachedError, match="cap of 1,000 tokens is reached"):
+        budget.reserve("m", 1, most=0)
+    budget.release(second)
+    budget.settle(first, 300, 50, 0.0)
+    assert budget.reserve("m", 600, most=500).completion_tokens == 50  # the mean so far
+
+
+def test_the_cap_in_money() -> None:
+    budget = Budget(money=0.003, table=TABLE)
+    budget.settle(budget.reserve("m", 1_000, most=100), 1_000, 100, 0.0)
+    with pytest.raises(BudgetReachedError, match=r"cap of \$0.00 is reached"):
+        budget.reserve("m", 1)
+    with pytest.raises(BudgetReachedError, match="price of local is not known"):
+        budget.reserve("local", 1)
+    with pytest.raises(SettingError):
+        Budget(tokens=-1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400), st.booleans()), max_size=30))
+def test_reservations_leave_nothing_behind(calls: list[tuple[int, int, bool]]) -> None:
+    budget = Budget(table=TABLE)
+    for prompt, completion, works in calls:
+        reservation = budget.reserve("m", prompt, completion)
+        if works:
+            budget.settle(budget.reestimated(reservation, completion), prompt, None, 0.0)
+        else:
+            budget.release(reservation)
+    assert budget._held == (0, 0.0)
+    assert budget.spent.tokens == sum(prompt + completion for prompt, completion, works in calls if works)
+
+
+def test_estimates() -> None:
+    # 9 ASCII characters: 9/4, so 3; each other character is one.
+    assert estimated_tokens("") == 0
+    assert estimated_tokens("123456789") == 3
+    assert estimated_tokens("β-茶1234") == 2 + 2
+    assert estimated_prompt_tokens((Message("system", "1234"), Message("user", "12345"))) == 1 + 4 + 2 + 4
+
+
+def test_prices(tmp_path: Path) -> None:
+    assert all(price.date and price.source for price in prices(tmp_path / "none").values())
+    own = tmp_path / "prices.toml"
+    own.write_text('[models]\n"gpt-4o" = { prompt = 1, completion = 2.5 }\n"llama" = { prompt = 0 }\n')
+    table = prices(own)
+    assert price_of("gpt-4o-2024-08-06", table) == Price(1.0, 2.5)
+    assert price_of("llama", table) == Price(0.0, 0.0)
+    assert price_of("llama-of-mine", table) is None
+    for text in (
+        "[models",
+        "models = 3",
+        '[models]\n"a" = { prompt = "x" }',
+        '[models]\n"a" = 3',
+        '[models]\n"a" = { prompt = -1 }',
+    ):
+        own.write_text(text)
+        with pytest.raises(SettingError, match=r"prices\.toml"):
+            prices(own)

@@ -1,0 +1,62 @@
+"""What is read from the environment, and that keys are shown nowhere."""
+
+from __future__ import annotations
+
+import pickle
+
+import openai
+import pytest
+
+from evidencebench_core.llm import (
+    DEFAULT_ADDRESS,
+    Connection,
+    connection_from_environment,
+    current_connection,
+    using,
+)
+
+KEY = "sk-verysecret0123456789"
+
+
+def test_the_environment_is_read_as_the_openai_package_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for url in ("http://localhost:8000/v1", "https://example.org/api/v1/", None):
+        if url is None:
+            monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        else:
+            monkeypatch.setenv("OPENAI_BASE_URL", url)
+        with openai.OpenAI() as theirs:
+            ours = connection_from_environment()
+            assert ours.address == str(theirs.base_url).rstrip("/")
+            assert ours.api_key == theirs.api_key
+    assert connection_from_environment().address == DEFAULT_ADDRESS
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    assert connection_from_environment().api_key is None
+
+
+@pytest.mark.parametrize(
+    "url", [f"http://me:{KEY}@host/v1", f"http://host/v1?api-key={KEY}", "http://host/v1"]
+)
+def test_no_key_is_shown(url: str) -> None:
+    connection = Connection(url, KEY)
+    assert KEY not in repr(connection) + str(connection) + f"{connection}" + connection.address
+    assert connection.address == "http://host/v1"
+    text = f"refused: {KEY}, Bearer abcdef0123, sk-ab***6789 of {url}"
+    scrubbed = connection.scrubbed(text)
+    assert KEY not in scrubbed
+    assert "abcdef0123" not in scrubbed
+    assert "6789" not in scrubbed
+    assert scrubbed.startswith("refused: [key], Bearer [key], [key] of http://")
+
+
+def test_one_connection_within_another() -> None:
+    outer, inner = Connection("http://a/v1"), Connection("http://b/v1")
+    with using(outer):
+        with using(inner):
+            assert current_connection() is inner
+        assert current_connection() is outer
+    assert current_connection() not in (outer, inner)
+
+
+def test_connections_are_values() -> None:
+    assert Connection("http://a/v1", KEY) == pickle.loads(pickle.dumps(Connection("http://a/v1", KEY)))  # noqa: S301

@@ -1,0 +1,122 @@
+"""Sampling of examples: seeded, with the gold list, and never the query's own hypothesis or paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
+from evidencebench_core.retrievers import Query, query_of
+from evidencebench_core.retrievers.llm import Session
+from evidencebench_core.retrievers.llm.examples import ExamplePool
+from evidencebench_core.retrievers.llm.retriever import LanguageModel
+from tests.factories import raw_dataset, raw_instance, written
+from tests.retrievers.llm.stand_in import in_turn, query_over
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Ten instances; tiny_4 and tiny_9 have no result aspects."""
+    store = open_store(tmp_path / "s.sqlite")
+    ingest(store, written(raw_dataset(10), tmp_path / "pool.json"), name="pool")
+    return store
+
+
+def own(store: Store, instance_id: str, **changes: Any) -> Query:
+    return query_of(store.get("pool", instance_id), changes.pop("focus", "all"), 3, **changes)
+
+
+def test_the_seed_decides(store: Store) -> None:
+    other = query_over(["Nothing of this stands in the pool at all."])
+    first = ExamplePool(store, "pool", 0).drawn(other, 4)
+    assert ExamplePool(store, "pool", 0).drawn(other, 4) == first
+    assert ExamplePool(store, "pool", 0).drawn(other, 2) == first[:2]
+    assert any(ExamplePool(store, "pool", seed).drawn(other, 4) != first for seed in (1, 2, 3))
+    assert len({example.hypothesis for example in first}) == 4
+
+
+def test_an_example_is_the_gold_list(store: Store) -> None:
+    other = query_over(["Nothing of this stands in the pool at all."])
+    for focus, key in (("all", "er@optimal"), ("results", "result-er@optimal")):
+        query = Query(other.hypothesis, other.sentences, other.sentence_types, other.sections, focus, 3)  # type: ignore[arg-type]
+        for example in ExamplePool(store, "pool", 0).drawn(query, 8):
+            number = example.hypothesis.rpartition(" ")[2].rstrip(".")
+            instance = store.get("pool", f"tiny_{number}")
+            gold = instance.stored[key].sentence_indices
+            assert example.sentences == tuple(instance.sentences[index] for index in gold)
+
+
+def test_never_the_instance_itself(store: Store) -> None:
+    for number in range(10):
+        drawn = ExamplePool(store, "pool", 0).drawn(own(store, f"tiny_{number}"), 10)
+        assert len(drawn) == 9
+        assert all(f"cohort {number}." not in str(example) for example in drawn)
+
+
+def test_never_the_hypothesis_over_another_paper(store: Store) -> None:
+    query = query_over(
+        ["Another paper altogether, with a long sentence."],
+        hypothesis="tea lowers  blood pressure IN cohort 3.",
+    )
+    drawn = ExamplePool(store, "pool", 0).drawn(query, 10)
+    assert len(drawn) == 9
+    assert all("cohort 3." not in example.hypothesis for example in drawn)
+
+
+@pytest.mark.parametrize("change", ["paraphrased", "turned round", "cut"])
+def test_never_the_paper_however_the_instance_is_perturbed(store: Store, change: str) -> None:
+    query = own(store, "tiny_3", hypothesis="Blood pressure falls with tea.")
+    order = {"paraphrased": range(12), "turned round": range(11, -1, -1), "cut": range(3, 7)}[change]
+    sentences = tuple(query.sentences[index] for index in order)
+    changed = query_over(sentences, hypothesis=query.hypothesis)
+    assert all("cohort 3." not in str(one) for one in ExamplePool(store, "pool", 0).drawn(changed, 10))
+
+
+def test_results_have_examples_with_results(store: Store) -> None:
+    drawn = ExamplePool(store, "pool", 0).drawn(own(store, "tiny_0", focus="results"), 10)
+    assert len(drawn) == 7  # ten less itself, tiny_4 and tiny_9
+
+
+def test_no_example_at_all(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "s.sqlite")
+    ingest(store, written({"only": raw_instance(6, {"a": [1]})}, tmp_path / "d.json"), name="pool")
+    with pytest.raises(RetrieverError, match="no example"):
+        ExamplePool(store, "pool", 0).drawn(own(store, "only"), 1)
+
+
+def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
+    client = in_turn("DECISION: [1]", "DECISION: [1]")
+    made = LanguageModel(model="m", strategy="icl", examples="pool").connected(Session(client, store))
+    made.retrieve(own(store, "tiny_0"))
+    made.retrieve(own(store, "tiny_5", focus="results"))
+    assert [prompt.count("Hypothesis: ") for prompt in client.prompts] == [8, 7]  # results: 8 less tiny_5
+    assert made.settings["examples_sha256"] == store.dataset("pool").sha256
+    again = LanguageModel(**dict(made.settings))  # type: ignore[arg-type]
+    assert again.connected(Session(client, store)).settings == made.settings
+
+
+def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:
+    session = Session(in_turn(), store)
+    with pytest.raises(UnknownNameError):
+        LanguageModel(model="m", examples="elsewhere").connected(session)
+    with pytest.raises(SettingError, match="examples_sha256"):
+        LanguageModel(model="m", examples="pool", examples_sha256="0" * 64).connected(session)
+
+
+@pytest.mark.realdata
+def test_on_the_train_set_only_the_papers_own_instances_are_passed_over(
+    train_path: Path, tmp_path: Path
+) -> None:
+    store = open_store(tmp_path / "s.sqlite")
+    ingest(store, train_path, name="pool")
+    pool, papers = ExamplePool(store, "pool", 0), {}
+    instances = {one.id: one for one in store.iter("pool")}
+    for one in instances.values():
+        papers.setdefault(one.paper_id, []).append(one.id)
+    for one in list(instances.values())[::8]:
+        drawn = pool.drawn(query_of(one, "all", 5), 96)
+        assert len(drawn) == 96 - len(papers[one.paper_id])

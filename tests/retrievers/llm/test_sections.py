@@ -1,0 +1,86 @@
+"""Rules 15 and 16, case by case."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.data.model import SentenceType
+from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
+
+KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
+
+
+@pytest.mark.parametrize(
+    ("types", "sections"),
+    [
+        # Title heading 0, abstract 1-2, heading 3 with 4-5, heading 6 with 7: the abstract comes first and
+        # heading 0 is a section of one.
+        ("saasnnsn", [(1, 2), (0,), (3, 4, 5), (6, 7)]),
+        # Abstract sentences are collected wherever they stand; those around them keep their section.
+        ("nansna", [(1, 5), (0, 2), (3, 4)]),
+        # Text before the first heading is a section of its own.
+        ("nnsn", [(0, 1), (2, 3)]),
+        # Nothing stands before the heading: no empty section is made of it.
+        ("sn", [(0, 1)]),
+        # Headings in a row are sections of one.
+        ("sss", [(0,), (1,), (2,)]),
+        ("aaa", [(0, 1, 2)]),
+        ("nnn", [(0, 1, 2)]),
+        ("", []),
+    ],
+)
+def test_sections(types: str, sections: list[tuple[int, ...]]) -> None:
+    assert section_indices([KINDS[letter] for letter in types]) == tuple(sections)
+
+
+@given(st.text("san", max_size=60))
+def test_every_sentence_is_in_one_section(types: str) -> None:
+    sections = section_indices([KINDS[letter] for letter in types])
+    assert sorted(index for section in sections for index in section) == list(range(len(types)))
+    assert all(section == tuple(sorted(section)) for section in sections)
+
+
+def test_slices_of_forty() -> None:
+    # .325 * 40 = 13, .225 * 40 = 9, .55 * 40 = 22, .45 * 40 = 18, .775 * 40 = 31, .675 * 40 = 27
+    slices = overlapping_slices(range(100, 140))
+    assert [(one[0], one[-1] + 1) for one in slices] == [(100, 113), (109, 122), (118, 131), (127, 140)]
+
+
+def test_bounds_are_rounded_down() -> None:
+    # n = 10: [0, 3.25) [2.25, 5.5) [4.5, 7.75) [6.75, 10)
+    assert overlapping_slices(range(10)) == ((0, 1, 2), (2, 3, 4), (4, 5, 6), (6, 7, 8, 9))
+
+
+def test_bounds_are_exact_where_floats_are_not() -> None:
+    # 29 * 1000 / 40 in floats is exact, but .55 * 180 = 99.00000000000001 and .325 * 1240 = 403.00000000000006:
+    # 11 * 180 / 20 = 99, 13 * 1240 / 40 = 403.
+    assert overlapping_slices(range(180))[1][-1] == 98
+    assert overlapping_slices(range(1240))[0][-1] == 402
+
+
+@pytest.mark.parametrize(
+    ("n", "slices"),
+    [
+        (0, ()),
+        (1, ((0,),)),  # [0, 0) [0, 0) [0, 0) [0, 1)
+        (2, ((0,), (1,))),  # [0, 0) [0, 1) [0, 1) [1, 2): the third is the second again
+        (3, ((0,), (1,), (2,))),  # [0, 0) [0, 1) [1, 2) [2, 3)
+        (4, ((0,), (0, 1), (1, 2), (2, 3))),  # [0, 1) [0, 2) [1, 3) [2, 4)
+    ],
+)
+def test_short_sections_have_fewer_slices(n: int, slices: tuple[tuple[int, ...], ...]) -> None:
+    assert overlapping_slices(range(n)) == slices
+
+
+@given(st.integers(0, 3000))
+def test_slices_cover_the_section_and_each_is_a_third_of_it(n: int) -> None:
+    slices = overlapping_slices(range(n))
+    assert sorted({index for one in slices for index in one}) == list(range(n))
+    assert all(one == tuple(range(one[0], one[-1] + 1)) for one in slices)
+    assert all(len(one) <= 0.325 * n + 1 for one in slices)
+
+
+def test_paper_order_is_by_number() -> None:
+    assert in_paper_order([10, 9, 2, 100, 9]) == (2, 9, 10, 100)  # as text: 10, 100, 2, 9

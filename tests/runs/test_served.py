@@ -1,0 +1,339 @@
+"""Runs that ask a server: many at once, stopped, killed and resumed, counted, estimated, capped."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import (
+    BudgetReachedError,
+    LLMRejectedError,
+    RetrieverError,
+    SettingError,
+)
+from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, RetryPolicy
+from evidencebench_core.retrievers.llm import Session, calls_in
+from evidencebench_core.runs import Progress, RunStore, estimated_run, execute, score_run
+from tests.factories import raw_dataset, written
+from tests.llm.server import Scripted, Step, answering, reply, scripted, status
+
+MODEL = {"model": "m", "strategy": "cot"}
+ONCE = RetryPolicy(attempts=1, total_seconds=30.0)
+
+
+def cohort(request: dict[str, Any]) -> str:
+    """Which instance a prompt is about; the paper does not tell, but the hypothesis does."""
+    match = re.search(r"blood pressure in cohort (\d+)\.", request["messages"][-1]["content"])
+    return match[1] if match else ""
+
+
+def session_with(
+    server: Scripted, store: Store, budget: Budget | None = None, fresh: bool = False
+) -> Session:
+    client = LLM(Connection(server.url, "secret"), AnswerCache(store), ONCE, budget)
+    return Session(client, store, fresh=fresh)
+
+
+def finished(reports: Iterator[Progress]) -> Progress:
+    *_, last = reports
+    return last
+
+
+def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -> None:
+    def say(request: dict[str, Any]) -> Step:
+        return reply(f"DECISION: [{cohort(request)}, 5]")
+
+    with scripted(answering(say)) as server:
+        reports = list(
+            execute(
+                store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store), concurrency=4
+            )
+        )
+        assert len(server.requests) == 6
+    assert [report.done for report in reports] == list(range(7))
+    assert reports[-1].remaining == 0.0
+    assert {report.instance_id for report in reports[1:]} == set(store.ids("tiny"))
+    runs = RunStore(store)
+    run = runs.run(reports[-1].run_id)
+    assert runs.selections(run.id, "er@10") == {
+        f"tiny_{number}": (number, 5) if number != 5 else (5,) for number in range(6)
+    }
+    assert run.label == "llm model=m strategy=cot"
+    assert any(one.startswith("cot 1-") for one in run.settings["prompts"])  # type: ignore[union-attr]
+    # In tiny_0 sentence 0 is the method and 5 both outcome {3, 5} and harm {5, 7}.
+    assert score_run(store, run.id, "er@10").per_instance["tiny_0"] == 1.0
+
+
+def test_as_many_at_once_as_asked_for_and_no_more(store: Store) -> None:
+    lock, together, most = threading.Lock(), 0, 0
+    both = threading.Barrier(3, timeout=30)
+
+    def say(_: dict[str, Any]) -> Step:
+        nonlocal together, most
+        with lock:
+            together += 1
+            most = max(most, together)
+        both.wait()  # three have to be here before one is answered
+        with lock:
+            together -= 1
+        return reply("DECISION: [1]")
+
+    with scripted(answering(say)) as server:
+        finished(
+            execute(
+                store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store), concurrency=3
+            )
+        )
+    assert most == 3
+
+
+def test_the_prompt_is_read_back_from_the_store(store: Store) -> None:
+    with scripted(reply("DECISION: [1]")) as server:
+        last = finished(
+            execute(store, "tiny", "llm", MODEL, ["er@10"], limit=1, session=session_with(server, store))
+        )
+        sent = server.requests[0].json["messages"]
+    retrieval = RunStore(store).retrieval(last.run_id, "er@10", "tiny_0")
+    assert retrieval is not None
+    assert "Sentence 4 tells" not in str(dict(retrieval.details))  # not twice in one store
+    (call,) = calls_in(retrieval, store)
+    assert [{"role": one.role, "content": one.content} for one in call.messages] == sent
+
+
+def test_outcomes_are_counted(store: Store) -> None:
+    by_cohort = {
+        "0": reply("DECISION: [1, 2]"),
+        "1": reply("DECISION: []"),
+        "2": reply("Hard to say."),
+        "3": reply(None, message={"role": "assistant", "content": None, "refusal": "No."}),
+        "4": reply("First, the", finish_reason="length"),
+        "5": status(400, "this prompt breaks me"),
+    }
+    with scripted(answering(lambda request: by_cohort[cohort(request)])) as server:
+        last = finished(execute(store, "tiny", "llm", MODEL, ["er@1"], session=session_with(server, store)))
+        n_asked = len(server.requests)
+    assert n_asked == 7  # cohort 0 was asked again for fewer
+    counts = RunStore(store).outcomes(last.run_id)["er@1"]
+    assert dict(counts.kinds) == {
+        "selection": 1,
+        "empty": 1,
+        "no_list": 1,
+        "refusal": 1,
+        "cut_off": 1,
+        "failed": 1,
+    }
+    assert (counts.over, counts.regenerated, counts.unknown_indices) == (1, 1, 0)
+    assert str(counts).startswith("1 a selection (1 over the budget, scored by expectation), 1 chose nothing")
+    assert (last.done, last.failed) == (5, 1)
+    assert RunStore(store).outcomes(finished(execute(store, "tiny", "lead")).run_id) == {}
+
+
+def test_over_selection_is_scored_by_expectation(store: Store) -> None:
+    with scripted(reply("DECISION: [0, 11]")) as server:
+        last = finished(
+            execute(store, "tiny", "llm", MODEL, ["er@1"], limit=1, session=session_with(server, store))
+        )
+    # One of two at random: sentence 0 covers one of three aspects, 11 none. (1/3 + 0) / 2
+    assert score_run(store, last.run_id, "er@1").per_instance == {"tiny_0": pytest.approx(1 / 6)}
+
+
+def test_an_error_that_every_call_would_meet_ends_the_run(store: Store) -> None:
+    with scripted(reply("DECISION: [1]"), status(401, "bad key secret")) as server:
+        reports = execute(
+            store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store), concurrency=1
+        )
+        with pytest.raises(LLMRejectedError) as error:
+            finished(reports)
+        assert len(server.requests) == 2
+    assert "secret" not in str(error.value)
+    (run,) = RunStore(store).runs()
+    assert (dict(run.tasks), run.n_failed) == ({"er@10": 1}, 0)
+
+
+def test_a_run_in_which_nothing_works_is_given_up(store: Store) -> None:
+    with scripted(status(400, "no")) as server, pytest.raises(RetrieverError, match="nothing has worked"):
+        finished(execute(store, "tiny", "llm", MODEL, session=session_with(server, store), concurrency=1))
+
+
+def test_a_cap_ends_the_run_cleanly_and_a_higher_one_goes_on(store: Store) -> None:
+    with scripted(reply("DECISION: [1]")) as server:
+        capped = session_with(server, store, Budget(calls=4))
+        with pytest.raises(BudgetReachedError, match="4 calls"):
+            finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=capped, concurrency=3))
+        assert len(server.requests) == 4
+        (run,) = RunStore(store).runs()
+        assert (dict(run.tasks), run.n_failed) == ({"er@10": 4}, 0)
+        last = finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store)))
+        assert (last.done, len(server.requests)) == (6, 6)
+
+
+def test_a_cancel_lets_calls_under_way_end_and_keeps_them(store: Store) -> None:
+    cancelled, asked = threading.Event(), threading.Barrier(2, timeout=30)
+
+    def say(_: dict[str, Any]) -> Step:
+        if not cancelled.is_set():
+            asked.wait()  # both workers are asking
+            cancelled.set()
+        return reply("DECISION: [1]")
+
+    with scripted(answering(say)) as server:
+        reports = execute(
+            store,
+            "tiny",
+            "llm",
+            MODEL,
+            ["er@10"],
+            cancelled=cancelled.is_set,
+            session=session_with(server, store),
+            concurrency=2,
+        )
+        finished(reports)
+        n_asked = len(server.requests)
+    (run,) = RunStore(store).runs()
+    assert dict(run.tasks) == {"er@10": n_asked}
+    assert n_asked < 6
+
+
+def test_a_reader_who_goes_away_loses_no_answer(store: Store) -> None:
+    with scripted(reply("DECISION: [1]")) as server:
+        reports = execute(
+            store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store), concurrency=2
+        )
+        next(reports)
+        next(reports)
+        reports.close()  # type: ignore[attr-defined]
+        last = finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store)))
+        assert last.done == 6
+        assert Counter(cohort(one.json) for one in server.requests) == dict.fromkeys("012345", 1)
+
+
+def test_fresh_asks_again_and_the_new_answer_counts(store: Store) -> None:
+    with scripted(*[reply("DECISION: [1]")] * 6, reply("DECISION: [2]")) as server:
+        finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=session_with(server, store)))
+        again = session_with(server, store, fresh=True)
+        last = finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=again))
+        assert len(server.requests) == 12
+    assert set(RunStore(store).selections(last.run_id, "er@10").values()) == {(2,)}
+
+
+def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
+    with scripted(reply("DECISION: [1]")) as server:
+        session = session_with(server, store)
+        before = estimated_run(store, "tiny", "llm", MODEL, ["er@10", "result-er@5"], session=session)
+        # cot asks once an instance and task; five of the six instances have results.
+        assert (before.calls, before.cached, before.n_instances) == (11, 0, 6)
+        assert before.completion_tokens == 11 * 800
+        assert before.money is None
+        assert len(server.requests) == 0
+        finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=session))
+        after = estimated_run(store, "tiny", "llm", MODEL, ["er@10", "result-er@5"], session=session)
+        assert (after.calls, after.n_instances) == (5, 5)
+        # The same questions in another run are in the store: cot is what auto takes for ER.
+        auto = estimated_run(store, "tiny", "llm", {"model": "m"}, ["er@10"], session=session)
+        assert (auto.calls, auto.cached) == (0, 6)
+
+
+def test_the_estimate_of_sections_counts_the_last_step(store: Store) -> None:
+    with scripted(reply()) as server:
+        estimate = estimated_run(
+            store,
+            "tiny",
+            "llm",
+            {"model": "gpt-4o-mini", "strategy": "section"},
+            ["er@10"],
+            session=session_with(server, store),
+        )
+    # Headings at 0 and 3, abstract 1 and 2: three sections, and the final choice.
+    assert estimate.calls == 6 * 4
+    assert estimate.money is not None
+    assert estimate.money > 0
+
+
+def test_a_session_is_for_retrievers_that_ask(store: Store) -> None:
+    with scripted(reply()) as server:
+        session = session_with(server, store)
+        with pytest.raises(SettingError, match="asks no server"):
+            execute(store, "tiny", "bm25", session=session)
+        with pytest.raises(SettingError, match="asks no server"):
+            estimated_run(store, "tiny", "bm25")
+    assert RunStore(store).runs() == ()
+
+
+N_INSTANCES = 30
+VICTIM = """
+import sys
+from pathlib import Path
+from evidencebench_core.data.store import open_store
+from evidencebench_core.runs import execute
+settings = {"model": "m", "strategy": "section"}
+for report in execute(open_store(Path(sys.argv[1])), "tiny", "llm", settings, ["er@10"], concurrency=4):
+    print(report.done, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "killed.sqlite")
+    ingest(store, written(raw_dataset(N_INSTANCES), tmp_path / "d.json"), name="tiny")
+    lock, held, killed = threading.Lock(), threading.Semaphore(0), threading.Event()
+    n_asked, paid = 0, Counter[str]()
+
+    def say(request: dict[str, Any]) -> Step:
+        nonlocal n_asked
+        with lock:
+            n_asked += 1
+            hold = not killed.is_set() and n_asked > 40  # ten instances of four calls, in some order
+        if hold:
+            held.release()
+            return lambda handler: handler.wait_for_client() and None  # never answered, so never paid
+        return lambda handler: answered(handler, request)
+
+    def answered(handler: Any, request: dict[str, Any]) -> None:
+        reply("DECISION: [1]")(handler)
+        with lock:
+            paid[str(request["messages"])] += 1
+
+    with scripted(answering(say)) as server:
+        environment = os.environ | {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "secret"}
+        with subprocess.Popen(
+            [sys.executable, "-c", VICTIM, str(store.path)], stdout=subprocess.DEVNULL, env=environment
+        ) as victim:
+            for _ in range(4):  # all four workers wait for an answer: what came before is stored
+                assert held.acquire(timeout=60)
+            victim.kill()
+        assert victim.returncode == -9
+        killed.set()
+        (run,) = RunStore(store).runs()
+        n_before = sum(run.tasks.values())
+        assert 5 <= n_before < N_INSTANCES
+
+        reports = list(
+            execute(
+                store,
+                "tiny",
+                "llm",
+                {"model": "m", "strategy": "section"},
+                ["er@10"],
+                session=session_with(server, store),
+                concurrency=4,
+            )
+        )
+    assert reports[-1].run_id == run.id
+    assert (reports[-1].done, reports[-1].failed) == (N_INSTANCES, 0)
+    assert RunStore(store).done(run.id, "er@10") == set(store.ids("tiny"))
+    # Three sections and the last step: four calls an instance, each answered once and only once.
+    assert len(paid) == 4 * N_INSTANCES
+    assert set(paid.values()) == {1}
+    with store.read() as db:
+        assert db.execute("SELECT count(*) FROM llm_answers").fetchone() == (4 * N_INSTANCES,)

@@ -11,13 +11,17 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _DIRECTION = re.compile(
     "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )  # marks that turn what follows round
+# What GitHub's Markdown makes a link of on its own, after escapes are gone.
+_BARE_LINK = re.compile(r"(?i:https?(?=:)|www(?=\.))|(?<=[-.\w+])(?=@\w)")
+_JOINER = "\u2060"  # takes no room and breaks no line
 
 
 def literal(text: str, limit: int | None = None) -> str:
     """Markdown that reads as ``text`` letter by letter, on one line.
 
     CommonMark lets a backslash take the meaning from any ASCII punctuation, which also disarms
-    what Streamlit adds (``:red[...]``, ``:material/...:``, ``$...$``) and bare links.
+    what Streamlit adds (``:red[...]``, ``:material/...:``, ``$...$``). Bare addresses, which would become
+    links all the same, are broken by an invisible word joiner.
 
     Parameters
     ----------
@@ -27,4 +31,5 @@ def literal(text: str, limit: int | None = None) -> str:
     line = _DIRECTION.sub("", _CONTROL.sub(" ", text))
     if limit is not None and len(line) > limit:
         line = line[: limit - 1].rstrip() + "…"
+    line = _BARE_LINK.sub(lambda found: found[0] + _JOINER, line)
     return _PUNCTUATION.sub(r"\\\1", line)

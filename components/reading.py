@@ -20,7 +20,7 @@ from components.ledger import (
     references,
 )
 from components.llm.asking import Question
-from components.llm.calls import draw_calls, outcome_line, reason_line
+from components.llm.calls import draw_calls, outcome_line
 from components.llm.live import answer_or_button
 from components.llm.server import session_connection
 from components.markdown import literal
@@ -28,6 +28,7 @@ from components.page import percent
 from components.palette import MARKS, SYSTEMS
 from components.paper_view import PaperEvent, System, paper_view, view_of
 from components.retriever_picker import Choice, retriever_picker
+from components.sentence_note import LETTERS, sentence_note
 from components.state import PageState
 from components.table import Column, Row, TableEvent, table
 from components.task_picker import task_picker
@@ -47,7 +48,6 @@ from evidencebench_core.tasks import Task
 __all__ = ["READING_DEFAULTS", "draw_reading"]
 
 READING_DEFAULTS = {"h": "", "asif": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
-_LETTERS = "ABC"
 
 
 def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
@@ -78,7 +78,7 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
         shown = instance if gold_applies else without_gold(instance)
         _paper(state, shown, task, answers, active)
     with side:
-        _sentence_note(state, shown, answers)
+        sentence_note(shown, state.number("sentence"), answers)
         _model_words(answers, questions, task.budget_for(instance.evidence))
         if not gold_applies:
             draw_unscored(instance, answers, lambda event: _go(state, event))
@@ -169,42 +169,11 @@ def _paper(
     paper_view(view, key="reader", height=780, on_event=heard)
 
 
-def _sentence_note(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
-    """What is known of the sentence that was clicked."""
-    index = state.number("sentence")
-    if index is None or index >= len(instance.sentences):
-        return
-    with st.container(border=True):
-        section = instance.sections[index] or "before the first heading"
-        st.markdown(f"**Sentence {index}** · {literal(section, 80)}")
-        lines = []
-        for aspect in instance.evidence.aspects:
-            if index in aspect.sentence_indices:
-                text = f": {literal(aspect.text)}" if aspect.text else ""
-                lines.append(
-                    f"- Covers **{literal(aspect.label)}**{' (result)' if aspect.is_result else ''}{text}"
-                )
-        if not lines:
-            lines.append("- Covers no study aspect")
-        for letter, (label, answer) in zip(_LETTERS, answers.items(), strict=False):
-            if index in answer.ranking:
-                place = answer.ranking.index(index)
-                picked = ", picked" if index in answer.selection else ""
-                asked_model = bool(outcome_line(answer, None))  # which gives an order and no scores
-                score = "" if asked_model else f", score {answer.scores[place]:.3g}"
-                lines.append(
-                    f"- {letter} {literal(label)}: rank {place + 1} of {len(answer.ranking)}{picked}{score}"
-                )
-                if reason := reason_line(answer, index):
-                    lines.append(f"  - In its words: {reason}")
-        st.markdown("\n".join(lines))
-
-
 def _model_words(
     answers: Mapping[str, Retrieval], questions: Mapping[str, Question], budget: int | None
 ) -> None:
     """What came back from the models, and the calls behind it."""
-    for letter, (label, answer) in zip(_LETTERS, answers.items(), strict=False):
+    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
         if label not in questions:
             continue
         if line := outcome_line(answer, budget):
@@ -216,7 +185,7 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
     evidence = instance.evidence
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     rows = []
-    for letter, (label, answer) in zip(_LETTERS, answers.items(), strict=False):
+    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
         covered = aspect_recall(answer.selection, covers) or 0.0
         recall = expected_recall(answer.selection, covers, budget)
         rows.append(
@@ -264,7 +233,7 @@ def _ledger(
         st.segmented_control(
             "Picks of",
             range(len(names)),
-            format_func=lambda n: f"{_LETTERS[n]} {names[n]}",
+            format_func=lambda n: f"{LETTERS[n]} {names[n]}",
             label_visibility="collapsed",
             **state.widget("system", names.index(label), lambda n: n or None),
         )
@@ -287,7 +256,7 @@ def _ledger(
 def _curve(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
     covers = instance.evidence.covers(task.focus)
     dark = is_dark()
-    lines = {f"{_LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
+    lines = {f"{LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
     colours = {name: SYSTEMS[n].on(dark) for n, name in enumerate(lines)}
     colours |= {"optimal": MARKS["gold"].on(dark), "greedy": MARKS["both"].on(dark)}
     points = [
@@ -325,7 +294,7 @@ def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[
             state.put(aspect=None)
             st.rerun()
     table(
-        aspect_columns([f"{_LETTERS[n]} {label}" for n, label in enumerate(answers)]),
+        aspect_columns([f"{LETTERS[n]} {label}" for n, label in enumerate(answers)]),
         aspect_rows(instance, task, answers, only),
         key="aspects",
         action="none",

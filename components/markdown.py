@@ -12,7 +12,7 @@ _DIRECTION = re.compile(
     "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )  # marks that turn what follows round
 # What GitHub's Markdown makes a link of on its own, after escapes are gone.
-_BARE_LINK = re.compile(r"(?i:https?(?=:)|www(?=\.))|(?<=[-.\w+])(?=@\w)")
+_BARE_LINK = re.compile(r"(?i:https?(?=:)|www(?=\.))|(?<=[-.\w+])(?=@[-\w]+\.\w)")
 _JOINER = "\u2060"  # takes no room and breaks no line
 
 

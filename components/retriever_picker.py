@@ -84,17 +84,23 @@ def changed_settings(name: str, given: Mapping[str, object]) -> dict[str, object
     return {key: value for key, value in full.items() if value != defaults.get(key)}
 
 
-def retriever_picker(state: PageState, param: str) -> tuple[Choice, ...]:
-    """Pills for the retrievers, a popover for their settings; up to three are kept, in order."""
-    chosen = _readable(state[param])
+def retriever_picker(state: PageState, param: str, servers: bool = True) -> tuple[Choice, ...]:
+    """Pills for the retrievers, a popover for their settings; up to three are kept, in order.
+
+    ``servers=False`` leaves out those that ask a server: for pages that would ask without an estimate.
+    """
+    entries = {
+        name: entry
+        for name, entry in retriever_entries().items()
+        if entry.problem is None and (servers or not entry.asks_server)
+    }
+    chosen = tuple(choice for choice in _readable(state[param]) if choice.name in entries)
     by_name = {choice.name: choice for choice in chosen}
 
     def read(names: Sequence[str]) -> str:
         if len(names) > _MOST:
             flash("Three retrievers at most: take one away first.")
         return choices_text([by_name.get(name) or _new(name) for name in names][:_MOST])
-
-    entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
 
     def _new(name: str) -> Choice:
         model = session_model() if entries[name].asks_server else ""

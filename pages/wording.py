@@ -52,7 +52,7 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", "r", "question", dataset=dataset.name))
-    choices = retriever_picker(state, "r")
+    choices = retriever_picker(state, "r", servers=False)
     if state["question"] not in QUESTIONS:
         st.warning(f"There is no question {literal(state['question'])}; paraphrases are shown instead.")
         state.put(question=None)

@@ -89,9 +89,13 @@ def _instances_of_object(window: _Window) -> Iterator[tuple[str, object]]:
         return
     key = window.key()
     if key in _FLAT_KEYS:
+        is_id = _opens_instance(window)  # an instance may be called "synthetic"
         window.back_to_kept()
-        yield _flat_instance(window)
-        return
+        if not is_id:
+            yield _flat_instance(window)
+            return
+        window.take(b"{", "an object of instances")
+        key = window.key()
     window.keep_nothing()
     while True:
         window.take(b":", "':' after an instance id")
@@ -104,6 +108,15 @@ def _instances_of_object(window: _Window) -> Iterator[tuple[str, object]]:
             return
         window.take(b",", "',' or '}' after an instance")
         key = window.key()
+
+
+def _opens_instance(window: _Window) -> bool:
+    """Whether the value of the key just read is an object that begins with a key of an instance."""
+    window.take(b":", "':' after a key")
+    if window.next_byte() != b"{":
+        return False
+    window.take(b"{", "")
+    return window.next_byte() == b'"' and window.key() in _FLAT_KEYS
 
 
 def _flat_instance(window: _Window) -> tuple[str, object]:

@@ -273,3 +273,11 @@ def test_a_file_that_is_touched_while_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_the_real_train_set(train_path: Path, train_raw: dict[str, object]) -> None:
     assert list(iter_raw(train_path)) == list(train_raw.items())
+
+
+@pytest.mark.parametrize("name", ["synthetic", "hypothesis", "id", "aspect_texts", "paper_id"])
+def test_an_instance_may_be_called_like_a_key(tmp_path: Path, name: str) -> None:
+    dataset = {name: raw_dataset(1)["tiny_0"], "other": raw_dataset(2)["tiny_1"]}
+    assert dict(read(json.dumps(dataset).encode(), tmp_path)) == dataset
+    lines = "\n".join(json.dumps({"id": key, **value}) for key, value in dataset.items())
+    assert dict(read(lines.encode(), tmp_path)) == dataset

@@ -68,19 +68,6 @@ class Listing:
     n_unscored: int = 0
 
 
-def _bounds(text: str) -> dict[str, tuple[float, float]]:
-    """``n_aspects:5-9,optimal:2-4`` as ranges; what is none is left out."""
-    ranges = {}
-    for part in text.split(","):
-        column, _, span = part.partition(":")
-        low, _, high = span.partition("-")
-        try:
-            ranges[column] = (float(low), float(high))
-        except ValueError:
-            continue
-    return ranges
-
-
 def _where(ranges: Mapping[str, tuple[float, float]]) -> str:
     return ",".join(f"{column}:{low:g}-{high:g}" for column, (low, high) in sorted(ranges.items()))
 
@@ -93,7 +80,7 @@ def chosen_runs(state: PageState, runs: Sequence[RunInfo]) -> tuple[RunInfo, ...
 
 def listing(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> Listing:
     """What the search, the filters and the sort in the address leave of a dataset."""
-    ranges = _bounds(state["where"])
+    ranges = state.ranges("where")
     sort, descending = state["sort"], state["desc"] == "1"
     own = {column: bounds for column, bounds in ranges.items() if column in (*_RANGES, "ends_coverage")}
     wanted = Filter(
@@ -163,7 +150,7 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _filters(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
-    n_active = len([column for column in _bounds(state["where"]) if column in (*_RANGES, "ends_coverage")])
+    n_active = len([column for column in state.ranges("where") if column in (*_RANGES, "ends_coverage")])
     with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
         for column, label in _RANGES.items():
             _range_slider(state, column, label, resources.largest(dataset, column))
@@ -186,7 +173,7 @@ def _filters(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) ->
 def _range_slider(
     state: PageState, column: str, label: str, top: int, scale: int = 1, help_text: str | None = None
 ) -> None:
-    ranges = _bounds(state["where"])
+    ranges = state.ranges("where")
     low, high = ranges.get(column, (0.0, top / scale))
 
     def read(values: tuple[int, int]) -> str:

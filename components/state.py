@@ -73,6 +73,18 @@ class PageState:
         text = self[name]
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
+    def ranges(self, name: str) -> dict[str, tuple[float, float]]:
+        """The value ``n_aspects:5-9,optimal:2-4`` as ranges; what is none is left out."""
+        ranges = {}
+        for part in self[name].split(","):
+            column, _, span = part.partition(":")
+            low, _, high = span.partition("-")
+            try:
+                ranges[column] = (float(low), float(high))
+            except ValueError:
+                continue
+        return ranges
+
     def put(self, **values: str | int | Sequence[str] | None) -> None:
         """Set values, here and in the address; ``None`` goes back to the default."""
         for name, value in values.items():

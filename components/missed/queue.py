@@ -120,16 +120,8 @@ def thresholds_of(state: PageState) -> Thresholds:
 
 
 def ranges_of(state: PageState) -> dict[str, tuple[float, float]]:
-    """``n_aspects:5-9,optimal:2-4`` as ranges; what is none is left out."""
-    ranges = {}
-    for part in state.many("where"):
-        column, _, span = part.partition(":")
-        low, _, high = span.partition("-")
-        try:
-            ranges[column] = (float(low), float(high))
-        except ValueError:
-            continue
-    return {column: bounds for column, bounds in ranges.items() if column in RANGES}
+    """The ranges in the address, of the columns that this queue has."""
+    return {column: bounds for column, bounds in state.ranges("where").items() if column in RANGES}
 
 
 def results_only(state: PageState, task: Task) -> bool:

@@ -11,7 +11,7 @@ from components.markdown import literal
 from components.page import dataset_picker, guarded
 from components.state import PageState
 from evidencebench_core.analyses.dataset import dataset_report
-from evidencebench_core.analyses.section_class import SECTION_CLASSES
+from evidencebench_core.data.section_class import SECTION_CLASSES
 
 DEFAULTS = {"dataset": "", "quantity": "sentences", "by": "sections"}
 PLACES = {"sections": "Section", "types": "Sentence type"}

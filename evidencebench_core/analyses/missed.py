@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.analyses.section_class import section_classes
+from evidencebench_core.data.section_class import section_classes
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError

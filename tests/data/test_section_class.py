@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.analyses.section_class import SECTION_CLASSES, class_of_heading, section_classes
+from evidencebench_core.data.section_class import SECTION_CLASSES, class_of_heading, section_classes
 
 REAL = {
     "Results": "results",

@@ -48,6 +48,25 @@ UNITS = [
     ),
     *("I can't ", '{"index": 1},', "one ", "\\", "$", "DECISION:\n- 3\n", "ASPECTS:\n- a\n", "3 ("),
     *("HYPOTHESIS: ", "DECISION: x [a] ", "1-", ".", "\t3"),
+    *(
+        "[3]\n",
+        "[3] (a), ",
+        "DECISION: 3 (a), ",
+        "DECISION:\n- [3] x\n",
+        '"DECISION: [1]" ',
+        "says 'DECISION: [1] ",
+    ),
+    *(
+        "| 3 | a |\n",
+        "<decision>",
+        "\\boxed{",
+        "3: a, ",
+        "4: x DECISION: [1]\n",
+        "</x>",
+        '{"decision": [1]}',
+        "“",
+    ),
+    *("(3, 4), ", "[3 and 4], ", "1,000, ", "# DECISION\n", "DECISION:\n"),
 ]
 
 

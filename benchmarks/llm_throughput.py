@@ -1,82 +1,129 @@
-"""How much of the time of 2,000 calls is the client's: 20 ms each at the server, 32 at a time.
+"""What a call costs the client: ours beside the openai package, in one run.
 
 ``python benchmarks/llm_throughput.py [--calls 2000] [--latency 0.02] [--concurrency 32]`` prints one JSON
-document: seconds, the ideal (calls x latency / concurrency), their ratio, and the peak memory of this process
-in MB. Each call is a prompt with a paper of 200 sentences (about 30 kB) and a hypothesis of its own; its
-answer is kept in a new store the moment it comes, and then parsed. The server is a process of its own. Exits
-1 if the ratio is above 1.3 or the memory 500 MB or more, or if a call was asked for other than once.
+document: for each way of asking a server that answers after 20 ms, 32 at a time, the seconds, their ratio to
+the ideal (calls x latency / concurrency) and the processor milliseconds a call; then the processor time of each
+as a multiple of our bare transport's, the peak memory of this process in MB, and the load of the machine.
+
+``chat``: ours as it is used, with the prompt made, the answer kept in a store and parsed. ``transport``: only
+the exchange of bytes. ``openai``: the package as its manual has it. ``openai_raw``: the package with the body
+already serialised and the reply unread, the least that it can be made to do. ``httpx``: the client below it.
+Each prompt is a paper of 200 sentences (about 30 kB).
+
+Exits 1 if ``chat`` passes 1.3 times the ideal or 500 MB, or if a call was asked for other than once.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import multiprocessing
+import os
 import resource
-import socket
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from evidencebench_core.data.store import open_store
-from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Connection, numbered, parsed, prompt
+from benchmarks.llm_server import served
 
 LIMIT_RATIO, LIMIT_MB = 1.3, 500.0
-
-_COMPLETION = json.dumps(
-    {
-        "object": "chat.completion",
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": "3: the effect\n7: its size\n\nDECISION: [3, 7]"},
-            }
-        ],
-        "usage": {"prompt_tokens": 7_000, "completion_tokens": 20, "total_tokens": 7_020},
-    }
-).encode()
-_REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
-    len(_COMPLETION),
-    _COMPLETION,
-)
-
-
-def serve(listening: socket.socket, latency: float) -> None:
-    """Answer every request after so many seconds, for ever."""
-
-    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).lower()
-                length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
-                arrived = time.perf_counter()
-                await reader.readexactly(int(length or 0))
-                await asyncio.sleep(max(0.0, latency - (time.perf_counter() - arrived)))
-                writer.write(_REPLY)
-        except (asyncio.IncompleteReadError, OSError):
-            writer.close()
-
-    async def run() -> None:
-        server = await asyncio.start_server(connection, sock=listening, limit=1 << 20)
-        await server.serve_forever()
-
-    asyncio.run(run())
-
-
-PROMPT = prompt("cot")
 SENTENCES = [f"Sentence {i} says {'something of some length ' * 5}." for i in range(200)]
 
+Ask = Callable[[int], object]
 
-def request(number: int) -> ChatRequest:
+
+def request(number: int) -> Any:
     """A prompt as long as real ones, unlike all others."""
-    messages = PROMPT.messages(hypothesis=f"Hypothesis {number}.", sentences=numbered(SENTENCES), budget=5)
-    return ChatRequest("scripted", messages)
+    from evidencebench_core.llm import ChatRequest, numbered
+
+    fields: dict[str, Any] = {"hypothesis": f"Hypothesis {number}.", "budget": 5}
+    return ChatRequest("scripted", template().messages(sentences=numbered(SENTENCES), **fields))
+
+
+@cache
+def template() -> Any:
+    from evidencebench_core.llm import prompt
+
+    return prompt("cot")
+
+
+@contextmanager
+def chat(url: str) -> Iterator[Ask]:
+    from evidencebench_core.data.store import open_store
+    from evidencebench_core.llm import LLM, AnswerCache, Connection, parsed
+
+    def ask(number: int) -> object:
+        return parsed(llm.chat(request(number)).text, range(len(SENTENCES))).indices == (3, 7)
+
+    with tempfile.TemporaryDirectory() as folder:
+        answers = AnswerCache(open_store(Path(folder) / "store.sqlite"))
+        with LLM(Connection(url, "none"), answers) as llm:
+            yield ask
+
+
+@contextmanager
+def transport(url: str) -> Iterator[Ask]:
+    from evidencebench_core.llm import Connection
+    from evidencebench_core.llm.request import json_bytes
+    from evidencebench_core.llm.route import route_of
+    from evidencebench_core.llm.transport import Transport
+
+    content = json_bytes(request(0).body())
+    wires = Transport(route_of(Connection(url, "none")), time.monotonic)
+
+    def ask(_: int) -> object:
+        with wires.exchange("/chat/completions", content, time.monotonic() + 60, 60) as response:
+            return b"".join(response.pieces)
+
+    yield ask
+    wires.close()
+
+
+@contextmanager
+def openai(url: str) -> Iterator[Ask]:
+    import openai
+
+    body = request(0).body()
+    with openai.OpenAI(api_key="none", base_url=url, max_retries=0) as client:
+        yield lambda _: client.chat.completions.create(**body).choices[0].message.content
+
+
+@contextmanager
+def openai_raw(url: str) -> Iterator[Ask]:
+    import httpx2
+    import openai
+
+    content = json.dumps(request(0).body()).encode()
+    with openai.OpenAI(api_key="none", base_url=url, max_retries=0) as client:
+        yield lambda _: client.post("/chat/completions", content=content, cast_to=httpx2.Response).content
+
+
+@contextmanager
+def httpx(url: str) -> Iterator[Ask]:
+    import httpx2
+
+    content = json.dumps(request(0).body()).encode()
+    with httpx2.Client(limits=httpx2.Limits(max_connections=1_000)) as client:
+        yield lambda _: client.post(f"{url}/chat/completions", content=content).content
+
+
+WAYS = {one.__name__: one for one in (chat, transport, openai, openai_raw, httpx)}
+
+
+def exchanged(ask: Ask, n: int, concurrency: int) -> tuple[float, float]:
+    """Seconds and processor seconds of so many calls; the first one, which loads what it needs, is not in it."""
+    assert ask(n)
+    began, began_cpu = time.perf_counter(), time.process_time()
+    with ThreadPoolExecutor(concurrency) as pool:
+        assert all(pool.map(ask, range(n)))
+    return time.perf_counter() - began, time.process_time() - began_cpu
 
 
 def main() -> int:
@@ -85,41 +132,34 @@ def main() -> int:
     parser.add_argument("--latency", type=float, default=0.02)
     parser.add_argument("--concurrency", type=int, default=32)
     options = parser.parse_args()
-    with (
-        socket.create_server(("127.0.0.1", 0), backlog=256) as listening,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-        context = multiprocessing.get_context("fork")
-        server = context.Process(target=serve, args=(listening, options.latency), daemon=True)
-        server.start()
-        llm = LLM(Connection(address, "none"), AnswerCache(open_store(Path(folder) / "store.sqlite")))
-        llm.chat(ChatRequest("warm-up", request(0).messages))
-
-        def chosen(number: int) -> tuple[int, ...]:
-            answer = llm.chat(request(number))
-            return parsed(answer.text, range(len(SENTENCES))).indices
-
-        began, began_cpu = time.perf_counter(), time.process_time()
-        with ThreadPoolExecutor(options.concurrency) as pool:
-            selections = list(pool.map(chosen, range(options.calls)))
-        seconds, cpu = time.perf_counter() - began, time.process_time() - began_cpu
-        llm.close()
-        server.terminate()
-        server.join()
     ideal = options.calls * options.latency / options.concurrency
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found: dict[str, dict[str, float]] = {}
+    load, memory, whole = os.getloadavg()[0], 0.0, True
+    with served(options.latency) as server:
+        for name, way in WAYS.items():
+            before = server.n_requests
+            with way(server.url) as ask:
+                seconds, cpu = exchanged(ask, options.calls, options.concurrency)
+            whole &= server.n_requests - before == options.calls + 1
+            found[name] = {
+                "seconds": round(seconds, 3),
+                "ratio": round(seconds / ideal, 3),
+                "cpu_ms_per_call": round(1e3 * cpu / options.calls, 3),
+            }
+            memory = memory or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # of chat alone
+    bare = found["transport"]["cpu_ms_per_call"]
     result = {
         "calls": options.calls,
-        "seconds": round(seconds, 3),
         "ideal_seconds": round(ideal, 3),
-        "ratio": round(seconds / ideal, 3),
-        "cpu_seconds": round(cpu, 3),
+        **found,
+        "cpu_as_multiple_of_transport": {
+            name: round(one["cpu_ms_per_call"] / bare, 1) for name, one in found.items()
+        },
         "peak_mb": round(memory),
+        "load_before": round(load, 2),
     }
-    print(json.dumps(result))
-    whole = all(selection == (3, 7) for selection in selections) and llm.spending().calls == options.calls + 1
-    return 0 if whole and result["ratio"] <= LIMIT_RATIO and memory < LIMIT_MB else 1
+    print(json.dumps(result, indent=1))
+    return 0 if whole and found["chat"]["ratio"] <= LIMIT_RATIO and memory < LIMIT_MB else 1
 
 
 if __name__ == "__main__":

@@ -46,27 +46,27 @@ class Connections:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._idle: list[sqlite3.Connection] = []
+        # Apart: to change query_only on a connection makes SQLite forget all that it has prepared.
+        self._readers: list[sqlite3.Connection] = []
+        self._writers: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # among threads first: SQLite waits for a writer by naps
         self._ready = False
-        self._finalizer = weakref.finalize(self, _close_all, self._idle)
+        self._finalizer = weakref.finalize(self, _close_all, self._readers, self._writers)
 
     def close(self) -> None:
         """Close what is open and idle; the next use opens again."""
         with self._lock:
-            _close_all(self._idle)
+            _close_all(self._readers, self._writers)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        with self._lent() as db:
-            db.execute("PRAGMA query_only = ON")
+        with self._lent(self._readers) as db:
             yield db
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        with self._turn(), self._lent() as db:
-            db.execute("PRAGMA query_only = OFF")
+        with self._turn(), self._lent(self._writers) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -86,33 +86,36 @@ class Connections:
                 self._writing.release()
 
     @contextmanager
-    def _lent(self) -> Iterator[sqlite3.Connection]:
+    def _lent(self, idle: list[sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
         try:
-            db = self._taken()
+            db = self._taken(idle)
             try:
                 yield db
             except BaseException:
                 db.close()
                 raise
-            self._give_back(db)
+            self._give_back(db, idle)
         except sqlite3.Error as error:
             if explained := _explained(self.path, error):
                 raise explained from error
             raise  # a mistake in a query: ours, not the user's
 
-    def _taken(self) -> sqlite3.Connection:
+    def _taken(self, idle: list[sqlite3.Connection]) -> sqlite3.Connection:
         with self._lock:
             if not self._ready:
                 self._make_ready()
                 self._ready = True
-            if self._idle:
-                return self._idle.pop()
-        return self._opened()
+            if idle:
+                return idle.pop()
+        db = self._opened()
+        if idle is self._readers:
+            db.execute("PRAGMA query_only = ON")
+        return db
 
-    def _give_back(self, db: sqlite3.Connection) -> None:
+    def _give_back(self, db: sqlite3.Connection, idle: list[sqlite3.Connection]) -> None:
         with self._lock:
-            if len(self._idle) < _IDLE:
-                self._idle.append(db)
+            if len(idle) < _IDLE:
+                idle.append(db)
                 return
         db.close()
 
@@ -141,9 +144,10 @@ class Connections:
             db.close()
 
 
-def _close_all(idle: list[sqlite3.Connection]) -> None:
-    while idle:
-        idle.pop().close()
+def _close_all(*pools: list[sqlite3.Connection]) -> None:
+    for idle in pools:
+        while idle:
+            idle.pop().close()
 
 
 def _explained(path: Path, error: sqlite3.Error) -> StoreError | None:

@@ -38,11 +38,11 @@ _MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
 _local = threading.local()
 
 
-def compressed(bodies: Sequence[bytes]) -> list[bytes]:
+def compressed(bodies: Sequence[bytes], level: int = _LEVEL) -> list[bytes]:
     """Each of them as a zstd frame; the interpreter is free for other threads meanwhile."""
     if not bodies:
         return []
-    frames = zstandard.ZstdCompressor(level=_LEVEL).multi_compress_to_buffer(list(bodies))
+    frames = zstandard.ZstdCompressor(level=level).multi_compress_to_buffer(list(bodies))
     return [frames[number].tobytes() for number in range(len(frames))]
 
 
@@ -87,12 +87,14 @@ def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: b
         ) from error
 
 
-def unpacked_instance(frame: bytes, sentences: list[str], types: list[str]) -> dict[str, Any]:
-    """The raw object as it stood in its file."""
+def unpacked_instance(
+    frame: bytes, sentences: list[str], types: list[str], inverse: bool = True
+) -> dict[str, Any]:
+    """The raw object as it stood in its file; without its inverse index where nobody reads that."""
     raw = unpacked_rest(frame)
     raw[_SENTENCES] = sentences
     raw[_TYPES] = types
-    if raw[_INVERSE] is None:
+    if inverse and raw[_INVERSE] is None:
         raw[_INVERSE] = inverted(raw["aspect2sentence_indices"], len(sentences))
     return raw
 

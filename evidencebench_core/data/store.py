@@ -147,28 +147,32 @@ class Store:
 
     def raw(self, dataset: str, instance_id: str) -> dict[str, Any]:
         """The instance as it stood in its file: same keys and lists in the same order."""
-        (found,) = self._raws(self.dataset(dataset), (instance_id,))
-        return found[1]
+        ((_, raw),) = self._raws(self.dataset(dataset), (instance_id,))
+        return raw
 
     def get_many(self, dataset: str, ids: Iterable[str]) -> Iterator[Instance]:
         """Instances in the order asked for."""
         info = self.dataset(dataset)
         for batch in _batches(tuple(ids)):
-            for instance_id, raw in self._raws(info, batch):
+            for instance_id, raw in self._raws(info, batch, inverse=False):
                 yield instance_of(instance_id, raw)
 
     def iter(self, dataset: str, limit: int | None = None) -> Iterator[Instance]:
         """Instances in the order of the file."""
         return self.get_many(dataset, self.ids(dataset, limit))
 
-    def _raws(self, info: DatasetInfo, ids: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    def _raws(
+        self, info: DatasetInfo, ids: Sequence[str], inverse: bool = True
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Read at once, unpacked one by one."""
         rows = self._by_id(
             info,
             ids,
             "i.instance_id, b.body, p.body",
             "JOIN bodies AS b ON b.instance = i.id JOIN papers AS p ON p.id = i.paper",
         )
-        return [(row[0], unpacked_instance(row[1], *unpacked_paper(row[2]))) for row in rows]
+        for instance_id, body, paper in rows:
+            yield instance_id, unpacked_instance(body, *unpacked_paper(paper), inverse)
 
     def evidence_sets(
         self, dataset: str, ids: Iterable[str] | None = None

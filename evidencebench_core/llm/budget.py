@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
-from evidencebench_core.llm.prices import Price, price_of, prices
+from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
 
 __all__ = ["Budget", "Reservation", "Spending"]
 
@@ -131,7 +131,7 @@ class Budget:
             raise BudgetReachedError(
                 "cap in money",
                 f"the price of {model} is not known",
-                "Put it into prices.toml, or cap calls or tokens instead.",
+                f"Put it into {prices_path()}, or cap calls or tokens instead.",
                 stops_run=True,
             )
         with self._lock:

@@ -16,6 +16,8 @@ __all__ = ["DEFAULT_ADDRESS", "Connection", "connection_from_environment", "curr
 DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
 
 _HIDDEN: Final = "[key]"
+_LONG_KEY: Final = 12  # characters; of shorter keys no pieces are looked for
+_PIECE: Final = 8
 _SHORTEST_SECRET: Final = 4  # striking out every "a" would only garble texts
 
 
@@ -55,7 +57,7 @@ class Connection:
     def _without_secrets(self, text: str) -> str:
         for secret in self._secrets():
             text = text.replace(secret, _HIDDEN)
-        return text
+        return _without_pieces(text, self.api_key or "")
 
     def _secrets(self) -> list[str]:
         found = {self.api_key or "", (self.api_key or "").strip()}
@@ -66,6 +68,23 @@ class Connection:
             found.update(pair.partition("=")[2] for pair in query.split("&"))
         found |= {unquote(secret) for secret in found} | {quote(secret, safe="") for secret in found}
         return sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+
+def _without_pieces(text: str, key: str) -> str:
+    """The text without pieces of a long key: servers shorten it, break it off, or escape signs of it."""
+    if len(key) < _LONG_KEY:
+        return text
+    pieces = {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)}
+    kept: list[str] = []
+    end = 0  # of the last piece
+    for at, sign in enumerate(text):
+        if text[at : at + _PIECE] in pieces:
+            if at >= end:
+                kept.append(_HIDDEN)
+            end = at + _PIECE
+        elif at >= end:
+            kept.append(sign)
+    return "".join(kept)
 
 
 # Servers quote keys back, shortened or not: "Incorrect API key provided: sk-abc***xyz".

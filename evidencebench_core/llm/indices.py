@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Indices", "indices_in"]
+__all__ = ["NUMBER_WORDS", "Indices", "indices_in"]
 
 _DIGITS: Final = 9  # numbers of more digits are no sentence of any paper
 _FEW: Final = 10_000  # a range up to this long is walked through
@@ -15,46 +15,29 @@ _FEW: Final = 10_000  # a range up to this long is walked through
 _PLAIN_NUMBERS: Final = re.compile(r"[\d\s,]*+")
 _NUMBER: Final = r"([+-]?\d++)(?:\.0++(?!\d))?"
 _PREFIX: Final = (
-    r"(?:(?:sentences?|sent|index|indices|indexes|idx|ids?|nos?|numbers?|nr|line|item|satz|phrase|句子|句|文|s|i)"
+    r"(?:(?:sentences?|sent|index|indices|indexes|idx|ids?|nos?|numbers?|nr|line|item|satz|sätze|phrases?|句子|句|文|第|s|i)"
     r"(?![a-z])[\s.:=#_-]*|[#\"'`*_\[(<{$\s\\]+)*+"
 )
 _ITEM: Final = re.compile(
     rf"{_PREFIX}(?<![\d.]){_NUMBER}[\"'`*_\])>}}$\s\\]*+(?:(?:to|bis|through|–|—|−|-|\.\.+|~)\s*{_PREFIX}{_NUMBER})?(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_REST: Final = re.compile(r"[\s\"'`*_\])>}$.;\\]*(?:[:(–—=|].*|-\s.*|\s(?=\S).*)?", re.DOTALL)
-_WORDS: Final = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-} | {
-    word: 10 * number
-    for number, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
-    )
+_REST: Final = re.compile(r"[\s\"'`*_\])>}$.;\\句文号번]*(?:[:(–—=|].*|-\s.*|\s(?=\S).*)?", re.DOTALL)
+_GROUP: Final = re.compile(r"\s*\(\s*\d{1,9}(?:\s*,\s*\d{1,9})++\s*\)\s*")
+_EXPLAINED: Final = re.compile(r"[^\w]*(?:[A-Za-z]+\s*)?\d+[\s\"'`*_]*[:–—][^\d]")
+_WORDY: Final = re.compile(r"\s*(?:\d[\d.]*%?\s+)?[^\W\d][^:–—]*")
+_COMMENT: Final = re.compile(r"(?://|#\s)[^\n]*")  # to the end of a line, as in code
+_THOUSANDS: Final = re.compile(r"\b(\d{1,3}),(0\d\d)\b")  # no index begins with a nought
+_DIGITS_ONLY: Final = re.compile(r"\s*\d{1,9}\s*")
+_UNITS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORDS: Final = {word: number for number, word in enumerate(_UNITS.split())} | {
+    word: 10 * number for number, word in enumerate(_TENS.split(), start=2)
 }
+NUMBER_WORDS: Final = tuple(_WORDS)
 _OF_OBJECT: Final = (
     "index",
     "sentence_index",
@@ -65,7 +48,10 @@ _OF_OBJECT: Final = (
     "sentence",
     "number",
 )
-_LISTS_OF_OBJECT: Final = ("indices", "indexes", "sentences", "selection", "decision", "selected")
+_LISTS_OF_OBJECT: Final = (
+    *("decision", "final_decision", "indices", "indexes", "sentence_indices", "selected_indices"),
+    *("selected_sentences", "selection", "selected", "sentences", "answer", "final_answer", "result"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +67,11 @@ class Indices:
     @property
     def is_list(self) -> bool:
         return len(self.ranges) > 0 and self.n_others <= len(self.ranges)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one number and nothing else."""
+        return len(self.ranges) == 1 and self.ranges[0][0] == self.ranges[0][1] and not self.n_others
 
     @classmethod
     def joined(cls, parts: Iterable[Indices]) -> Indices:
@@ -113,15 +104,26 @@ class Indices:
 
 def indices_in(text: str) -> Indices:
     """The elements of a list such as ``3, "5", index 7, 9-12, twelve``."""
+    if ",0" in text:
+        text = _THOUSANDS.sub(r"\1\2", text)
+    if "\n" in text:
+        text = _COMMENT.sub("", text)
     if _PLAIN_NUMBERS.fullmatch(text) and "\n" not in text:
         elements: Iterator[str] | list[str] = text.replace(",", " ").split()
     else:
         elements = _elements(text)
     ranges: list[tuple[int, int]] = []
-    n_others = 0
+    n_others, explained = 0, None
     for element in elements:
+        if explained is None and element.strip():
+            explained = _EXPLAINED.match(element) is not None
+        if explained and _WORDY.fullmatch(element):
+            continue  # the explanation goes on: "3: a dose of 12 mg, 5 times a day"
         found = _range(element)
-        if found is not None:
+        group = _GROUP.fullmatch(element)
+        if group is not None:  # "(3, 7)" among others
+            ranges.extend((int(number),) * 2 for number in re.findall(r"\d{1,9}", element))
+        elif found is not None:
             ranges.append(found)
         elif element.strip(" \t\r\n\"'`*_\\."):
             n_others += 1
@@ -139,8 +141,8 @@ def _range(element: str) -> tuple[int, int] | None:
     if len(first) > _DIGITS or (last and len(last) > _DIGITS) or not _REST.fullmatch(rest):
         return None
     low = int(first)
-    if last is None:
-        return low, low
+    if last is None or (rest[:1] == " " and rest[1:2].isalpha() and " - " in element):
+        return low, low  # "3 - 12 mg a day"
     high = int(last)
     return (low, high) if low <= high else None
 
@@ -156,7 +158,7 @@ def _word(element: str) -> int | None:
     return sum(numbers) if numbers[0] >= 20 and 1 <= numbers[1] <= 9 else None
 
 
-_CUT: Final = re.compile(r"[,;\n\"'`(){}]| and | und | et | y ")
+_CUT: Final = re.compile(r"[,;\n\"'`(){}|&]| (?:and|or|plus|then|und|et|y|и|\+) ")
 _CLOSING: Final = {"(": ")", "{": "}"}
 
 
@@ -191,8 +193,9 @@ def _walked(value: object) -> tuple[tuple[tuple[int, int], ...], int]:
             waiting.extend(reversed(one))
         elif isinstance(one, dict):
             by_name = {str(name).lower(): inner for name, inner in one.items()}
-            named = [by_name[name] for name in _OF_OBJECT if name in by_name][:1]
-            named += [by_name[name] for name in _LISTS_OF_OBJECT if name in by_name][: 1 - len(named)]
+            named = [by_name[name] for name in (*_OF_OBJECT, *_LISTS_OF_OBJECT) if name in by_name][:1]
+            if not named and all(_DIGITS_ONLY.fullmatch(name) for name in by_name):
+                named = [list(by_name)]  # {"3": "why", "7": "why"}
             waiting.extend(named)
             n_others += not named
         elif isinstance(one, (int, float)) and not isinstance(one, bool) and one == one // 1:

@@ -17,6 +17,7 @@ from evidencebench_core.llm.request import Message
 __all__ = ["Price", "estimated_prompt_tokens", "estimated_tokens", "price_of", "prices", "prices_path"]
 
 _DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
+_FIELDS: Final = ("prompt", "completion", "date", "source")
 _PER_MESSAGE: Final = 4  # tokens around each turn of a conversation
 
 
@@ -83,9 +84,12 @@ def price_of(model: str, table: Mapping[str, Price] | None = None) -> Price | No
 
 def _table(text: str, place: str) -> dict[str, Price]:
     try:
-        entries = tomllib.loads(text).get("models", {})
+        document = tomllib.loads(text)
+        entries = document.pop("models", {})
         if not isinstance(entries, dict):
             raise ValueError("'models' is no table")
+        if document:
+            raise ValueError(f"{shown(next(iter(document)))} does not stand below a line [models]")
         return {model: _price(model, entry) for model, entry in entries.items()}
     except ValueError as error:
         raise SettingError(
@@ -95,8 +99,11 @@ def _table(text: str, place: str) -> dict[str, Price]:
 
 def _price(model: str, entry: Any) -> Price:
     values = []
+    entry = entry if isinstance(entry, dict) else {}
+    if unknown := sorted(entry.keys() - _FIELDS):
+        raise ValueError(f"{model} has {shown(unknown[0])}; known are {', '.join(_FIELDS)}")
     for name in ("prompt", "completion"):
-        value = entry.get(name, 0.0) if isinstance(entry, dict) else None
+        value = entry.get(name, 0.0 if name == "completion" else None)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
             raise ValueError(f"{model}: {name} is {shown(value)}, not dollars for a million tokens")
         values.append(float(value))

@@ -10,11 +10,11 @@ __all__ = ["reasoning_in"]
 
 _LONGEST: Final = 1_000  # characters kept of a sentence's reasons
 
-# "12: why", "- **Sentence 12** - why", "[3, 5]: why"; "1. First ..." is a step, not a sentence.
+# "12: why", "- **Sentence 12** - why", "[3, 5]: why", "| 12 | why |"; "1. First ..." is a step, not a sentence.
 _OWN_LINE: Final = re.compile(
-    r"^[ \t>*#•·_`-]*+(?:(sentences?|index|indices|idx)[ \t*_`]*|([\[(#])[ \t]*)?"
+    r"^[ \t>*#•·_`|-]*+(?:(sentences?|index|indices|idx)[ \t*_`]*|([\[(#])[ \t]*)?"
     r"(\d{1,7}(?:(?:,| and |&|, and)[ \t]*\d{1,7})*+)[ \t]*[\])]?[ \t*_`]*"
-    r"(:|[–—]|-(?=[ \t])|\.(?=[ \t])|\)(?=[ \t]))[ \t*_`]*"
+    r"(:|[–—|]|-(?=[ \t])|\.(?=[ \t])|\)(?=[ \t]))[ \t*_`]*"
     r"(\S[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -42,7 +42,7 @@ def reasoning_in(text: str, indices: Collection[int], shift: int = 0) -> dict[in
             continue
         for number in re.findall(r"\d+", numbers):
             if (index := wanted.get(int(number))) is not None:
-                lines.setdefault(index, {}).setdefault(said.strip()[:_LONGEST])
+                lines.setdefault(index, {}).setdefault(said.strip(" \t\r|")[:_LONGEST])
     missing = {number: index for number, index in wanted.items() if index not in lines}
     if missing:
         decisions = [(match.start(), match.end()) for match in _DECISION.finditer(text)]

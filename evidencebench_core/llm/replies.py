@@ -11,7 +11,17 @@ from typing import Any, Final
 
 from evidencebench_core.llm.request import Answer
 
-__all__ = ["Failure", "StreamedAnswer", "Unusable", "answer_of", "failure_of", "sse_data"]
+__all__ = [
+    "Failure",
+    "StreamedAnswer",
+    "Unusable",
+    "answer_of",
+    "bounded",
+    "content_type",
+    "failure_of",
+    "json_body",
+    "sse_data",
+]
 
 
 class Unusable(Exception):  # noqa: N818 - never leaves this package
@@ -124,10 +134,12 @@ class StreamedAnswer:
         Unusable
             If the stream ended before the answer did, or there is none in it.
         """
-        if not self.done and not self.finish_reason:
-            raise Unusable("the stream ended before the answer did")
         if not self.any_choice:
-            raise Unusable("it has no choices")
+            raise Unusable(
+                "the stream ended before an answer began" if not self.done else "it has no choices"
+            )
+        if not self.finish_reason:  # llama-cpp-python says [DONE] even where it breaks off for another caller
+            raise Unusable("the stream ended before the answer did")
         prompt_tokens, completion_tokens = _usage(self.usage)
         return Answer(
             text="".join(self.texts),
@@ -152,6 +164,42 @@ def sse_data(pieces: Iterable[bytes]) -> Iterator[str]:
         waiting.append(rest)
     if data := _data(b"".join(waiting)):
         yield data
+
+
+def bounded(pieces: Iterator[bytes], most: int, cut: bool = False) -> Iterator[bytes]:
+    """The pieces, as long as they are not too many bytes; then an end or an error.
+
+    Raises
+    ------
+    Unusable
+    """
+    n_bytes = 0
+    for piece in pieces:
+        n_bytes += len(piece)
+        if n_bytes > most:
+            if not cut:
+                raise Unusable(f"it is larger than {most:,} bytes")
+            yield piece[: most - n_bytes]
+            return
+        yield piece
+
+
+def content_type(headers: Mapping[str, str]) -> str:
+    """Without its parameters, in lower case; empty if there is none."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def json_body(headers: Mapping[str, str], body: bytes) -> bytes:
+    """The body of a reply, if its content type is one that JSON comes under.
+
+    Raises
+    ------
+    Unusable
+    """
+    kind = content_type(headers)
+    if kind.endswith("json") or kind in ("", "text/plain", "application/octet-stream"):
+        return body
+    raise Unusable(f"it is of the type {kind[:60]}, not JSON: {failure_of(body).message[:120]}")
 
 
 def failure_of(body: bytes) -> Failure:

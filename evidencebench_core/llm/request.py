@@ -86,6 +86,8 @@ class Answer:
         Fields of the request that the server did not take, so that they were not sent.
     attempts : int
         How often the request was sent.
+    key : str
+        Names request and answer in the store; ``""`` where there is no store that could keep them.
     """
 
     text: str
@@ -98,9 +100,10 @@ class Answer:
     reasoning: str = ""
     left_out: tuple[str, ...] = ()
     attempts: int = 1
+    key: str = ""
 
 
-def request_key(kind: str, body: object, address: str) -> str:
+def request_key(kind: str, content: bytes, address: str) -> str:
     """The name of an answer: SHA-256, in hex, of the canonical JSON of what was asked, and where.
 
     Neither key nor timeouts take part: the same question to the same server has the same answer,
@@ -109,12 +112,14 @@ def request_key(kind: str, body: object, address: str) -> str:
     Parameters
     ----------
     kind : {"chat", "embedding"}
-    body : JSON-able
+    content : bytes
+        The request as `json_bytes` writes it.
     address : str
         The server's, without user name, password and query.
     """
-    asked = {"version": _KEY_VERSION, "kind": kind, "address": address, "body": body}
-    return hashlib.sha256(json_bytes(asked)).hexdigest()
+    where, what = json_bytes(address), json_bytes(kind)
+    asked = b'{"address":%b,"body":%b,"kind":%b,"version":%d}' % (where, content, what, _KEY_VERSION)
+    return hashlib.sha256(asked).hexdigest()
 
 
 def json_bytes(value: object) -> bytes:

@@ -22,7 +22,12 @@ _NO_MONEY: Final = re.compile(
     r"insufficient_quota|insufficient[ _]balance|billing|exceeded your current quota|payment", re.I
 )
 _NO_SUCH_MODEL: Final = re.compile(
-    r"model[_ ]not[_ ]found|no such model|model .{0,80}(?:does not exist|not found)|unknown model", re.I
+    r"model[_ ]not[_ ]found|no such model|model .{0,80}(?:does not exist|not found)|unknown model"
+    r"|server is pinned to",  # transformers serve MODEL
+    re.IGNORECASE,
+)
+_NO_VECTORS: Final = re.compile(
+    r"(?:created|started?) with .{0,20}embedding|not support .{0,20}embedding", re.I
 )
 _OPTIONAL: Final = (
     "temperature",
@@ -52,7 +57,7 @@ class Verdict:
     field: str = ""
 
 
-def verdict(status: int, failure: Failure, sent: frozenset[str]) -> Verdict:  # noqa: PLR0911 - a table
+def verdict(status: int, failure: Failure, sent: frozenset[str]) -> Verdict:  # noqa: PLR0911, PLR0912 - a table
     """What a status of 300 or more and the server's words ask for.
 
     Parameters
@@ -67,6 +72,8 @@ def verdict(status: int, failure: Failure, sent: frozenset[str]) -> Verdict:  # 
         return Verdict("end_run", "Check the account's plan and balance.")
     if status in _AGAIN:
         return Verdict("again", "Wait a while, or lower the concurrency; then go on.")
+    if status >= 500 and _NO_VECTORS.search(words):
+        return Verdict("end_run", "Name a model that makes embeddings.")
     if status >= 500 and status not in _NEVER and not _TOO_LONG.search(words):
         return Verdict("again", "Look after the server, then go on.")
     if status == 401:

@@ -78,7 +78,11 @@ def prepared(
     made = make_retriever(retriever, full)
     if not isinstance(made, ServedRetriever):
         _refuse(retriever, session)
-        return Prepared(info, RunSpec(info.sha256, retriever, full, name, digest), lambda _: made)
+        # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
+        filled = {key: value for key, value in made.settings.items() if key in full}
+        return Prepared(
+            info, RunSpec(info.sha256, retriever, {**full, **filled}, name, digest), lambda _: made
+        )
     if session is None:
         from evidencebench_core.retrievers.llm.session import session_for
 

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import orjson
+
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, full_settings, retriever_entry
@@ -311,10 +313,17 @@ def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, 
         struct.pack(f"<{len(answer.scores)}d", *answer.scores),
         _integer_blob(answer.selection),
         answer.seconds,
-        json.dumps(dict(answer.details)),
+        _json(dict(answer.details)),
         None,
         answer.details.get("outcome", ""),
     )
+
+
+def _json(details: dict[str, str]) -> str:
+    try:
+        return orjson.dumps(details).decode()
+    except orjson.JSONEncodeError:  # half a surrogate pair: only escaped can it be kept
+        return json.dumps(details)
 
 
 def _integer_blob(values: Sequence[int]) -> bytes:

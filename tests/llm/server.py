@@ -5,6 +5,8 @@
     with scripted(reply("DECISION: [1]"), status(500), reset(), ...) as server:
         LLM(Connection(server.url, "secret")).chat(...)
 
+``secure=True`` makes it a server with TLS, whose certificate the authority ``AUTHORITY`` has signed.
+
 Each request takes the next step; the last step is repeated. No step sleeps: what shall last waits on an event
 that ends with the server (or that the test sets).
 """
@@ -14,14 +16,17 @@ from __future__ import annotations
 import json
 import select
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
+AUTHORITY = Path(__file__).with_name("tls") / "authority.pem"
 Step = Callable[["Handler"], None]
 
 
@@ -180,6 +185,22 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST  # noqa: N815 - the base class's name
 
+    def do_CONNECT(self) -> None:
+        """A proxy's part: pass on what comes, both ways, until one side hangs up."""
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.next_step(Request(self.command, self.path, headers, {}))
+        host, _, port = self.path.rpartition(":")
+        with socket.create_connection((host, int(port))) as there:
+            self.send_response(200)
+            self.end_headers()
+            other = {self.connection: there, there: self.connection}
+            while ready := select.select([*other, self.server.over], [], [])[0]:
+                piece = b"" if self.server.over in ready else ready[0].recv(1 << 16)
+                if not piece:
+                    break
+                other[ready[0]].sendall(piece)
+        self.close_connection = True
+
     def wait_for_client(self, seconds: float = 60) -> bool:
         """Whether the client hung up, or the test ended, within so many seconds."""
         gone, _, _ = select.select([self.connection, self.server.over], [], [], seconds)
@@ -194,8 +215,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False  # so that the end waits for them
     request_queue_size = 128
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step], secure: bool) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
+        if secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(AUTHORITY.with_name("server.pem"))
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         self.steps, self.requests, self.lock = list(steps), list[Request](), threading.Lock()
         self.connections: list[socket.socket] = []
         self.over, self._ending = socket.socketpair()
@@ -230,10 +255,11 @@ class Scripted:
 
     server: _Server
     prefix: str = field(default="/v1")
+    scheme: str = field(default="http")
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}{self.prefix}"
+        return f"{self.scheme}://127.0.0.1:{self.server.server_address[1]}{self.prefix}"
 
     @property
     def requests(self) -> list[Request]:
@@ -241,13 +267,13 @@ class Scripted:
 
 
 @contextmanager
-def scripted(*steps: Step) -> Iterator[Scripted]:
+def scripted(*steps: Step, secure: bool = False) -> Iterator[Scripted]:
     """A server on a port of its own, until the block ends."""
-    server = _Server(steps)
+    server = _Server(steps, secure)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield Scripted(server)
+        yield Scripted(server, scheme="https" if secure else "http")
     finally:
         server.end()
         thread.join()

@@ -94,6 +94,9 @@ def test_prices(tmp_path: Path) -> None:
         '[models]\n"a" = { prompt = "x" }',
         '[models]\n"a" = 3',
         '[models]\n"a" = { prompt = -1 }',
+        '[models]\n"a" = { completion = 1 }',  # what its prompts cost is not said: not nothing
+        '[models]\n"a" = { promt = 1, completion = 1 }',
+        '"a" = { prompt = 1, completion = 1 }',  # the heading forgotten
     ):
         own.write_text(text)
         with pytest.raises(SettingError, match=r"prices\.toml"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import contextvars
+import hashlib
+import sqlite3
 import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,7 @@ import pytest
 from evidencebench_core.data.store import open_store
 from evidencebench_core.errors import (
     BudgetReachedError,
+    LLMAnswerError,
     LLMCancelledError,
     LLMRejectedError,
     LLMUnreachableError,
@@ -33,6 +36,7 @@ from evidencebench_core.llm import (
     RetryPolicy,
     using,
 )
+from evidencebench_core.llm.request import json_bytes
 from tests.llm import server as s
 
 REQUEST = ChatRequest("scripted", (Message("user", "Question"),))
@@ -126,8 +130,8 @@ def test_answers_are_kept(answers: AnswerCache) -> None:
 
 def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
     answer = Answer("t\ud800", "length", "no", 1, 2, 3.5, False, "hm", ("seed",), 4)
-    answers.keep("k", "m", {"a": "\ud800"}, answer)
-    assert answers.answer("k") == replace(answer, cached=True)
+    answers.keep("k", "m", json_bytes({"a": "\ud800"}), answer)
+    assert answers.answer("k") == replace(answer, cached=True, key="k")
     assert answers.request("k") == {"a": "\ud800"}
 
 
@@ -140,6 +144,43 @@ def test_keys_tell_requests_apart(answers: AnswerCache) -> None:
         LLM(Connection("http://b/v1")).key(REQUEST)
     }
     assert len(keys) == 5
+
+
+def test_keys_stay_what_they_are() -> None:
+    # SHA-256 of the canonical JSON, written out: another value would make every kept answer a stranger.
+    canonical = (
+        b'{"address":"http://a/v1","body":{"messages":[{"content":"Question","role":"user"}],'
+        b'"model":"scripted","seed":0,"temperature":0.0},"kind":"chat","version":1}'
+    )
+    assert LLM(Connection("http://a/v1", "x")).key(REQUEST) == hashlib.sha256(canonical).hexdigest()
+
+
+def test_an_answer_says_under_which_key_it_is_kept(answers: AnswerCache) -> None:
+    with s.scripted(s.reply()) as server:
+        llm = llm_of(server, answers)
+        key = llm.key(REQUEST)
+        assert [llm.chat(REQUEST).key for _ in range(2)] == [key, key]
+        assert answers.known([key, "0" * 64]) == {key}
+        assert llm_of(server).chat(REQUEST).key == ""  # nothing keeps it
+
+
+def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answers: AnswerCache) -> None:
+    with s.scripted(s.reply()) as server, ThreadPoolExecutor(16) as pool:
+        llm = llm_of(server, answers)
+
+        def asked(number: int) -> bool:
+            answer = llm.chat(replace(REQUEST, seed=number))
+            return answers.request(answer.key) == {**REQUEST.body(), "seed": number}
+
+        assert all(pool.map(asked, range(64)))
+        assert len(server.requests) == 64
+
+
+def test_an_answer_that_cannot_be_written_harms_no_other(answers: AnswerCache) -> None:
+    with pytest.raises(sqlite3.Error):
+        answers.keep_records("m", [(object(), b"{}", {})])  # type: ignore[list-item]
+    answers.keep("good", "m", b"{}", Answer("t"))
+    assert answers.known(["good", "bad"]) == {"good"}
 
 
 def test_one_question_by_many_threads_is_asked_once(answers: AnswerCache) -> None:
@@ -319,6 +360,26 @@ def test_embeddings(answers: AnswerCache) -> None:
         assert llm.embed("e", []).shape == (0, 0)
         spent = llm.spending()
         assert (spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens) == (3, 1, 27, 0)
+
+
+def test_which_vectors_are_kept(answers: AnswerCache) -> None:
+    with s.scripted(s.answering(vectors_of)) as server:
+        llm = llm_of(server, answers)
+        llm.embed("e", ["a", "bb"])
+        assert llm.embedded("e", ["a", "ccc", "bb"]) == {"a", "bb"}
+        assert llm.embedded("another", ["a"]) == frozenset()
+        assert llm_of(server).embedded("e", ["a"]) == frozenset()
+        assert len(server.requests) == 1
+        assert llm.spending().cached == 0  # looking costs nothing and counts nothing
+
+
+def test_vectors_of_different_lengths_and_no_key_in_the_error(answers: AnswerCache) -> None:
+    replies = [s.body(b'{"data": [{"embedding": %b}]}' % one) for one in (b"[1, 2]", b"[1, 2, 3]")]
+    with s.scripted(*replies) as server:
+        llm = LLM(Connection(server.url, "secret-key"), answers)
+        with pytest.raises(LLMAnswerError, match=r"different lengths \(2, 3\)") as caught:
+            llm.embed("model-of-secret-key", ["a", "b"], batch_size=1)
+    assert "secret-key" not in str(caught.value)
 
 
 def test_embeddings_in_base64() -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from collections.abc import Callable
+from urllib.parse import quote
 
 import openai
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evidencebench_core.llm import (
     DEFAULT_ADDRESS,
@@ -47,6 +52,21 @@ def test_no_key_is_shown(url: str) -> None:
     assert "abcdef0123" not in scrubbed
     assert "6789" not in scrubbed
     assert scrubbed.startswith("refused: [key], Bearer [key], [key] of http://")
+
+
+@given(st.integers(0, 19), st.integers(8, 27), st.sampled_from([str, json.dumps, quote, repr, str.encode]))
+def test_no_piece_of_a_key_is_shown(start: int, length: int, written: Callable[[str], object]) -> None:
+    key = 'AIza7Qw/pLm+"Xc\\vB9-nT4_zRk'
+    pieces = {key[at : at + 8] for at in range(len(key) - 7)}
+    scrubbed = Connection("http://host/v1", key).scrubbed(f"no such key: {written(key[start:][:length])}.")
+    assert not any(piece in scrubbed for piece in pieces)
+    assert scrubbed.startswith("no such key: ")
+    assert scrubbed.endswith(".")
+
+
+def test_short_keys_garble_nothing() -> None:
+    assert Connection("http://host/v1", "ollama").scrubbed("ollamas and llama") == "[key]s and llama"
+    assert Connection("http://host/v1", "a").scrubbed("a and b") == "a and b"
 
 
 def test_one_connection_within_another() -> None:

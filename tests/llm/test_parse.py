@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.llm import parsed, parsed_aspects, parsed_hypothesis
+from tests.llm import manners
 
 SHOWN = range(30)  # indices 0 to 29, as in a prompt that counts from 0
 
@@ -158,20 +159,20 @@ WITHOUT: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "chosen"), SELECTIONS)
+@pytest.mark.parametrize(("text", "chosen"), [*SELECTIONS, *manners.SELECTIONS])
 def test_selections(text: str, chosen: tuple[int, ...]) -> None:
     answer = parsed(text, SHOWN)
     assert (answer.kind, answer.indices, answer.n_unknown) == ("selection", chosen, 0)
 
 
-@pytest.mark.parametrize(("text", "chosen", "n_unknown"), WITH_UNKNOWN)
+@pytest.mark.parametrize(("text", "chosen", "n_unknown"), [*WITH_UNKNOWN, *manners.WITH_UNKNOWN])
 def test_indices_that_were_not_shown(text: str, chosen: tuple[int, ...], n_unknown: int) -> None:
     answer = parsed(text, SHOWN)
     assert (answer.indices, answer.n_unknown) == (chosen, n_unknown)
     assert answer.kind == ("selection" if chosen else "unknown")
 
 
-@pytest.mark.parametrize(("text", "kind"), WITHOUT)
+@pytest.mark.parametrize(("text", "kind"), [*WITHOUT, *manners.WITHOUT])
 def test_no_selection(text: str, kind: str) -> None:
     answer = parsed(text, SHOWN)
     assert (answer.kind, answer.indices, answer.n_unknown) == (kind, (), 0)
@@ -217,6 +218,21 @@ def test_reasons() -> None:
     }
 
 
+def test_reasons_from_a_table_and_from_a_list_below_the_word() -> None:
+    table = "| Index | Why |\n|---|---|\n| 3 | the effect |\n| 7 | its size |\n\nDECISION: [3, 7]"
+    assert parsed(table, SHOWN).reasoning_by_index == {3: "the effect", 7: "its size"}
+    bullets = "DECISION:\n- **Sentence 3**: the effect\n- Sentence 7 - its size"
+    assert parsed(bullets, SHOWN).reasoning_by_index == {3: "the effect", 7: "its size"}
+
+
+def test_thoughts_give_reasons_and_choose_nothing() -> None:
+    thoughts = "3: the effect, I think\n7: small\nDECISION: [9]"
+    answer = parsed("7: its size\nDECISION: [3, 7]", SHOWN, thoughts=thoughts)
+    assert answer.indices == (3, 7)
+    assert answer.reasoning_by_index == {3: "the effect, I think", 7: "its size"}
+    assert parsed("", SHOWN, thoughts=thoughts).kind == "no_list"
+
+
 @given(
     st.lists(st.integers(0, 60), max_size=40),
     st.sampled_from(
@@ -258,6 +274,19 @@ def test_aspects() -> None:
     assert parsed_aspects(text, limit=1) == ("dose of the drug",)
     assert parsed_aspects("- dose") == ()
     assert parsed_aspects("ASPECTS: none") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## ASPECTS\n- dose\n- harm",
+        "**ASPECTS**\n1. dose\n2. harm",
+        "**ASPECTS:**\n1) **dose**\n2) harm",
+        "Two aspects matter.\nASPECTS:\n\n* dose\n* harm\n\nDone.",
+    ],
+)
+def test_aspects_under_a_heading(text: str) -> None:
+    assert parsed_aspects(text) == ("dose", "harm")
 
 
 @pytest.mark.parametrize(

@@ -270,14 +270,45 @@ def test_a_session_is_for_retrievers_that_ask(store: Store) -> None:
     assert RunStore(store).runs() == ()
 
 
+def test_two_processes_work_off_one_run_together(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "shared.sqlite")
+    ingest(store, written(raw_dataset(N_INSTANCES), tmp_path / "d.json"), name="tiny")
+    both_at_work, lock, n_asked = threading.Event(), threading.Lock(), Counter[str]()
+
+    def say(request: dict[str, Any]) -> Step:
+        with lock:
+            n_asked[str(request["messages"])] += 1
+        assert both_at_work.wait(60)  # so that both want the first instance
+        return reply("DECISION: [1]")
+
+    with scripted(answering(say)) as server:
+        environment = os.environ | {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "secret"}
+        command = [sys.executable, "-c", VICTIM, str(store.path), "cot", "1"]
+        workers = [
+            subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) for _ in range(2)
+        ]
+        for worker in workers:
+            assert worker.stdout is not None
+            assert worker.stdout.readline() == "0\n"
+        both_at_work.set()
+        reports = [worker.communicate(timeout=120)[0].split() for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0]
+    assert [one[-1] for one in reports] == [str(N_INSTANCES)] * 2
+    assert len(n_asked) == N_INSTANCES
+    assert set(n_asked.values()) == {1}
+    (run,) = RunStore(store).runs()
+    assert (dict(run.tasks), run.n_failed) == ({"er@10": N_INSTANCES}, 0)
+
+
 N_INSTANCES = 30
 VICTIM = """
 import sys
 from pathlib import Path
 from evidencebench_core.data.store import open_store
 from evidencebench_core.runs import execute
-settings = {"model": "m", "strategy": "section"}
-for report in execute(open_store(Path(sys.argv[1])), "tiny", "llm", settings, ["er@10"], concurrency=4):
+path, strategy, n = sys.argv[1:]
+settings = {"model": "m", "strategy": strategy}
+for report in execute(open_store(Path(path)), "tiny", "llm", settings, ["er@10"], concurrency=int(n)):
     print(report.done, flush=True)
 """
 
@@ -307,7 +338,9 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     with scripted(answering(say)) as server:
         environment = os.environ | {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "secret"}
         with subprocess.Popen(
-            [sys.executable, "-c", VICTIM, str(store.path)], stdout=subprocess.DEVNULL, env=environment
+            [sys.executable, "-c", VICTIM, str(store.path), "section", "4"],
+            stdout=subprocess.DEVNULL,
+            env=environment,
         ) as victim:
             for _ in range(4):  # all four workers wait for an answer: what came before is stored
                 assert held.acquire(timeout=60)

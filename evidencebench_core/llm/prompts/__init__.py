@@ -2,7 +2,7 @@
 
 A prompt file is plain text: ``version: 1``, then parts headed ``=== system ===`` and ``=== user ===``, in
 which ``$name`` stands for what is put in. What comes out of papers is put between tags and can neither close
-its tag nor bring in another ``$name``.
+its tag, nor any other tag of the prompt, nor bring in another ``$name``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _SUFFIXES: Final = (".txt", ".md")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
 _VERSION: Final = re.compile(r"version: *(\S+)")
-_TAG: Final = re.compile(r"<(?=\s*/?\s*(?:hypothesis|sentences|examples|example|aspects?)\b)", re.IGNORECASE)
+_TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)>")
+_OUR_TAGS: Final = frozenset({"hypothesis", "sentences", "example", "examples", "aspect", "aspects"})
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
 
 
@@ -77,7 +78,9 @@ class Prompt:
             raise SettingError(
                 f"prompt {self.name}", f"needs ${missing[0]}, which is not known here", "Take another prompt."
             )
-        values = {name: _defused(str(value)) for name, value in fields.items()}
+        tags = _OUR_TAGS.union(*(_TAG.findall(template.lower()) for _, template in self.parts))
+        fence = _fence(frozenset(tags))
+        values = {name: fence.sub("‹", str(value)) for name, value in fields.items()}
         return tuple(
             Message(role, string.Template(template).substitute(values)) for role, template in self.parts
         )
@@ -139,7 +142,12 @@ def prompt_folder() -> Path:
 
 def numbered(sentences: Iterable[str], first: int = 0) -> str:
     """One sentence a line, ``{i}: {text}``; line ends within a sentence become spaces."""
-    return "\n".join(f"{index}: {_one_line(text)}" for index, text in enumerate(sentences, start=first))
+    return "\n".join(
+        [
+            f"{index}: {text if text.isprintable() else _one_line(text)}"
+            for index, text in enumerate(sentences, start=first)
+        ]
+    )
 
 
 def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
@@ -157,9 +165,11 @@ def _one_line(text: str) -> str:
     return text if text.isprintable() else " ".join(text.split())
 
 
-def _defused(text: str) -> str:
-    """No text can close the tag it stands in, or open one of ours."""
-    return _TAG.sub("‹", text)
+@lru_cache(maxsize=64)
+def _fence(tags: frozenset[str]) -> re.Pattern[str]:
+    """The beginnings of these tags, however they are spaced: no text closes the one it stands in."""
+    names = "|".join(map(re.escape, sorted(tags)))
+    return re.compile(rf"<(?=[^\w<>]{{0,8}}(?:{names})(?![\w-]))", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

@@ -48,11 +48,14 @@ class Chosen:
         Sentence indices of the paper, in the order of the answer.
     reasons : mapping of int to str
         What the model said of its picks.
+    partly : bool
+        An answer to one of several parts was lost.
     """
 
     kind: OutcomeKind
     picks: tuple[int, ...] = ()
     reasons: Mapping[int, str] = field(default_factory=dict)
+    partly: bool = False
 
 
 class Conversation:
@@ -148,7 +151,11 @@ class Conversation:
     ) -> tuple[Answer, ParsedAnswer]:
         answer, call = self._asked(step, asked, messages)
         said = parsed(
-            answer.text, frozenset(shown), refusal=answer.refusal, finish_reason=answer.finish_reason or None
+            answer.text,
+            frozenset(shown),
+            refusal=answer.refusal,
+            finish_reason=answer.finish_reason or None,
+            thoughts=answer.reasoning,
         )
         self.calls.append(replace(call, kind=said.kind, picked=said.indices, n_unknown=said.n_unknown))
         return answer, said
@@ -159,7 +166,7 @@ class Conversation:
         call = CallRecord(
             step=step,
             prompt=f"{asked.name} {asked.version}",
-            key=self._session.client.key(request),
+            key=answer.key,
             text=answer.text,
             thinking=answer.reasoning,
             finish_reason=answer.finish_reason,

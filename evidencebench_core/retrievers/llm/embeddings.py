@@ -74,7 +74,7 @@ class Embeddings:
         return ranked(query, cosines(vectors), started, MappingProxyType(details))
 
     def rehearsed(self, queries: Sequence[Query]) -> Planned:
-        """What the queries of one instance will take at most: vectors already kept are not looked for."""
+        """What the queries of one instance will take; vectors already kept cost nothing."""
         real = self._session or default_session()
         rehearsal = Rehearsal(real.client, real.fresh)
         stand_in = self.connected(Session(rehearsal, real.store))

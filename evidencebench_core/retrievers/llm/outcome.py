@@ -9,7 +9,7 @@ from typing import Final
 
 from evidencebench_core.llm.parse import OutcomeKind
 
-__all__ = ["OUTCOME_KINDS", "OutcomeCounts", "least_told", "outcome_text"]
+__all__ = ["OUTCOME_KINDS", "OutcomeCounts", "is_lost", "least_told", "outcome_text"]
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -27,6 +27,7 @@ OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
 OVER: Final = "over"
 SOME_UNKNOWN: Final = "some-unknown"
 REGENERATED: Final = "regenerated"
+PARTLY: Final = "partly"
 
 _WORST_FIRST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list", "unknown")
 
@@ -46,18 +47,22 @@ class OutcomeCounts:
         Instances in which an answer named indices that were not shown, whatever else it named.
     regenerated : int
         Instances in which a model was told that it had chosen too many.
+    partly : int
+        Of the selections: a part of the paper, or a point that was searched for, was lost to an answer
+        without a list, a refusal or the token limit.
     """
 
     kinds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     over: int = 0
     unknown_indices: int = 0
     regenerated: int = 0
+    partly: int = 0
 
     @classmethod
     def of(cls, counted: Iterable[tuple[str, int]], failed: int = 0) -> OutcomeCounts:
         """From the texts of `outcome_text`, each with how often it is there, and the failures."""
         kinds = dict.fromkeys(OUTCOME_KINDS, 0)
-        flags = dict.fromkeys((OVER, SOME_UNKNOWN, REGENERATED), 0)
+        flags = dict.fromkeys((OVER, SOME_UNKNOWN, REGENERATED, PARTLY), 0)
         for text, number in counted:
             kind, *more = text.split()
             kinds[kind] = kinds.get(kind, 0) + number
@@ -65,13 +70,17 @@ class OutcomeCounts:
                 flags[flag] = flags.get(flag, 0) + number
         kinds["failed"] += failed
         there = MappingProxyType({kind: number for kind, number in kinds.items() if number})
-        return cls(there, flags[OVER], flags[SOME_UNKNOWN], flags[REGENERATED])
+        return cls(there, flags[OVER], flags[SOME_UNKNOWN], flags[REGENERATED], flags[PARTLY])
 
     def as_dict(self) -> dict[str, int]:
         """All counts, zeros too, JSON-able."""
         kinds = {kind: self.kinds.get(kind, 0) for kind in OUTCOME_KINDS}
-        flags = {"over": self.over, "unknown_indices": self.unknown_indices, "regenerated": self.regenerated}
-        return kinds | flags
+        return kinds | {
+            "over": self.over,
+            "unknown_indices": self.unknown_indices,
+            "regenerated": self.regenerated,
+            "partly": self.partly,
+        }
 
     def __str__(self) -> str:
         """``"290 a selection (4 over the budget), 2 refused, 1 call failed"``; empty if there is nothing."""
@@ -84,9 +93,16 @@ class OutcomeCounts:
             ]
         if self.unknown_indices:
             parts.append(f"{self.unknown_indices:,} with indices not shown")
+        if self.partly:
+            parts.append(f"{self.partly:,} with a part of the paper lost")
         if self.regenerated:
             parts.append(f"{self.regenerated:,} asked again for fewer")
         return ", ".join(parts)
+
+
+def is_lost(kind: OutcomeKind) -> bool:
+    """Whether an answer leaves open what the model would have chosen."""
+    return kind in ("cut_off", "refusal", "no_list")
 
 
 def least_told(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
@@ -95,7 +111,9 @@ def least_told(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
     return next((kind for kind in _WORST_FIRST if kind in there), "empty")
 
 
-def outcome_text(kind: str, *, over: bool, some_unknown: bool, regenerated: bool) -> str:
+def outcome_text(
+    kind: str, *, over: bool, some_unknown: bool, regenerated: bool, partly: bool = False
+) -> str:
     """The kind, then words for what else is to be counted: ``"selection over regenerated"``."""
-    flags = ((OVER, over), (SOME_UNKNOWN, some_unknown), (REGENERATED, regenerated))
+    flags = ((OVER, over), (SOME_UNKNOWN, some_unknown), (REGENERATED, regenerated), (PARTLY, partly))
     return " ".join((kind, *(flag for flag, is_so in flags if is_so)))

@@ -57,6 +57,32 @@ class Plan:
     prompts: tuple[Prompt, ...]
 
 
+def _in_place_of(ours: str, own: str) -> Prompt:
+    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else.
+
+    Raises
+    ------
+    SettingError
+        If it is not there or cannot.
+    """
+    needed, asked = prompt(ours).fields, prompt(own)
+    shown = needed & {"hypothesis", "sentences"}
+    if missing := sorted(shown - asked.fields):
+        raise SettingError(
+            f"prompt {own}",
+            f"has no ${missing[0]}, which the model has to see",
+            f"Put it in, as {ours} does.",
+        )
+    known = needed | ({"budget", "examples"} if "sentences" in needed else set())
+    if unknown := sorted(asked.fields - known):
+        raise SettingError(
+            f"prompt {own}",
+            f"has ${unknown[0]}, which is not known in the place of {ours}",
+            f"Known there: {', '.join('$' + name for name in sorted(known))}.",
+        )
+    return asked
+
+
 def plan_for(
     strategy: str, focus: Focus, budget: int | None, own: str | None = None, own_final: str | None = None
 ) -> Plan:
@@ -80,12 +106,13 @@ def plan_for(
         strategy = "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
     elif strategy == "section" and focus == "results":
         strategy = "result-section"
-    names = list(_PROMPTS[strategy, focus])
+    names = _PROMPTS[strategy, focus]
+    prompts = [prompt(name) for name in names]
     if own is not None:
-        names[0] = own
+        prompts[0] = _in_place_of(names[0], own)
     if own_final is not None:
-        names[-1] = own_final
-    return Plan(cast("Strategy", strategy), tuple(map(prompt, names)))
+        prompts[-1] = _in_place_of(names[-1], own_final)
+    return Plan(cast("Strategy", strategy), tuple(prompts))
 
 
 def used_prompts(strategy: str, own: str | None = None, own_final: str | None = None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from evidencebench_core.llm.request import Message
+from evidencebench_core.llm.request import Message, json_bytes
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -77,7 +77,7 @@ _FIELDS = tuple(field.name for field in fields(CallRecord))
 
 def calls_json(calls: tuple[CallRecord, ...]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
-    return json.dumps([_document(call) for call in calls])
+    return json_bytes([_document(call) for call in calls]).decode()
 
 
 def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
@@ -102,7 +102,7 @@ def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallReco
 
 def reasons_json(selection: tuple[int, ...], reasons: Mapping[int, str]) -> str:
     """The model's reasons in the order of the selection: that survives another numbering of the paper."""
-    return json.dumps([reasons.get(index, "") for index in selection])
+    return json_bytes([reasons.get(index, "") for index in selection]).decode()
 
 
 def reasons_in(retrieval: Retrieval) -> dict[int, str]:

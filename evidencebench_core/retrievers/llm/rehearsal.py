@@ -25,7 +25,10 @@ _BATCH: Final = 64  # texts an embedding call
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What is still to be asked. Tokens are estimates; answers in the store are ``cached`` and cost none."""
+    """What is still to be asked. Tokens are estimates; answers in the store are ``cached`` and cost none.
+
+    An answer is one to a chat, or the vector of one text; a call asks for up to 64 vectors.
+    """
 
     calls: int = 0
     cached: int = 0
@@ -94,8 +97,13 @@ class Rehearsal:
         with self._lock:
             new = [text for text in dict.fromkeys(texts) if text not in self._seen]
             self._seen.update(new)
-            self.planned += Planned(-(-len(new) // _BATCH), 0, sum(map(estimated_tokens, new)), 0)
+            kept = frozenset() if self._fresh else self._real.embedded(model, new)
+            asked = [text for text in new if text not in kept]
+            self.planned += Planned(-(-len(asked) // _BATCH), len(kept), sum(map(estimated_tokens, asked)))
         return np.zeros((len(texts), 1), dtype=np.float32)
+
+    def embedded(self, model: str, texts: Sequence[str]) -> frozenset[str]:
+        return self._real.embedded(model, texts)
 
     def close(self) -> None:
         """Nothing to close."""

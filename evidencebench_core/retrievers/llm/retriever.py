@@ -192,6 +192,7 @@ def _details(query: Query, plan: Plan, talk: Conversation, chosen: Chosen) -> di
             over=query.budget is not None and len(chosen.picks) > query.budget,
             some_unknown=n_unknown > 0,
             regenerated=talk.regenerated,
+            partly=chosen.partly,
         ),
         "strategy": plan.strategy,
         "prompts": ", ".join(dict.fromkeys(call.prompt for call in talk.calls)),

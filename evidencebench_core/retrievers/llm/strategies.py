@@ -10,7 +10,7 @@ from evidencebench_core.llm.parse import OutcomeKind, parsed, parsed_aspects
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered
 from evidencebench_core.retrievers.llm.conversation import Chosen, Conversation
-from evidencebench_core.retrievers.llm.outcome import least_told
+from evidencebench_core.retrievers.llm.outcome import is_lost, least_told
 from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _best_of(
     )
     earlier = {index: reason for one in found for index, reason in one.reasons.items()}
     reasons = {pick: earlier[pick] for pick in chosen.picks if pick in earlier} | dict(chosen.reasons)
-    return Chosen(chosen.kind, chosen.picks, reasons)
+    return Chosen(chosen.kind, chosen.picks, reasons, any(is_lost(one.kind) for one in found))
 
 
 def _fields(given: Given, part: Sequence[int], *, first: int) -> dict[str, str]:
@@ -146,7 +146,7 @@ def _fields(given: Given, part: Sequence[int], *, first: int) -> dict[str, str]:
     query = given.query
     return {
         "hypothesis": query.hypothesis,
-        "sentences": numbered((query.sentences[index] for index in part), first),
+        "sentences": numbered([query.sentences[index] for index in part], first),
         "examples": given.examples,
     }
 

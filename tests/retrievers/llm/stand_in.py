@@ -9,7 +9,7 @@ from typing import Any
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import LLMError
-from evidencebench_core.llm.request import Answer, ChatRequest, request_key
+from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes, request_key
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.llm import Session
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
@@ -27,7 +27,7 @@ class StandIn:
     closed: bool = False
 
     def key(self, request: ChatRequest) -> str:
-        return request_key("chat", request.body(), "stand-in")
+        return request_key("chat", json_bytes(request.body()), "stand-in")
 
     def chat(
         self, request: ChatRequest, fresh: bool = False, on_delta: Callable[[str | None], None] | None = None
@@ -43,6 +43,9 @@ class StandIn:
 
     def embed(self, model: str, texts: Sequence[str], *, fresh: bool = False) -> Any:
         raise AssertionError("nobody asked for vectors")
+
+    def embedded(self, model: str, texts: Sequence[str]) -> frozenset[str]:
+        return frozenset()
 
     def close(self) -> None:
         self.closed = True

@@ -63,6 +63,22 @@ def test_what_it_will_take() -> None:
     assert planned.prompt_tokens == 99 * 5 + 7
 
 
+def test_what_the_store_has_is_not_to_be_paid(tmp_path: Path) -> None:
+    with scripted(answering(vectors)) as server:
+        client = LLM(Connection(server.url, "k"), AnswerCache(open_store(tmp_path / "s.sqlite")))
+        made = Embeddings(model="e").connected(Session(client))
+        made.retrieve(query_over(["A.", "B."]))
+        # The hypothesis and two sentences are known; one of four characters is new: 1 token.
+        again, more = query_over(["A.", "B."]), query_over(["A.", "B.", "New."])
+        known = made.rehearsed([again])
+        assert (known.calls, known.cached, known.prompt_tokens) == (0, 3, 0)
+        one_new = made.rehearsed([more])
+        assert (one_new.calls, one_new.cached, one_new.prompt_tokens) == (1, 3, 1)
+        fresh = Embeddings(model="e").connected(Session(client, fresh=True)).rehearsed([again])
+        assert (fresh.calls, fresh.cached) == (1, 0)
+        assert len(server.requests) == 1
+
+
 def test_it_asks_a_server_and_needs_a_model() -> None:
     assert isinstance(Embeddings(model="e"), ServedRetriever)
     with pytest.raises(SettingError, match="has no model"):

@@ -50,6 +50,42 @@ def test_an_example_is_the_gold_list(store: Store) -> None:
             assert example.sentences == tuple(instance.sentences[index] for index in gold)
 
 
+@pytest.mark.parametrize(
+    ("focus", "budget", "key"),
+    [
+        ("all", 10, "er@10"),
+        ("all", 4, "er@optimal"),
+        ("all", 5, "er@optimal"),
+        ("all", None, "er@optimal"),
+        ("results", 5, "result-er@5"),
+        ("results", 10, "result-er@optimal"),
+    ],
+)
+def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budget: Any, key: str) -> None:
+    # Appendix E.3: lists of the optimal size, or of 10. In the released file the list of ER@10 has ten
+    # sentences where two would do; here 1 and 5 cover all, and the lists at 10 and 5 are filled up.
+    raw = raw_instance(12, {"a": [1], "b": [5]}, ("a", "b"))
+    raw["evidence_retrieval_at_10_evaluation"]["one_selection_of_sentences"] = list(range(1, 11))
+    raw["results_evidence_retrieval_at_5_evaluation"]["one_selection_of_sentences"] = [1, 2, 3, 4, 5]
+    store = open_store(tmp_path / "s.sqlite")
+    ingest(store, written({"one": raw}, tmp_path / "d.json"), name="pool")
+    query = query_over(["Nothing of this stands in the pool at all."], focus=focus, budget=budget)
+    (example,) = ExamplePool(store, "pool", 0).drawn(query, 1)
+    gold = {"er@10": range(1, 11), "result-er@5": range(1, 6)}.get(key, (1, 5))
+    assert example.sentences == tuple(store.get("pool", "one").sentences[index] for index in gold)
+
+
+def test_never_the_paper_in_another_dataset_and_other_type(store: Store) -> None:
+    query = own(store, "tiny_3", hypothesis="Another question altogether.")
+    typeset = tuple(
+        text.replace(" ", "\u00a0").replace(".", " .").replace("tells", "TELLS") for text in query.sentences
+    )
+    changed = query_over(typeset, hypothesis=query.hypothesis)
+    drawn = ExamplePool(store, "pool", 0).drawn(changed, 10)
+    assert len(drawn) == 9
+    assert all("cohort 3." not in str(one) for one in drawn)
+
+
 def test_never_the_instance_itself(store: Store) -> None:
     for number in range(10):
         drawn = ExamplePool(store, "pool", 0).drawn(own(store, f"tiny_{number}"), 10)

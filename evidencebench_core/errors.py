@@ -13,6 +13,7 @@
     ├── SettingError                unknown task, retriever or setting, or a bad value
     ├── SelectionError              sentence indices that the paper does not have
     ├── RetrieverError              a retriever could not be loaded or could not answer
+    ├── PaperError                  a reader's own paper could not be read, found or marked
     └── LLMError                    a language model's server gave no usable answer
         ├── LLMUnreachableError     it was tried again until the attempts or the time ran out
         ├── LLMRejectedError        it said no for good: key, model name, context length, ...
@@ -36,6 +37,7 @@ __all__ = [
     "LLMError",
     "LLMRejectedError",
     "LLMUnreachableError",
+    "PaperError",
     "RetrieverError",
     "SelectionError",
     "SettingError",
@@ -116,6 +118,10 @@ class SelectionError(EvidenceBenchError):
 
 class RetrieverError(EvidenceBenchError):
     """A retriever could not be loaded, or could not answer a query."""
+
+
+class PaperError(EvidenceBenchError):
+    """A reader's own paper: no such file format, too large, hostile, without text, not open access, ..."""
 
 
 class LLMError(EvidenceBenchError):

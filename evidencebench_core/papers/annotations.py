@@ -1,0 +1,167 @@
+"""Annotations in the store: every save is a revision, and undo and redo walk over them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.draft import clean_text
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+
+__all__ = ["Annotations", "Revision"]
+
+_LONGEST_ANNOTATOR: Final = 200
+_Neighbour = Callable[[sqlite3.Connection, str, str, int], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Where an annotator stands on a paper.
+
+    Attributes
+    ----------
+    annotation : Annotation or None
+        ``None`` before the first save, and after all was undone.
+    number : int
+        From 1; 0 where there is no annotation.
+    can_undo, can_redo : bool
+    """
+
+    annotation: Annotation | None
+    number: int
+    can_undo: bool
+    can_redo: bool
+
+
+class Annotations:
+    """The annotations of a `Store`.
+
+    ``paper`` is everywhere a key: ``OwnPaper.key``, or ``"instance:<dataset sha256>:<instance id>"``.
+    Every method raises `StoreError` if the store cannot be used.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def save(self, paper: str, annotation: Annotation) -> Revision:
+        """Keep an annotation as a new revision, made from the one that stands; the same again is not kept.
+
+        Raises
+        ------
+        PaperError
+            For an annotator without a name.
+        """
+        annotator = _annotator(annotation.annotator)
+        body = json.dumps(annotation.as_dict(), ensure_ascii=False)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with self.store.write() as db:
+            head = _head(db, paper, annotator)
+            standing = _body(db, paper, annotator, head)
+            if standing != (annotation.hypothesis, body):
+                newest = db.execute(
+                    "SELECT coalesce(max(revision), 0) FROM annotations WHERE paper = ? AND annotator = ?",
+                    (paper, annotator),
+                ).fetchone()[0]
+                db.execute(
+                    "INSERT INTO annotations (paper, annotator, hypothesis, body, revision, parent, created_at)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (paper, annotator, annotation.hypothesis, body, newest + 1, head, now),
+                )
+                _set_head(db, paper, annotator, newest + 1)
+            return _revision(db, paper, annotator)
+
+    def latest(self, paper: str, annotator: str) -> Revision:
+        """What stands now."""
+        with self.store.read() as db:
+            return _revision(db, paper, _annotator(annotator))
+
+    def undo(self, paper: str, annotator: str) -> Revision:
+        """One revision back; nothing happens where there is none."""
+        return self._walk(paper, _annotator(annotator), _parent)
+
+    def redo(self, paper: str, annotator: str) -> Revision:
+        """What was undone last comes back; a save after an undo goes its own way."""
+        return self._walk(paper, _annotator(annotator), _child)
+
+    def _walk(self, paper: str, annotator: str, neighbour: _Neighbour) -> Revision:
+        with self.store.write() as db:
+            target = neighbour(db, paper, annotator, _head(db, paper, annotator))
+            if target is not None:
+                _set_head(db, paper, annotator, target)
+            return _revision(db, paper, annotator)
+
+    def annotators(self, paper: str) -> tuple[str, ...]:
+        """Who has something that stands on a paper, in the order of the alphabet."""
+        with self.store.read() as db:
+            rows = db.execute(
+                "SELECT annotator FROM annotation_heads WHERE paper = ? AND revision > 0 ORDER BY annotator",
+                (paper,),
+            )
+            return tuple([row[0] for row in rows])
+
+    def papers(self) -> tuple[str, ...]:
+        """The keys of all papers on which something stands."""
+        with self.store.read() as db:
+            rows = db.execute("SELECT DISTINCT paper FROM annotation_heads WHERE revision > 0 ORDER BY paper")
+            return tuple([row[0] for row in rows])
+
+
+def _annotator(name: str) -> str:
+    called = clean_text(name)
+    if not called:
+        raise PaperError("annotator", "has no name", "Say who marks: initials will do.")
+    if len(called) > _LONGEST_ANNOTATOR:
+        raise PaperError(
+            "annotator", f"has a name of {len(called):,} characters", f"Keep it to {_LONGEST_ANNOTATOR}."
+        )
+    return called
+
+
+def _head(db: sqlite3.Connection, paper: str, annotator: str) -> int:
+    row = db.execute(
+        "SELECT revision FROM annotation_heads WHERE paper = ? AND annotator = ?", (paper, annotator)
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _set_head(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> None:
+    db.execute("INSERT OR REPLACE INTO annotation_heads VALUES (?, ?, ?)", (paper, annotator, revision))
+
+
+def _body(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> tuple[str, str] | None:
+    row: tuple[str, str] | None = db.execute(
+        "SELECT hypothesis, body FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?",
+        (paper, annotator, revision),
+    ).fetchone()
+    return row
+
+
+def _parent(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> int | None:
+    row = db.execute(
+        "SELECT parent FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?",
+        (paper, annotator, revision),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _child(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> int | None:
+    row = db.execute(
+        "SELECT max(revision) FROM annotations WHERE paper = ? AND annotator = ? AND parent = ?",
+        (paper, annotator, revision),
+    ).fetchone()
+    return None if row[0] is None else int(row[0])
+
+
+def _revision(db: sqlite3.Connection, paper: str, annotator: str) -> Revision:
+    head = _head(db, paper, annotator)
+    found = _body(db, paper, annotator, head)
+    annotation = None if found is None else Annotation.from_dict(annotator, found[0], json.loads(found[1]))
+    return Revision(annotation, head, head > 0, _child(db, paper, annotator, head) is not None)

@@ -1,0 +1,172 @@
+"""BioC XML and JSON, as the APIs of PubMed Central and PubTator give them, to a `Paper`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.errors import PaperError, shown
+from evidencebench_core.papers.draft import Block, clean_text, draft_paper
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.paper import Paper, PaperKind
+from evidencebench_core.papers.xml_tree import Element, parsed_xml
+
+__all__ = ["ROOT", "paper_of_bioc_json", "paper_of_bioc_xml", "paper_of_collection"]
+
+ROOT: Final = "collection"
+# section_type -> what is counted; the passages of these are not in the pool.
+_LEFT_OUT: Final = {
+    "FIG": "figures",
+    "TABLE": "tables",
+    "REF": "references",
+    "SUPPL": "supplements",
+    "ABBR": "back matter",
+    "ACK_FUND": "back matter",
+    "AUTH_CONT": "back matter",
+    "COMP_INT": "back matter",
+    "APPENDIX": "back matter",
+    "KEYWORD": "back matter",
+    "REVIEW_INFO": "back matter",
+}
+_LEFT_OUT_TYPES: Final = {
+    "fig": "figures",
+    "table": "tables",
+    "ref": "references",
+    "footnote": "footnotes",
+    "formula": "formulas",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    infons: Mapping[str, str]
+    text: str
+
+
+def paper_of_bioc_json(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
+    """The paper of a BioC JSON file: a collection, a list of collections, or one document.
+
+    Raises
+    ------
+    PaperError
+        If it is no JSON, or no BioC, or holds no text.
+    """
+    place = name or "the BioC file"
+    try:
+        raw: Any = json.loads(content)
+    except RecursionError as deep:
+        raise PaperError(place, "has values too deep in each other", "That is no paper.") from deep
+    except ValueError as broken:
+        raise PaperError(place, f"is no JSON ({shown(str(broken), 90)})", "Download it again.") from broken
+    documents = list(_json_documents(raw))
+    if not documents:
+        raise PaperError(
+            place, "is JSON without BioC documents", "Give BioC JSON, or the paper's JATS, PDF or text."
+        )
+    document = documents[0]
+    passages = [_json_passage(passage) for passage in document["passages"] if isinstance(passage, dict)]
+    return _paper(str(document.get("id", "")), passages, len(documents), "bioc-json", limits)
+
+
+def paper_of_bioc_xml(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
+    """The paper of a BioC XML file, of several the first.
+
+    Raises
+    ------
+    PaperError
+        If it is no readable XML, no BioC, or holds no text.
+    """
+    place = name or "the BioC file"
+    return paper_of_collection(parsed_xml(content, limits, place), place, limits)
+
+
+def paper_of_collection(root: Element, place: str, limits: Limits) -> Paper:
+    """The same for XML that has been parsed already."""
+    documents = [element for element in root.walk() if element.tag == "document"]
+    if not documents:
+        raise PaperError(place, f"has no <document> in its <{root.tag}>", "Give BioC XML of a paper.")
+    number = documents[0].first("id")
+    passages = [_xml_passage(element) for element in documents[0].elements if element.tag == "passage"]
+    return _paper("" if number is None else number.text(), passages, len(documents), "bioc-xml", limits)
+
+
+def _json_documents(raw: Any) -> Iterable[dict[str, Any]]:
+    for item in raw if isinstance(raw, list) else [raw]:
+        if isinstance(item, dict):
+            inner = item.get("documents")
+            candidates = inner if isinstance(inner, list) else [item]
+            yield from (
+                one for one in candidates if isinstance(one, dict) and isinstance(one.get("passages"), list)
+            )
+
+
+def _json_passage(raw: Mapping[str, Any]) -> _Passage:
+    infons = raw.get("infons")
+    text = raw.get("text")
+    if not text and isinstance(raw.get("sentences"), list):
+        text = " ".join(str(one.get("text", "")) for one in raw["sentences"] if isinstance(one, dict))
+    named = infons.items() if isinstance(infons, dict) else ()
+    return _Passage({str(key): str(value) for key, value in named}, str(text or ""))
+
+
+def _xml_passage(element: Element) -> _Passage:
+    infons = {e.attributes.get("key", ""): e.text() for e in element.elements if e.tag == "infon"}
+    own = element.first("text")
+    if own is not None:
+        return _Passage(infons, own.text())
+    texts = (sentence.first("text") for sentence in element.elements if sentence.tag == "sentence")
+    return _Passage(infons, " ".join(text.text() for text in texts if text is not None))
+
+
+def _paper(
+    number: str, passages: Sequence[_Passage], n_documents: int, kind: PaperKind, limits: Limits
+) -> Paper:
+    title, blocks, left_out = "", list[Block](), Counter[str]()
+    seen: set[tuple[str, str]] = set()
+    ids = {key: value for passage in passages[:1] for key, value in passage.infons.items()}
+    for passage in passages:
+        section = passage.infons.get("section_type", passage.infons.get("section", "")).upper()
+        sort = passage.infons.get("type", "").lower()
+        counted = _LEFT_OUT.get(section) or _LEFT_OUT_TYPES.get(sort.partition("_")[0])
+        if counted:
+            _count(left_out, counted, passage, sort, seen)
+        elif section == "TITLE" or sort == "front" or (sort == "title" and not section and not title):
+            title = title or clean_text(passage.text)
+        elif section == "ABSTRACT" or sort.startswith("abstract"):
+            is_label = "title" in sort
+            if not (is_label and class_of_heading(clean_text(passage.text)) == "abstract"):
+                blocks.append(Block("abstract", passage.text))
+        else:
+            blocks.append(Block("heading" if sort.startswith("title") else "paragraph", passage.text))
+    notes = [f"The file has {n_documents} documents; the first was read."] if n_documents > 1 else []
+    return draft_paper(blocks, title, left_out, notes, kind, _paper_id(number, ids), limits)
+
+
+def _count(
+    left_out: Counter[str], name: str, passage: _Passage, sort: str, seen: set[tuple[str, str]]
+) -> None:
+    """One a table or figure, however many passages it has; a heading is none."""
+    if "title" in sort and name in {"references", "back matter", "footnotes", "supplements"}:
+        return
+    key = (name, passage.infons.get("id") or passage.infons.get("file") or "")
+    if key[1] and name in {"tables", "figures"}:
+        left_out[name] += key not in seen
+        seen.add(key)
+    else:
+        left_out[name] += 1
+
+
+def _paper_id(number: str, ids: Mapping[str, str]) -> str:
+    """``pmc_123`` where the document or its title passage says so, else ``pubmed_123``, else the id itself."""
+    number = clean_text(number)
+    pmc = re.fullmatch(r"(?:PMC)(\d+)", number, re.IGNORECASE) or re.fullmatch(
+        r"(?:PMC)?(\d+)", ids.get("article-id_pmc", ""), re.IGNORECASE
+    )
+    if pmc:
+        return f"pmc_{pmc[1]}"
+    return f"pubmed_{number}" if number.isdecimal() else number

@@ -1,0 +1,157 @@
+"""DOCX (Word, LibreOffice, Google Docs) to a `Paper`: the zip and its XML, by the bounded parsers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.archive import Archive
+from evidencebench_core.papers.draft import clean_text, draft_paper
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.outline import Part, heading_opens, is_label, outlined
+from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.xml_tree import Element, parsed_xml
+
+__all__ = ["DOCUMENT", "paper_of_docx"]
+
+DOCUMENT: Final = "word/document.xml"
+_STYLES: Final = "word/styles.xml"
+_LONGEST_BOLD: Final = 110  # characters of a heading that is only bold
+# Deleted text, codes of fields, text boxes, and the old form of what stands beside it in a newer one.
+_UNREAD: Final = frozenset({
+    "del", "moveFrom", "instrText", "delText", "txbxContent", "Fallback", "pPr", "rPr", "drawing",
+    "pict", "object", "oMathPara", "footnoteReference", "endnoteReference", "commentReference",
+    "fldSimpleInstr",
+})  # fmt: skip
+_HEADING: Final = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*(\d)", re.IGNORECASE)
+_OFF: Final = frozenset({"0", "false", "none", "off"})
+
+
+def paper_of_docx(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
+    """The paper of a DOCX file.
+
+    Headings are told by their style or outline level; where a file has none, by being bold and short.
+    Tracked deletions, comments, text boxes, headers and footers are not read.
+
+    Raises
+    ------
+    PaperError
+        If it is no DOCX, breaks a bound, or has no text.
+    """
+    place = name or "the DOCX file"
+    archive = Archive(content, limits, place)
+    if DOCUMENT not in archive.names:
+        raise PaperError(place, "is a zip file, but no DOCX", "Give DOCX, PDF, JATS XML, BioC or text.")
+    root = parsed_xml(archive.part(DOCUMENT), limits, place)
+    body = root.first("body")
+    if body is None:
+        raise PaperError(place, "has no body", "Save it again as DOCX.")
+    levels = _levels(parsed_xml(archive.part(_STYLES), limits, place)) if _STYLES in archive.names else {}
+    reader = _Body(levels)
+    reader.read(body)
+    outline = outlined(reader.parts, reader.title)
+    return draft_paper(
+        outline.blocks, outline.title, outline.left_out + reader.left_out, [], "docx", "", limits
+    )
+
+
+def _levels(styles: Element) -> dict[str, int | str]:
+    """Style id to heading level, or to ``"title"``, ``"caption"``; other styles are not there."""
+    found: dict[str, int | str] = {}
+    for style in (element for element in styles.elements if element.tag == "style"):
+        name = style.first("name")
+        called = "" if name is None else _value(name).casefold()
+        outline = style.first("pPr", "outlineLvl")
+        heading = _HEADING.fullmatch(called)
+        identity = _attribute(style, "styleId")
+        if heading:
+            found[identity] = int(heading[1])
+        elif called in {"title", "caption"}:
+            found[identity] = called
+        elif outline is not None and _value(outline).isdecimal() and int(_value(outline)) < 9:
+            found[identity] = int(_value(outline)) + 1
+    return found
+
+
+class _Body:
+    """Walks over the blocks of a document."""
+
+    def __init__(self, levels: Mapping[str, int | str]) -> None:
+        self.levels = levels
+        self.parts: list[Part] = []
+        self.left_out: Counter[str] = Counter()
+        self.title = ""
+
+    def read(self, container: Element) -> None:
+        for element in container.elements:
+            if element.tag == "p":
+                self.paragraph(element)
+            elif element.tag == "tbl":
+                self.left_out["tables"] += 1
+            elif element.tag in {"sdt", "sdtContent", "ins", "customXml", "smartTag"}:
+                self.read(element)
+
+    def paragraph(self, element: Element) -> None:
+        for inner in element.walk("Fallback", "del", "txbxContent"):
+            self.left_out["figures"] += inner.tag in {"drawing", "pict"}
+            self.left_out["formulas"] += inner.tag == "oMathPara"
+            self.left_out["footnotes"] += inner.tag in {"footnoteReference", "endnoteReference"}
+        text = clean_text("".join(_pieces(element)))
+        if not any(map(str.isalnum, text)):
+            return
+        level = self.level(element)
+        if level == "caption":
+            return
+        if level == "title" and not self.title and not self.parts:
+            self.title = text
+        elif isinstance(level, int):
+            self.parts.append(Part("heading", text, level))
+        elif level == "title" or _is_bold_heading(element, text):
+            self.parts.append(Part("heading", text))
+        else:
+            self.parts.append(Part("text", text))
+
+    def level(self, element: Element) -> int | str | None:
+        style = element.first("pPr", "pStyle")
+        outline = element.first("pPr", "outlineLvl")
+        if outline is not None and _value(outline).isdecimal() and int(_value(outline)) < 9:
+            return int(_value(outline)) + 1
+        return None if style is None else self.levels.get(_value(style))
+
+
+def _is_bold_heading(element: Element, text: str) -> bool:
+    """A short paragraph without a stop, all of it bold; a known heading needs not be bold."""
+    if heading_opens(text) != "body" or (is_label(text) and text[:1].isupper()):
+        return True
+    if len(text) > _LONGEST_BOLD or text.endswith((".", ",", ";", ":", "?", "!")):
+        return False
+    runs = [run for run in element.walk(*_UNREAD) if run.tag == "r" and "".join(_pieces(run)).strip()]
+    return bool(runs) and all(_is_on(run.first("rPr", "b")) for run in runs)
+
+
+def _is_on(toggle: Element | None) -> bool:
+    return toggle is not None and _value(toggle) not in _OFF
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    for child in element.elements:
+        if child.tag == "t":
+            yield child.text()
+        elif child.tag in {"tab", "br", "cr"}:
+            yield " "
+        elif child.tag == "noBreakHyphen":
+            yield "-"
+        elif child.tag not in _UNREAD:
+            yield from _pieces(child)
+
+
+def _attribute(element: Element, name: str) -> str:
+    """An attribute whatever prefix it has ("w:val")."""
+    return next((value for key, value in element.attributes.items() if key.rpartition(":")[2] == name), "")
+
+
+def _value(element: Element) -> str:
+    return _attribute(element, "val")

@@ -1,0 +1,140 @@
+"""From what an importer recognised (headings, abstract, paragraphs) to a `Paper`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+from evidencebench_core.data.model import SentenceType
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.paper import Paper, PaperKind
+from evidencebench_core.papers.splitting import sentences_of
+
+__all__ = ["Block", "BlockKind", "clean_text", "draft_paper"]
+
+BlockKind = Literal["heading", "abstract", "paragraph"]
+
+_TYPE_OF: Final[Mapping[BlockKind, SentenceType]] = {
+    "heading": "section_name",
+    "abstract": "abstract",
+    "paragraph": "normal_paragraph",
+}
+# Control characters, soft hyphens, byte order marks, and marks that turn the direction of all that follows.
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+_BROKEN: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")  # halves of characters; none has a meaning alone
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a paper, in the order of the paper.
+
+    Attributes
+    ----------
+    kind : BlockKind
+        ``heading`` (one sentence, whatever stops it has), ``abstract`` or ``paragraph``.
+    text : str
+        As printed; white space and what cannot be seen are tidied by `draft_paper`. Labels of a structured
+        abstract are ``abstract`` blocks of their own.
+    """
+
+    kind: BlockKind
+    text: str
+
+
+def clean_text(text: str) -> str:
+    """Text for a candidate pool: white space is one space each, what cannot be seen or shown is gone."""
+    return " ".join(_BROKEN.sub("\ufffd", _UNSEEN.sub("", text)).split())
+
+
+def draft_paper(
+    blocks: Sequence[Block],
+    title: str,
+    left_out: Mapping[str, int],
+    notes: Sequence[str],
+    kind: PaperKind,
+    paper_id: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Paper:
+    """Split the blocks into sentences and make the `Paper`.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        Without the title (a first heading that repeats it is left out). A heading without anything to read
+        is left out, so is an empty block.
+    title : str
+        May be empty.
+    left_out : mapping of str to int
+        Zeros are dropped.
+    notes : sequence of str
+        "No title was recognised." and "No abstract was recognised." are added here.
+    kind : PaperKind
+    paper_id : str
+        Without it, it is made from the text: the same text has the same id.
+    limits : Limits
+        ``max_sentences`` and ``max_characters`` are kept.
+
+    Raises
+    ------
+    PaperError
+        If there is no text beside headings, or too much of it.
+    """
+    title = clean_text(title)
+    sentences: list[str] = [title] if title else []
+    types: list[SentenceType] = ["section_name"] if title else []
+    room = limits.max_characters
+    for number, block in enumerate(blocks):
+        text = clean_text(block.text)
+        if not any(map(str.isalnum, text)) or (
+            number == 0 and block.kind == "heading" and _same(text, title)
+        ):
+            continue
+        room -= len(text)
+        if room < 0:
+            raise _too_long(f"{limits.max_characters:,} characters")
+        found = [text] if block.kind == "heading" else sentences_of(text)
+        sentences += found
+        types += [_TYPE_OF[block.kind]] * len(found)
+        if len(sentences) > limits.max_sentences:
+            raise _too_long(f"{limits.max_sentences:,} sentences")
+    if "abstract" not in types and "normal_paragraph" not in types:
+        raise PaperError(
+            "the paper", "has no text to look for evidence in", "Give the full text, or paste it as text."
+        )
+    missing = [
+        note
+        for note, absent in (
+            ("No title was recognised.", not title),
+            ("No abstract was recognised.", "abstract" not in types),
+        )
+        if absent
+    ]
+    return Paper(
+        paper_id=clean_text(paper_id) or _id_of(sentences),
+        title=title,
+        sentences=tuple(sentences),
+        sentence_types=tuple(types),
+        kind=kind,
+        left_out=MappingProxyType({name: n for name, n in left_out.items() if n}),
+        notes=tuple(dict.fromkeys([*notes, *missing])),
+    )
+
+
+def _too_long(bound: str) -> PaperError:
+    remedy = "Give one paper; the longest of the benchmark has 794 sentences."
+    return PaperError("the paper", f"has more than {bound}", remedy)
+
+
+def _same(heading: str, title: str) -> bool:
+    return heading.casefold().rstrip(" .") == title.casefold().rstrip(" .")
+
+
+def _id_of(sentences: Sequence[str]) -> str:
+    return "paper_" + hashlib.sha256("\n".join(sentences).encode()).hexdigest()[:12]

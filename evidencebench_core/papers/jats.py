@@ -1,0 +1,221 @@
+"""JATS XML, as PubMed Central and Europe PMC give it, to a `Paper`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.draft import Block, BlockKind, clean_text, draft_paper
+from evidencebench_core.papers.jats_text import flowing_text, is_unread
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.xml_tree import Element, parsed_xml
+
+__all__ = ["ROOTS", "paper_of_article", "paper_of_jats"]
+
+ROOTS: Final = frozenset({"article", "pmc-articleset", "articles", "OAI-PMH", "record"})
+_OTHER_ARTICLES: Final = ("sub-article", "response")
+# Stand in text and are no text: counted under a name, or left out in silence.
+_COUNTED: Final = {
+    "table-wrap": "tables",
+    "fig": "figures",
+    "chem-struct-wrap": "figures",
+    "disp-formula": "formulas",
+    "supplementary-material": "supplements",
+    "ref": "references",
+    "sub-article": "other articles",
+    "response": "other articles",
+    "trans-abstract": "other abstracts",
+}
+_SILENT: Final = frozenset({
+    "label", "title", "caption", "alt-text", "long-desc", "object-id", "permissions", "attrib", "sec-meta",
+    "disp-formula-group", "fig-group", "table-wrap-group", "table", "graphic", "media", "array", "fn",
+    "fn-group", "ref-list", "floats-group", "code", "preformat", "related-article", "related-object",
+})  # fmt: skip
+# Stand in a section or a paragraph and are made of paragraphs themselves.
+_CONTAINERS: Final = frozenset({
+    "list", "list-item", "def-list", "def-item", "def", "disp-quote", "boxed-text", "statement",
+    "verse-group", "speech", "question", "question-wrap", "answer", "explanation", "app", "glossary",
+})  # fmt: skip
+_ID_KINDS: Final = {
+    "pmc": "pmc",
+    "pmcid": "pmc",
+    "pmcaid": "pmc",
+    "pmid": "pubmed",
+    "doi": "doi",
+    "publisher-id": "",
+}
+
+
+def paper_of_jats(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
+    """The paper of a JATS file: ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH).
+
+    Raises
+    ------
+    PaperError
+        If it is no readable XML, or holds no article, or an article without text.
+    """
+    place = name or "the JATS file"
+    return paper_of_article(parsed_xml(content, limits, place), place, limits)
+
+
+def paper_of_article(root: Element, place: str, limits: Limits) -> Paper:
+    """The same for XML that has been parsed already; of several articles the first."""
+    articles = [element for element in root.walk(*_OTHER_ARTICLES) if element.tag == "article"]
+    if not articles:
+        raise PaperError(
+            place, f"has no <article> in its <{root.tag}>", "Give the article's full-text XML (JATS)."
+        )
+    notes = [f"The file has {len(articles)} articles; the first was read."] if len(articles) > 1 else []
+    return _Article(articles[0]).paper(notes, limits)
+
+
+class _Article:
+    """Gathers the blocks of one article in order."""
+
+    def __init__(self, article: Element) -> None:
+        self.article = article
+        self.blocks: list[Block] = []
+        self.left_out: Counter[str] = Counter()
+
+    def paper(self, notes: Sequence[str], limits: Limits) -> Paper:
+        meta = self.article.first("front", "article-meta") or self.article.first("front") or self.article
+        self.abstract(meta)
+        body = self.article.first("body")
+        if body is not None:
+            self.section(body, "paragraph")
+        self.count()
+        only_abstract = ["The file has the abstract only, not the full text."]
+        return draft_paper(
+            self.blocks,
+            _title(meta),
+            self.left_out,
+            [*notes, *(only_abstract if body is None and self.blocks else [])],
+            "jats",
+            _paper_id(meta),
+            limits,
+        )
+
+    def count(self) -> None:
+        """Counts what is not in the pool, back matter included."""
+        for element in self.article.walk(*_OTHER_ARTICLES):
+            for child in element.elements:
+                if child.tag in _COUNTED:
+                    self.left_out[_COUNTED[child.tag]] += 1
+        for element in self.article.walk(*_OTHER_ARTICLES, "front", "table-wrap"):
+            self.left_out["footnotes"] += element.tag == "fn"
+        back = self.article.first("back")
+        if back is not None:
+            parts = ("ack", "app", "notes", "sec", "glossary", "bio")
+            inner = [
+                *back.elements,
+                *(e for group in back.elements for e in group.elements if group.tag == "app-group"),
+            ]
+            self.left_out["back matter"] += sum(part.tag in parts for part in inner)
+
+    def abstract(self, meta: Element) -> None:
+        """The abstract proper: not the graphical, translated or lay ones."""
+        found = [element for element in meta.elements if element.tag == "abstract"]
+        proper = [e for e in found if e.attributes.get("abstract-type", "") in {"", "abstract", "structured"}]
+        for element in (proper or found)[:1]:
+            self.section(element, "abstract")
+        self.left_out["other abstracts"] += max(0, len(found) - 1)
+
+    def section(self, element: Element, kind: BlockKind) -> None:
+        """What stands in a section, a body or an abstract, its heading first."""
+        if not (element.tag == "sec" and "supplementary" in element.attributes.get("sec-type", "")):
+            self.heading(element, kind)
+            self.content(element, kind)
+
+    def heading(self, element: Element, kind: BlockKind) -> None:
+        title = element.first("title") or element.first("caption", "title")
+        if title is None:
+            return
+        label = element.first("label")
+        text = clean_text(f"{'' if label is None else flowing_text(label)} {flowing_text(title)}")
+        if kind == "abstract":
+            if class_of_heading(text) != "abstract" and text.casefold() not in {"summary"}:
+                self.blocks.append(Block("abstract", text))
+        else:
+            self.blocks.append(Block("heading", text))
+
+    def content(self, element: Element, kind: BlockKind) -> None:
+        """Paragraphs and sections in an element; text that stands in none is a paragraph of its own."""
+        loose: list[Element | str] = []
+        for child in element.children:
+            if isinstance(child, str) or child.tag not in {"sec", "p", *_CONTAINERS, *_SILENT, *_COUNTED}:
+                loose.append(child)
+                continue
+            self.paragraph(loose, kind)
+            loose = []
+            if child.tag == "sec":
+                self.section(child, kind)
+            elif child.tag == "p":
+                self.paragraph(child.children, kind)
+            elif child.tag in _CONTAINERS:
+                self.container(child, kind)
+        self.paragraph(loose, kind)
+
+    def container(self, element: Element, kind: BlockKind) -> None:
+        if element.tag == "def-item":  # term and definition are one paragraph
+            self.paragraph([node for child in element.elements for node in (*_inline(child), " ")], kind)
+        else:
+            self.heading(element, kind)
+            self.content(element, kind)
+
+    def paragraph(self, nodes: Sequence[Element | str], kind: BlockKind) -> None:
+        """Running text; lists, boxes and the like within end it, and it goes on behind them."""
+        running: list[str] = []
+        for node in nodes:
+            if isinstance(node, Element) and (node.tag in _CONTAINERS or node.tag == "p"):
+                self.flush(running, kind)
+                self.container(node, kind)
+            elif isinstance(node, str):
+                running.append(node)
+            elif node.tag in _SILENT or node.tag in _COUNTED:
+                running.append(" ")
+            elif is_unread(node):
+                continue
+            else:
+                running.append(flowing_text(node))
+        self.flush(running, kind)
+
+    def flush(self, running: list[str], kind: BlockKind) -> None:
+        text = clean_text("".join(running))
+        if any(map(str.isalnum, text)):
+            self.blocks.append(Block(kind, text))
+        running.clear()
+
+
+def _inline(element: Element) -> Sequence[Element | str]:
+    """What a definition says, without its paragraphs' borders."""
+    return [node for child in element.children for node in (child.children if _is_p(child) else [child])]  # type: ignore[union-attr]
+
+
+def _is_p(node: Element | str) -> bool:
+    return isinstance(node, Element) and node.tag == "p"
+
+
+def _title(meta: Element) -> str:
+    group = meta.first("title-group") or meta
+    title, subtitle = group.first("article-title"), group.first("subtitle")
+    texts = [clean_text(flowing_text(part)) for part in (title, subtitle) if part is not None]
+    return ": ".join(text.rstrip(" :") for text in texts if text) if len(texts) > 1 else "".join(texts)
+
+
+def _paper_id(meta: Element) -> str:
+    """As the benchmark writes ids: ``pmc_2785062``, ``pubmed_9819462``; else the DOI."""
+    ids: dict[str, str] = {}
+    for element in meta.elements:
+        if element.tag == "article-id":
+            kind = _ID_KINDS.get(element.attributes.get("pub-id-type", ""), "")
+            ids.setdefault(kind, clean_text(element.text()))
+    for kind in ("pmc", "pubmed"):
+        number = re.fullmatch(r"(?:PMC)?(\d+)(?:\.\d+)?", ids.get(kind, ""), re.IGNORECASE)
+        if number:
+            return f"{kind}_{number[1]}"
+    return ids.get("doi", "")

@@ -1,0 +1,144 @@
+"""Papers that a reader brought and chose to keep, in the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from evidencebench_core.data.packing import compressed, unpacked_rest
+from evidencebench_core.errors import PaperError, UnknownNameError
+from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.paper import Paper
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+
+__all__ = ["OwnPaper", "OwnPapers"]
+
+_LONGEST_NAME: Final = 300
+_COLUMNS: Final = "id, name, hypothesis, paper_id, title, n_sentences, added_at"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPaper:
+    """A kept paper, without its text.
+
+    Attributes
+    ----------
+    id : int
+        Its row; never used again, also after the paper was removed.
+    name : str
+        What the reader calls it; several may be called alike.
+    hypothesis : str
+        The one it was last looked at with; ``""`` where there was none.
+    paper_id, title : str
+        As of its `Paper`.
+    n_sentences : int
+    added_at : str
+        ISO 8601, UTC.
+    """
+
+    id: int
+    name: str
+    hypothesis: str
+    paper_id: str
+    title: str
+    n_sentences: int
+    added_at: str
+
+    @property
+    def key(self) -> str:
+        """What annotations call it."""
+        return f"own:{self.id}"
+
+
+class OwnPapers:
+    """The own papers of a `Store`. Nothing is kept before `save`.
+
+    Every method raises `StoreError` if the store cannot be used, and `UnknownNameError` for a paper that
+    is not there.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def save(self, paper: Paper, name: str = "", hypothesis: str = "") -> OwnPaper:
+        """Keep a paper; the title is its name where none is given."""
+        called = _name(name or paper.title or paper.paper_id)
+        body = compressed([orjson.dumps(paper.as_dict())])[0]
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        values = (called, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), body, now)
+        with self.store.write() as db:
+            row = db.execute(
+                "INSERT INTO own_papers (name, hypothesis, paper_id, title, n_sentences, body, added_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+            number = row.lastrowid
+        return self.get(int(number or 0))
+
+    def all(self) -> tuple[OwnPaper, ...]:
+        """All own papers, the newest first."""
+        with self.store.read() as db:
+            rows = db.execute(f"SELECT {_COLUMNS} FROM own_papers ORDER BY id DESC").fetchall()
+        return tuple([OwnPaper(*row) for row in rows])
+
+    def get(self, number: int) -> OwnPaper:
+        with self.store.read() as db:
+            row = db.execute(f"SELECT {_COLUMNS} FROM own_papers WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise _unknown(number)
+        return OwnPaper(*row)
+
+    def paper(self, number: int) -> Paper:
+        """The whole paper."""
+        with self.store.read() as db:
+            row = db.execute("SELECT body FROM own_papers WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise _unknown(number)
+        return Paper.from_dict(unpacked_rest(row[0]))
+
+    def rename(self, number: int, name: str) -> OwnPaper:
+        """Call it otherwise.
+
+        Raises
+        ------
+        PaperError
+            For a name without a letter, or a very long one.
+        """
+        return self._set(number, "name", _name(name))
+
+    def set_hypothesis(self, number: int, hypothesis: str) -> OwnPaper:
+        """Keep the hypothesis it is looked at with."""
+        return self._set(number, "hypothesis", hypothesis.strip())
+
+    def _set(self, number: int, column: str, value: str) -> OwnPaper:
+        with self.store.write() as db:
+            done = db.execute(f"UPDATE own_papers SET {column} = ? WHERE id = ?", (value, number))
+            if not done.rowcount:
+                raise _unknown(number)
+        return self.get(number)
+
+    def remove(self, number: int) -> None:
+        """Forget a paper and what was marked in it."""
+        with self.store.write() as db:
+            if not db.execute("DELETE FROM own_papers WHERE id = ?", (number,)).rowcount:
+                raise _unknown(number)
+            for table in ("annotations", "annotation_heads"):
+                db.execute(f"DELETE FROM {table} WHERE paper = ?", (f"own:{number}",))
+
+
+def _name(name: str) -> str:
+    called = clean_text(name)[:_LONGEST_NAME].strip()
+    if not called:
+        raise PaperError("name of the paper", "is empty", "Give it a name.")
+    return called
+
+
+def _unknown(number: int) -> UnknownNameError:
+    return UnknownNameError(
+        f"own paper {number}", "is not in the store", "It may have been removed elsewhere."
+    )

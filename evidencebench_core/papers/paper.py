@@ -1,0 +1,135 @@
+"""A reader's own paper, as a candidate pool like those of the benchmark.
+
+What the pools of the benchmark look like, and what every importer here does therefore:
+
+- **Title.** First sentence, of type ``section_name``. (41 of the 95 papers of the train set begin with
+  their title, as a heading and twice; the others begin with the abstract. Here it stands once.)
+- **Abstract.** Its sentences are of type ``abstract``, in one block, with no heading "Abstract" above
+  them. The labels of a structured abstract ("Background", "Methods:") are sentences of their own, of
+  type ``abstract`` too (84 of 122 labels in the train set); labels within the text stay where they are.
+- **Headings.** One sentence each, of type ``section_name``, with their numbers ("2.1. Participants").
+- **Text.** One sentence a candidate, of type ``normal_paragraph``; citations stay as they are printed.
+- **Left out.** Tables, figures, display formulas, references, footnotes, acknowledgements and other back
+  matter, supplements: counted in ``left_out``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_args
+
+from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
+from evidencebench_core.data.sections import section_titles
+from evidencebench_core.errors import PaperError, shown
+
+__all__ = ["Paper", "PaperKind"]
+
+PaperKind = Literal["jats", "bioc-xml", "bioc-json", "pdf", "docx", "text", "markdown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper as a candidate pool.
+
+    Attributes
+    ----------
+    paper_id : str
+        What the file says ("PMC123"), else made from its text.
+    title : str
+        ``""`` where none was recognised.
+    sentences : tuple of str
+        The candidate pool in the order of the paper, headings included; never empty.
+    sentence_types : tuple of SentenceType
+        Same length.
+    kind : PaperKind
+        What it was read from.
+    left_out : mapping of str to int
+        How many tables, figures, ... are not in the pool; only what was met is named.
+    notes : tuple of str
+        Sentences that a user should read, such as "No abstract was recognised."
+    """
+
+    paper_id: str
+    title: str
+    sentences: tuple[str, ...]
+    sentence_types: tuple[SentenceType, ...]
+    kind: PaperKind
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...]
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The section of every sentence, as in an `Instance`."""
+        return section_titles(self.sentences, self.sentence_types)
+
+    def instance(self, hypothesis: str, instance_id: str | None = None) -> Instance:
+        """The paper with a hypothesis and no gold: retrievers and the reader take it, scores are absent.
+
+        Parameters
+        ----------
+        hypothesis : str
+            White space around it goes.
+        instance_id : str, optional
+            ``paper_id`` without it.
+
+        Raises
+        ------
+        PaperError
+            For a hypothesis without a word.
+        """
+        if not hypothesis.strip():
+            raise PaperError("hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
+        return Instance(
+            id=self.paper_id if instance_id is None else instance_id,
+            hypothesis=hypothesis.strip(),
+            paper_id=self.paper_id,
+            sentences=self.sentences,
+            sentence_types=self.sentence_types,
+            sections=self.sections,
+            evidence=EvidenceSet(len(self.sentences), aspects=(), optimal=0, results_optimal=None),
+            stored=MappingProxyType({}),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The paper as JSON has it; `from_dict` turns it back."""
+        return {
+            "paper_id": self.paper_id,
+            "title": self.title,
+            "sentences": list(self.sentences),
+            "sentence_types": list(self.sentence_types),
+            "kind": self.kind,
+            "left_out": dict(self.left_out),
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
+        """A paper that `as_dict` wrote.
+
+        Raises
+        ------
+        PaperError
+            For anything else.
+        """
+        try:
+            paper = cls(
+                paper_id=str(raw["paper_id"]),
+                title=str(raw["title"]),
+                sentences=tuple(map(str, raw["sentences"])),
+                sentence_types=tuple(raw["sentence_types"]),
+                kind=cast("PaperKind", raw["kind"]),
+                left_out=MappingProxyType({str(name): int(n) for name, n in raw["left_out"].items()}),
+                notes=tuple(map(str, raw["notes"])),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as broken:
+            raise PaperError(
+                "paper", f"is not as it was written ({shown(broken)})", "Read it anew."
+            ) from broken
+        known = set(get_args(SentenceType))
+        if len(paper.sentences) != len(paper.sentence_types) or not known.issuperset(paper.sentence_types):
+            raise PaperError("paper", "has sentences without a type", "Read it anew.")
+        if paper.kind not in get_args(PaperKind):
+            raise PaperError("paper", f"is of kind {shown(paper.kind)}", "Read it anew.")
+        return paper

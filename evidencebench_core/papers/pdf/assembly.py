@@ -1,0 +1,292 @@
+"""Chunks in reading order into the blocks of a paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from evidencebench_core.papers.draft import Block, BlockKind
+from evidencebench_core.papers.pdf.body import Body
+from evidencebench_core.papers.pdf.chunk import Chunk, ends_abbreviated, ends_sentence, paragraph_groups
+from evidencebench_core.papers.pdf.front import (
+    abstract_label,
+    end_of_abstract,
+    title_chunks,
+)
+from evidencebench_core.papers.pdf.line import Line
+from evidencebench_core.papers.pdf.mending import Words, running_text
+from evidencebench_core.papers.pdf.references import n_references, start_of_references
+from evidencebench_core.papers.pdf.roles import Role, role_of, run_in_heading
+from evidencebench_core.papers.pdf.section_names import (
+    begins_beside_text,
+    heading_class,
+    is_back_matter,
+    is_references,
+)
+
+__all__ = ["Assembled", "assembled"]
+
+_CONNECTING: Final = frozenset(
+    [
+        "of",
+        "the",
+        "and",
+        "in",
+        "to",
+        "a",
+        "an",
+        "for",
+        "with",
+        "by",
+        "or",
+        "from",
+        "that",
+        "which",
+        "was",
+        "were",
+        "is",
+        "are",
+        "at",
+        "on",
+        "as",
+        "than",
+    ]
+)
+
+Part = Literal["front", "abstract", "text", "references", "back"]
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What was made of the chunks.
+
+    Attributes
+    ----------
+    title : str
+    blocks : list of Block
+    left_out : Counter
+        References, footnotes, formulas and parts of back matter.
+    """
+
+    title: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A paragraph that may go on in the next column."""
+
+    kind: BlockKind
+    lines: list[str]
+    chunk: Chunk
+
+
+def assembled(chunks: Sequence[Chunk], stated_title: str, body: Body, words: Words) -> Assembled:
+    """Title, blocks and what is left out.
+
+    Parameters
+    ----------
+    chunks : sequence of Chunk
+        In reading order.
+    stated_title : str
+        Of the document information.
+    body : Body
+    words : Words
+        For mending hyphens.
+    """
+    title = title_chunks(chunks, stated_title, body)
+    result = Assembled(running_text([line.text for chunk in title for line in chunk.lines], words))
+    after = next((i + 1 for i, chunk in enumerate(chunks) if title and chunk is title[-1]), 0)
+    rest = list(chunks[after:])
+    roles = [role_of(chunk, body) for chunk in rest]
+    start, end, first_text = _front(rest, roles, body)
+    _Builder(result, body, words).run(rest, roles, (start, end), first_text)
+    return result
+
+
+def _front(chunks: Sequence[Chunk], roles: Sequence[Role], body: Body) -> tuple[int, int, int]:
+    """Where the abstract begins and ends, and where the text begins at the earliest."""
+    for i, (chunk, role) in enumerate(zip(chunks, roles, strict=True)):
+        if chunk.column.page > 1:
+            break
+        known = heading_class(chunk.text) if role == "heading" else None
+        if known == "abstract" or (
+            known == "conclusion" and chunk.text.strip().lower().startswith("summary")
+        ):
+            return i + 1, end_of_abstract(chunks, roles, i + 1, body), i
+        if role == "text" and abstract_label(chunk.text):
+            return i, end_of_abstract(chunks, roles, i, body), i
+        if known is not None and known != "other":
+            return _unnamed_abstract(chunks, roles, i, body)
+    first = next((i for i, role in enumerate(roles) if role == "text" and chunks[i].n_words >= 30), 0)
+    return first, first, first
+
+
+def _unnamed_abstract(
+    chunks: Sequence[Chunk], roles: Sequence[Role], heading: int, body: Body
+) -> tuple[int, int, int]:
+    """Text above the first heading: an abstract, if it is long enough and the introduction comes below."""
+    texts = [
+        i for i in range(heading) if roles[i] == "text" and chunks[i].n_words >= 8 and _is_running(chunks[i])
+    ]
+    if not texts:
+        return heading, heading, heading
+    n_words = sum(chunks[i].n_words for i in texts)
+    first, last = texts[0], texts[-1]
+    while last + 1 < heading and roles[last + 1] == "text" and not ends_sentence(chunks[last].text):
+        last += 1  # its last words may stand in the next column
+    introduced = heading_class(chunks[heading].text) == "introduction"
+    set_apart = not all(body.looks(line) for line in chunks[first].lines)
+    if n_words >= 40 and n_words <= 650 and (introduced or set_apart):
+        return first, last + 1, first
+    return first, first, first
+
+
+def _is_running(chunk: Chunk) -> bool:
+    """Whether it is text in sentences, unlike names and addresses."""
+    return ends_sentence(chunk.text) or chunk.n_words > 60
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Goes through the chunks once."""
+
+    result: Assembled
+    body: Body
+    words: Words
+    part: Part = "front"
+    open: _Open | None = None
+    references: list[Chunk] = field(default_factory=list)
+    with_label: int = -1
+
+    def run(
+        self, chunks: Sequence[Chunk], roles: Sequence[Role], abstract: tuple[int, int], first_text: int
+    ) -> None:
+        """Make blocks of all chunks."""
+        named = any(
+            role == "heading" and is_references(chunk.text) for chunk, role in zip(chunks, roles, strict=True)
+        )
+        listed = len(chunks) if named else start_of_references(chunks)
+        for i, (chunk, role) in enumerate(zip(chunks, roles, strict=True)):
+            if abstract[0] <= i < abstract[1]:
+                self._abstract(chunk, role)
+            elif i < first_text:
+                self.result.left_out["footnotes"] += role == "footnote"
+            else:
+                if i == listed:
+                    self._close()
+                    self.part = "references"
+                self._other(chunk, role)
+        self._close()
+        if self.references:
+            self.result.left_out["references"] = n_references(self.references)
+
+    def _abstract(self, chunk: Chunk, role: Role) -> None:
+        if role == "footnote":
+            self.result.left_out["footnotes"] += 1
+        elif role == "heading":
+            self._close()
+            self._add("abstract", [line.text for line in chunk.lines])
+        else:
+            self._text(chunk, "abstract")
+
+    def _other(self, chunk: Chunk, role: Role) -> None:
+        if begins_beside_text(chunk.text) and chunk.column.page == 0:
+            return
+        self._leave_front()
+        if role == "heading":
+            self._heading(chunk)
+        elif self.part == "references":
+            self.references.append(chunk)
+        elif self.part == "back":
+            return
+        elif role in ("footnote", "formula"):
+            self.result.left_out[f"{role}s"] += 1
+        else:
+            self._text(chunk, "paragraph")
+
+    def _leave_front(self) -> None:
+        if self.open is not None and self.open.kind == "abstract":
+            self._close()
+
+    def _heading(self, chunk: Chunk) -> None:
+        text = chunk.text.strip()
+        known = heading_class(text)
+        if known == "abstract":
+            return
+        if is_references(text):
+            self._close()
+            self.part = "references"
+        elif is_back_matter(text):
+            self._close()
+            self.result.left_out["back matter"] += 1
+            self.part = "back"
+        elif self.part in ("references", "back") and known in (None, "other"):
+            if self.part == "references":
+                self.references.append(chunk)
+        else:
+            self._close()
+            self.part = "text"
+            self._add("heading", [line.text for line in chunk.lines])
+
+    def _text(self, chunk: Chunk, kind: BlockKind) -> None:
+        for number, lines in enumerate(paragraph_groups(chunk)):
+            texts = [line.text for line in lines]
+            if kind == "abstract" and self.open is None and not self._has_abstract():
+                texts[0] = texts[0][abstract_label(" ".join(texts)) :]
+            fresh = Chunk(lines, chunk.column, chunk.gap if number == 0 else 1.0)
+            heading, n = run_in_heading(fresh, self.body) if kind == "paragraph" else ("", 0)
+            if heading and (self.open is None or ends_sentence(self.open.lines[-1])):
+                self._close()
+                if self._run_in(heading):
+                    texts[0] = Line(lines[0].words[n:]).text
+                else:
+                    return
+            if self.open is not None and self.open.kind == kind and (number == 0 and self._goes_on(fresh)):
+                self.open.lines += texts
+                self.open.chunk = fresh
+            else:
+                self._close()
+                self.open = _Open(kind, texts, fresh)
+
+    def _run_in(self, heading: str) -> bool:
+        """Add a heading at the head of a paragraph; False where the paragraph is left out with it."""
+        if is_back_matter(heading):
+            self.result.left_out["back matter"] += 1
+            return False
+        self._add("heading", [heading.rstrip(" .:—–")])
+        return True
+
+    def _has_abstract(self) -> bool:
+        return any(block.kind == "abstract" for block in self.result.blocks)
+
+    def _goes_on(self, chunk: Chunk) -> bool:
+        """Whether a chunk continues the open paragraph."""
+        if self.open is None:
+            return False
+        text, first = self.open.lines[-1].rstrip(), chunk.lines[0].text
+        elsewhere = self.open.chunk.column is not chunk.column
+        if not ends_sentence(text):
+            last_word = text.rsplit(" ", 1)[-1].lower()
+            return bool(
+                elsewhere
+                or first[:1].islower()
+                or text.endswith(("-", ",", "–", "("))
+                or last_word in _CONNECTING
+            )
+        if first[:1].islower():
+            return elsewhere or ends_abbreviated(text)
+        return elsewhere and text.endswith((":", ";"))
+
+    def _add(self, kind: BlockKind, lines: Sequence[str]) -> None:
+        text = running_text(lines, self.words)
+        if text:
+            self.result.blocks.append(Block(kind, text))
+
+    def _close(self) -> None:
+        if self.open is not None:
+            self._add(self.open.kind, self.open.lines)
+            self.open = None

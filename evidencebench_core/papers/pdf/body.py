@@ -1,0 +1,78 @@
+"""How the running text of a paper looks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evidencebench_core.papers.pdf.line import Line
+from evidencebench_core.papers.pdf.section_names import is_references
+
+__all__ = ["Body", "body_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The look of most text.
+
+    Attributes
+    ----------
+    font : str
+    size : float
+        In points.
+    leading : float
+        From baseline to baseline.
+    bold : bool
+        Whether even the running text is bold.
+    """
+
+    font: str
+    size: float
+    leading: float
+    bold: bool
+
+    def sized(self, line: Line) -> bool:
+        """Whether a line is as large as the running text."""
+        return abs(line.size - self.size) < 0.05 * self.size
+
+    def smaller(self, line: Line) -> bool:
+        return line.size < 0.95 * self.size
+
+    def looks(self, line: Line) -> bool:
+        """Whether a line is set like the running text, italics aside."""
+        font, _, bold, italic = line.style
+        return self.sized(line) and (font == self.font or italic) and bold == self.bold
+
+
+def body_of(pages: Sequence[Sequence[Line]]) -> Body:
+    """The look of most characters above the references, page by page the lines from the top down."""
+    looks: Counter[tuple[str, float, bool]] = Counter()
+    steps: Counter[tuple[float, float]] = Counter()
+    for lines in _above_references(pages):
+        for line in lines:
+            font, size, bold, _ = line.style
+            looks[font, size, bold] += len(line.text)
+        last: dict[int, Line] = {}
+        for line in lines:
+            above = last.get(round(line.x0 / 3))
+            if above is not None and above.size == line.size:
+                steps[line.size, round(above.y - line.y, 1)] += 1
+            last[round(line.x0 / 3)] = line
+    if not looks:
+        return Body("", 10.0, 12.0, bold=False)
+    (font, size, bold), _ = looks.most_common(1)[0]
+    own = {
+        step: n for (of, step), n in steps.items() if abs(of - size) < 0.3 and 0.9 * size < step < 3.5 * size
+    }
+    leading = max(own, key=lambda step: own[step]) if own else 1.2 * size
+    return Body(font, size, leading, bold)
+
+
+def _above_references(pages: Sequence[Sequence[Line]]) -> list[Sequence[Line]]:
+    """Lines that may be running text; in a short paper most lines are references."""
+    for number in range(len(pages) - 1, -1, -1):
+        headings = [i for i, line in enumerate(pages[number]) if is_references(line.text)]
+        if headings and (number or headings[-1] > 20):
+            return [*pages[:number], pages[number][: headings[-1]]]
+    return list(pages)

@@ -1,0 +1,218 @@
+"""The columns of a page, and its lines in the order in which they are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from evidencebench_core.papers.pdf.line import Line, merged
+
+__all__ = ["Column", "Gutter", "columns", "gutters"]
+
+_ALIGNED: Final = 2.5  # points within which lines begin at the same place
+_INDENT: Final = 30.0  # points by which lists and references may begin right of their column
+_FEWEST_ROWS: Final = 4
+_NARROWEST: Final = 0.18  # of the width of the text: a column, not a table's
+_DEEPEST: Final = 4
+_WITHIN: Final = 8.0  # ems between words of one line, once the columns are known
+
+
+@dataclass(frozen=True, slots=True)
+class Gutter:
+    """The white between two columns: right edge of the left one, left edge of the right one."""
+
+    left: float
+    right: float
+    n_lines: int
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        return self.left, self.right
+
+
+@dataclass(slots=True)
+class Column:
+    """Lines that are read from the top down, and the width they have."""
+
+    page: int
+    lines: list[Line]
+    x0: float
+    x1: float
+
+
+def gutters(lines: Sequence[Line], known: Collection[Gutter] = ()) -> list[Gutter]:
+    """The gutters of a page from left to right; without any for one column.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    known : collection of Gutter
+        Of other pages; there a few lines are enough.
+    """
+    return _all_gutters(lines, known, _least_width(lines), 0)
+
+
+def _all_gutters(lines: Sequence[Line], known: Collection[Gutter], least: float, depth: int) -> list[Gutter]:
+    found = _best_gutter(lines, known, least) if depth < _DEEPEST else None
+    if found is None:
+        return []
+    x = found.middle
+    left, right = [line for line in lines if line.x1 <= x], [line for line in lines if line.x0 >= x]
+    return [
+        *_all_gutters(left, known, least, depth + 1),
+        found,
+        *_all_gutters(right, known, least, depth + 1),
+    ]
+
+
+def _least_width(lines: Sequence[Line]) -> float:
+    """How wide a column of a page with these lines is at least; a table's are narrower."""
+    width = max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
+    return max(_NARROWEST * width, 50.0)
+
+
+def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) -> list[Column]:
+    """Columns in reading order.
+
+    Text across the whole width (title, abstract, wide tables) divides a page into bands; within a band the
+    left column comes before the right one. A column may have columns again.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        As `fragments` gives them.
+    page : int
+    known : collection of Gutter
+        Of other pages; there a few lines are enough.
+    """
+    least = _least_width(lines)
+    return [
+        Column(page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
+        for group in _ordered(list(lines), known, least, 0)
+        if (rows := merged(group, _WITHIN))
+    ]
+
+
+def _ordered(lines: list[Line], known: Collection[Gutter], least: float, depth: int) -> list[list[Line]]:
+    gutter = _best_gutter(lines, known, least) if depth < _DEEPEST and len(lines) > 1 else None
+    if gutter is None:
+        return [lines] if lines else []
+    x = gutter.middle
+    across = [line for line in lines if line.x0 < x < line.x1 and not _collides(line, lines)]
+    wide = {id(line) for line in across}
+    found: list[list[Line]] = []
+    rest = sorted((line for line in lines if id(line) not in wide), key=lambda line: -line.y)
+    for run in _runs(across):
+        last = _short_last_line(run, rest)
+        group = [*run, last] if last else run
+        rest = [line for line in rest if line is not last]
+        top, foot = group[0].y + 0.3 * group[0].size, group[-1].y - 0.3 * group[-1].size
+        found += _side_by_side([line for line in rest if line.y > top], x, known, least, depth)
+        beside = [line for line in rest if foot <= line.y <= top]
+        found += _ordered(group + beside, known, least, depth + 1) if beside else [group]
+        rest = [line for line in rest if line.y < foot]
+    return found + _side_by_side(rest, x, known, least, depth)
+
+
+def _collides(line: Line, lines: Sequence[Line]) -> bool:
+    """Whether a line is printed over another: a long word that leaves its column, no text across columns."""
+    return any(
+        0.1 * line.size < abs(line.y - other.y) < 0.7 * line.size
+        and other.x0 < line.x1
+        and line.x0 < other.x1
+        for other in lines
+    )
+
+
+def _short_last_line(group: Sequence[Line], lines: Sequence[Line]) -> Line | None:
+    """The last line of a paragraph across the columns, which ends before the gutter."""
+    above = group[-1]
+    near = [line for line in lines if 0.5 * above.size < above.y - line.y < 1.6 * above.size]
+    if len(near) == 1 and abs(near[0].x0 - above.x0) < 2 and near[0].style == above.style:
+        return near[0]
+    return None
+
+
+def _side_by_side(
+    lines: list[Line], x: float, known: Collection[Gutter], least: float, depth: int
+) -> list[list[Line]]:
+    left = [line for line in lines if line.x0 < x]
+    right = [line for line in lines if line.x0 >= x]
+    return _ordered(left, known, least, depth + 1) + _ordered(right, known, least, depth + 1)
+
+
+def _runs(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines across the gutter, in groups without a wide gap between them, from the top down."""
+    groups: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: -line.y):
+        if groups and groups[-1][-1].y - line.y < 2.2 * max(line.size, groups[-1][-1].size):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def _best_gutter(lines: Sequence[Line], known: Collection[Gutter], least: float) -> Gutter | None:
+    if len(lines) < 2:
+        return None
+    x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    width = x1 - x0
+    starts: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.x0):
+        if starts and line.x0 - starts[-1][0].x0 < _ALIGNED:
+            starts[-1].append(line)
+        else:
+            starts.append([line])
+    best: Gutter | None = None
+    for group in starts:
+        if x0 + 0.2 * width < group[0].x0 < x1 - 0.1 * width:
+            found = _gutter_before(group, lines, known, least)
+            # Of two that are close the left one: beside it lines are indented.
+            if found and (
+                best is None or found.n_lines > best.n_lines * (1 if found.right - best.right > 40 else 3)
+            ):
+                best = found
+    return best
+
+
+def _gutter_before(
+    group: Sequence[Line], lines: Sequence[Line], known: Collection[Gutter], least: float
+) -> Gutter | None:
+    """The gutter left of lines that begin at the same place, if there is one."""
+    start = min(line.x0 for line in group)
+    expected = next((g for g in known if g.right - _ALIGNED < start < g.right + _INDENT), None)
+    rows = {round(line.y) for line in group}
+    fewest = _FEWEST_ROWS if expected is None else 1
+    if len(rows) < fewest:
+        return None
+    beyond = 2.0 if expected is None else 2.5 * group[0].size
+    top, foot = max(line.y for line in group) + beyond, min(line.y for line in group) - beyond
+    near = [line for line in lines if foot <= line.y <= top]
+    across = [line for line in near if line.x0 < start - 3 and line.x1 > start + 3]
+    left = [line for line in near if line.x1 <= start - 1]
+    if len(across) > (0.25 * len(rows) if len(rows) >= _FEWEST_ROWS else 0):
+        return None
+    if len({round(line.y) for line in left}) < fewest:
+        return None
+    edge = sorted(line.x1 for line in left)[int(0.98 * (len(left) - 1))]
+    if expected is not None:
+        return Gutter(*expected.edges, len(rows)) if edge < expected.left + _ALIGNED else None
+    if min(_typical_width(left, right_of=-1.0), _typical_width(near, right_of=start)) < least:
+        return None
+    return Gutter(edge, start, len(rows) - 2 * len(across))
+
+
+def _typical_width(lines: Sequence[Line], right_of: float) -> float:
+    """Median of how much of its row text takes; a table's rows are mostly white."""
+    rows: Counter[int] = Counter()
+    for line in lines:
+        if line.x0 >= right_of - 1:
+            rows[round(line.y)] += round(line.x1 - line.x0)
+    return median(rows.values()) if rows else 0.0

@@ -1,0 +1,114 @@
+"""Lines of print into running text: hyphens at line ends, ligatures, the several hyphens of Unicode."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from evidencebench_core.papers.pdf.hyphens import (
+    ADJECTIVE_ENDS,
+    BROKEN_ENDS,
+    KEPT_AFTER,
+    KEPT_BEFORE,
+    SUSPENDED_BEFORE,
+    TOGETHER,
+)
+
+__all__ = ["Words", "plain", "running_text", "words_of"]
+
+_LIGATURES: Final = {
+    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
+}  # fmt: skip
+_PLAIN: Final = str.maketrans({**_LIGATURES, "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u00a0": " "})
+_WORD: Final = re.compile(r"[^\W\d_]+(?:-\w+)*")
+_LAST: Final = re.compile(r"([\w'’]+(?:-[\w'’]+)*)-$")
+_FIRST: Final = re.compile(r"[\w'’]+")
+
+
+class Words:
+    """Words of a paper as they stand within lines, to tell a broken word from one with a hyphen.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Lines; the last word of one that ends with a hyphen, and the first of the next, do not count.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.plain: Counter[str] = Counter()
+        self.hyphened: Counter[str] = Counter()
+        broken = False
+        for text in texts:
+            found = _WORD.findall(text.lower())
+            if broken:
+                found = found[1:]
+            broken = text.endswith("-")
+            if broken:
+                found = found[:-1]
+            for word in found:
+                if "-" in word:
+                    self.hyphened[word] += 1
+                    self.plain.update(part for part in word.split("-") if len(part) > 2)
+                else:
+                    self.plain[word] += 1
+
+    def keeps_hyphen(self, first: str, second: str) -> bool:
+        """Whether "first-" at a line's end before "second" is a word with a hyphen."""
+        whole, apart = (first + second).lower(), f"{first}-{second}".lower()
+        n_whole, n_apart = self.plain[whole] + (whole in TOGETHER), self.hyphened[apart]
+        if n_whole or n_apart:
+            return n_apart > n_whole
+        if not second[:1].islower() or not first[-1:].isalpha():
+            return True  # "COVID-19", "Mann-Whitney"
+        head, tail = first.rsplit("-", 1)[-1], second.lower()
+        if head.lower() in KEPT_AFTER or len(head) == 1 or head.isupper() or "-" in first:
+            return True
+        if tail in KEPT_BEFORE:
+            return len(head) > 3
+        if tail in BROKEN_ENDS or len(head) < 3 or not self.plain[head.lower()]:
+            return False
+        return self.plain[tail] > 0 or (len(head) > 3 and len(tail) > 6 and tail.endswith(ADJECTIVE_ENDS))
+
+
+def words_of(texts: Iterable[str]) -> Words:
+    """The words of a paper from its lines."""
+    return Words(plain(text) for text in texts)
+
+
+def plain(text: str) -> str:
+    """Text without ligatures and with one kind of hyphen; minus signs stay, as in the benchmark."""
+    return text.translate(_PLAIN)
+
+
+def running_text(lines: Sequence[str], words: Words) -> str:
+    """Lines of one paragraph as one text.
+
+    At a hyphen that ends a line the parts are joined; the hyphen stays where the paper has the word with a
+    hyphen elsewhere, and where what follows is no lower-case letter. Without a word in the paper to
+    go by, it stays between two words of the paper.
+    """
+    text = ""
+    for line in map(plain, lines):
+        if not text:
+            text = line
+        elif text.endswith("-"):
+            text = _joined(text, line, words)
+        elif text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace():
+            text += line
+        else:
+            text = f"{text} {line}"
+    return " ".join(text.split())
+
+
+def _joined(text: str, line: str, words: Words) -> str:
+    first, second = _LAST.search(text), _FIRST.match(line)
+    if first is None or second is None:
+        return f"{text} {line}" if text.endswith((" -", "- -")) else text + line
+    if second[0].lower() in SUSPENDED_BEFORE and line[second.end() : second.end() + 1] != "-":
+        return f"{text} {line}"
+    in_capitals = text.isupper() and line.isupper() and len(second[0]) > 1  # a heading
+    if in_capitals and not words.hyphened[f"{first[1]}-{second[0]}".lower()]:
+        return text[:-1] + line
+    return text + line if words.keeps_hyphen(first[1], second[0]) else text[:-1] + line

@@ -1,0 +1,130 @@
+"""Plain text, also pasted text, to a `Paper`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.papers.decoding import decoded
+from evidencebench_core.papers.draft import draft_paper
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.outline import Part, heading_opens, is_label, outlined
+from evidencebench_core.papers.paper import Paper
+
+__all__ = ["paper_of_text"]
+
+_WRAPPED: Final = 120  # characters; no line of wrapped text is longer
+_LONGEST_HEADING: Final = 180
+_MOST_WORDS: Final = 24
+_LETTERS: Final = 0.6  # of what is printed in a heading
+_NUMBERED: Final = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,4}\.)\s+[A-Z]\S*")
+_ITEM: Final = re.compile(r"\s*(?:(?P<bullet>[-*•–▪◦])\s+|(?:\[\d{1,3}\]|\(?\d{1,3}[.)])\s+)(?=\S)")
+_COLUMNS: Final = re.compile(r"\t|\s\|\s|\S {3,}(?=\S)")
+_ENDS: Final = (".", ",", ";", ":", "?", "!")
+
+
+def paper_of_text(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
+    """The paper of a text file or of pasted text.
+
+    A line of its own that is short and has no stop is a heading; blank lines part paragraphs; wrapped
+    lines are joined. The title is the first line, the abstract what stands under "Abstract".
+
+    Raises
+    ------
+    PaperError
+        If it is no text, or has no sentence.
+    """
+    text, notes = decoded(content, name or "the text")
+    parts, n_tables = _parts(text)
+    outline = outlined(parts)
+    outline.left_out["tables"] += n_tables
+    return draft_paper(outline.blocks, outline.title, outline.left_out, notes, "text", "", limits)
+
+
+def _parts(text: str) -> tuple[list[Part], int]:
+    """Headings and paragraphs, and how many tables were left out."""
+    words = frozenset(re.findall(r"[a-z]+(?:-[a-z]+)*", text.lower()))
+    parts: list[Part] = []
+    n_tables = 0
+    for group in _groups(text):
+        if len(group) > 1 and sum(len(_COLUMNS.findall(line)) >= 2 for line in group) >= len(group) / 2:
+            n_tables += 1
+        else:
+            parts += _parts_of_group(group, words)
+    return parts, n_tables
+
+
+def _groups(text: str) -> Iterator[list[str]]:
+    """Lines that stand together, without blank ones."""
+    group: list[str] = []
+    for line in re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text):
+        if line.strip():
+            group.append(line.strip() if "\t" not in line else line)
+        elif group:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _parts_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Part]:
+    if len(lines) == 1:
+        line = lines[0].strip()
+        yield Part("heading" if _is_lone_heading(line) else "text", _without_bullet(line))
+        return
+    wrapped = max(map(len, lines)) <= _WRAPPED
+    running: list[str] = []
+    for number, line in enumerate(lines):
+        heads = _is_main_heading(line) or (number == 0 and not wrapped and _is_lone_heading(line))
+        if (heads or not wrapped or _ITEM.match(line)) and running:
+            yield Part("text", _joined(running, words))
+            running = []
+        if heads:
+            yield Part("heading", line.strip())
+        else:
+            running.append(_without_bullet(line))
+    if running:
+        yield Part("text", _joined(running, words))
+
+
+def _is_main_heading(line: str) -> bool:
+    """A heading wherever it stands: "Methods", "2. Results", "References"."""
+    line = line.strip()
+    if not line[:1].isupper() and not _NUMBERED.match(line):
+        return False
+    if line.endswith((".", ",", ";", "?", "!")):
+        return False
+    return class_of_heading(line) is not None or heading_opens(line) != "body"
+
+
+def _is_lone_heading(line: str) -> bool:
+    """A short line without a stop, alone between blank lines."""
+    if _is_main_heading(line) or (is_label(line) and line[:1].isupper()):
+        return True
+    n_words = len(line.split())
+    if len(line) > _LONGEST_HEADING or n_words > _MOST_WORDS or line.endswith(_ENDS):
+        return False
+    printed = "".join(line.split())
+    mostly_letters = sum(map(str.isalpha, printed)) >= _LETTERS * len(printed)
+    return mostly_letters and (line[0].isupper() or line[0].isdigit())
+
+
+def _without_bullet(line: str) -> str:
+    item = _ITEM.match(line)
+    return line[item.end() :] if item and item["bullet"] else line
+
+
+def _joined(lines: Sequence[str], words: frozenset[str]) -> str:
+    """Wrapped lines as one; a hyphen at a line's end goes where the joined word stands elsewhere in the text."""
+    text = lines[0]
+    for line in lines[1:]:
+        broken = re.search(r"([A-Za-z]+)-$", text.rstrip())
+        rest = re.match(r"\s*([a-z]+)", line)
+        if broken and rest:
+            whole = (broken[1] + rest[1]).lower()
+            text = text.rstrip()[: None if whole not in words else -1] + line.lstrip()
+        else:
+            text = f"{text} {line}"
+    return text

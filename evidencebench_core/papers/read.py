@@ -1,0 +1,168 @@
+"""A file of a reader to a `Paper`: which kind it is, is told by what is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, get_args
+
+from evidencebench_core.errors import PaperError, shown
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.paper import Paper, PaperKind
+
+__all__ = ["kind_of", "place_of", "read_paper"]
+
+_GIVE: Final = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
+_FOREIGN: Final = (  # how files begin that are no papers we read -> what they are, what to do
+    (b"\xd0\xcf\x11\xe0", "an old Word or Office file (.doc)", "Save it as DOCX."),
+    (b"{\\rtf", "RTF", "Save it as DOCX or plain text."),
+    (b"\x1f\x8b", "compressed by gzip", "Unpack it first."),
+    (b"\xfd7zXZ", "compressed by xz", "Unpack it first."),
+    (b"(\xb5/\xfd", "compressed by zstd", "Unpack it first."),
+    (b"BZh", "compressed by bzip2", "Unpack it first."),
+    (b"Rar!", "a RAR archive", "Unpack it first."),
+    (b"7z\xbc\xaf", "a 7z archive", "Unpack it first."),
+    (b"\x89PNG", "a picture", "Give the paper's text, not a picture of it."),
+    (b"\xff\xd8\xff", "a picture", "Give the paper's text, not a picture of it."),
+    (b"GIF8", "a picture", "Give the paper's text, not a picture of it."),
+    (b"II*\x00", "a picture", "Give the paper's text, not a picture of it."),
+    (b"MM\x00*", "a picture", "Give the paper's text, not a picture of it."),
+    (b"%!PS", "PostScript", "Save it as PDF."),
+    (b"\x7fELF", "a program", _GIVE),
+    (b"MZ\x90", "a program", _GIVE),
+    (b"SQLite format 3", "a database", _GIVE),
+)
+_HTML: Final = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,200}\?>)?\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
+)
+_ENCODED_XML: Final = (b"\xfe\xff\x00<", b"\xff\xfe<\x00", b"\x00<\x00", b"<\x00")
+
+
+def read_paper(
+    content: bytes, name: str = "", kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Paper:
+    """The paper that a file holds.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        What the file is called: for messages, and its ending decides between text and Markdown. Never a path.
+    kind : PaperKind, optional
+        To say which kind it is; without it the content tells.
+    limits : Limits
+        Time and memory are kept to by `read_paper_apart` only.
+
+    Raises
+    ------
+    PaperError
+        In one line what is wrong and what to do: too large, no paper, damaged, hostile, no text.
+    """
+    place = place_of(name)
+    limits.check_size(len(content), place)
+    if kind is not None and kind not in get_args(PaperKind):
+        raise PaperError(
+            place, f"cannot be read as {shown(kind)}", f"Kinds are: {', '.join(get_args(PaperKind))}."
+        )
+    if not content.strip():
+        raise PaperError(place, "is empty", _GIVE)
+    if kind is None and _is_xml(content):
+        return _paper_of_xml(content, place, limits)
+    return _importers()[kind or kind_of(content, name)](content, place, limits)
+
+
+def kind_of(content: bytes, name: str = "") -> PaperKind:
+    """Which kind a file is, by its first bytes; its name's ending decides between text and Markdown only.
+
+    Raises
+    ------
+    PaperError
+        For files of which we know that we cannot read them.
+    """
+    place, head = place_of(name), content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    for beginning, what, remedy in _FOREIGN:
+        if content.startswith(beginning) or head.startswith(beginning):
+            raise PaperError(place, f"is {what}", remedy)
+    if b"%PDF-" in content[:1024]:
+        return "pdf"
+    if content.startswith(b"PK\x03\x04"):
+        return "docx"
+    if _is_xml(content):
+        return "bioc-xml" if b"<collection" in content[:4096] else "jats"
+    if head.startswith((b"{", b"[{", b"[ {", b"[\n", b"[\r")) and _is_json(content):
+        return "bioc-json"
+    return _text_kind(content, name)
+
+
+def _is_xml(content: bytes) -> bool:
+    head = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return content.startswith(_ENCODED_XML) or re.match(rb"<[?!A-Za-z]", head) is not None
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except RecursionError:
+        return True  # so that its importer says what is wrong
+    except ValueError:
+        return content.lstrip()[:1] == b"{"
+    return True
+
+
+def _text_kind(content: bytes, name: str) -> PaperKind:
+    from evidencebench_core.papers.decoding import decoded
+    from evidencebench_core.papers.markdown import looks_like_markdown
+
+    ending = name.rpartition(".")[2].lower()
+    if ending in {"md", "markdown", "mdown", "qmd", "rmd"}:
+        return "markdown"
+    return "markdown" if looks_like_markdown(decoded(content, place_of(name))[0]) else "text"
+
+
+def _paper_of_xml(content: bytes, place: str, limits: Limits) -> Paper:
+    """XML is parsed once, and its root element says what it is."""
+    from evidencebench_core.papers import bioc, jats
+    from evidencebench_core.papers.xml_tree import parsed_xml
+
+    if _HTML.match(content[:8192]):
+        raise PaperError(
+            place,
+            "is a web page",
+            "Give the article's XML or PDF, or copy its text from the browser and paste it.",
+        )
+    root = parsed_xml(content, limits, place)
+    if root.tag == bioc.ROOT:
+        return bioc.paper_of_collection(root, place, limits)
+    if root.tag in jats.ROOTS or any(element.tag == "article" for element in root.walk()):
+        return jats.paper_of_article(root, place, limits)
+    raise PaperError(
+        place, f"is XML of another kind (<{root.tag}>)", "Give JATS (<article>) or BioC (<collection>)."
+    )
+
+
+def _importers() -> Mapping[PaperKind, Callable[[bytes, str, Limits], Paper]]:
+    from evidencebench_core.papers import bioc, docx, jats, markdown, plain_text
+
+    def paper_of_pdf(content: bytes, name: str, limits: Limits) -> Paper:
+        from evidencebench_core.papers import pdf  # pypdf is imported only for a PDF
+
+        return pdf.paper_of_pdf(content, name, limits)
+
+    return {
+        "jats": jats.paper_of_jats,
+        "bioc-xml": bioc.paper_of_bioc_xml,
+        "bioc-json": bioc.paper_of_bioc_json,
+        "pdf": paper_of_pdf,
+        "docx": docx.paper_of_docx,
+        "text": plain_text.paper_of_text,
+        "markdown": markdown.paper_of_markdown,
+    }
+
+
+def place_of(name: str) -> str:
+    """How messages call the file: its last part, cut, without anything unseen."""
+    from evidencebench_core.papers.draft import clean_text
+
+    last = clean_text(re.split(r"[/\\]", name)[-1])
+    return shown(last) if last else "the file"

@@ -1,0 +1,66 @@
+"""Papers whose sentences were written one to a line, by hand."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from evidencebench_core.data.model import SentenceType
+from tests.papers.pdf.typesetting import Article, Section
+
+__all__ = ["Gold", "gold_of"]
+
+FOLDER = Path(__file__).parent.parent / "gold"
+_RUN_IN = re.compile(r"\*\*(.+?)\*\*\s*")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """An article and the pool it should become."""
+
+    article: Article
+    sentences: tuple[str, ...]
+    types: tuple[SentenceType, ...]
+
+
+def gold_of(name: str) -> Gold:
+    """The article of a file in ``tests/papers/gold``."""
+    title, abstract = "", []
+    sections: list[tuple[str, list[list[str]]]] = []
+    pool: list[tuple[str, SentenceType]] = []
+    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        mark, _, text = line.partition(" ")
+        if mark == "=":
+            title = text
+            pool.append((text, "section_name"))
+        elif mark == "A":
+            abstract.append(text)
+            pool.append((_printed(text), "abstract"))
+        elif mark == "#":
+            sections.append((text, [[]]))
+            pool.append((text, "section_name"))
+        elif mark == "-":
+            sections[-1][1][-1].append(text)
+            run_in = _RUN_IN.match(text)
+            if run_in:
+                pool.append((run_in[1].rstrip("."), "section_name"))
+                text = text[run_in.end() :]
+            pool.append((_printed(text), "normal_paragraph"))
+        elif not line and sections:
+            sections[-1][1].append([])
+    made = tuple(
+        Section(
+            heading,
+            tuple(" ".join(part) for part in parts if part),
+            2 if "." in heading[1:-1].split(" ")[0][:-1] else 1,
+        )
+        for heading, parts in sections
+    )
+    article = Article(title, (Section("", (" ".join(abstract),)),), made)
+    return Gold(article, tuple(text for text, _ in pool), tuple(kind for _, kind in pool))
+
+
+def _printed(text: str) -> str:
+    """A sentence as it is read: superscripts stand on the line."""
+    return re.sub(r"\[\^([^\]]+)\]", r"\1", text)

@@ -1,0 +1,153 @@
+"""Whole papers: gold written by hand, scans, passwords, turned pages."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+
+import pytest
+from PIL import Image
+from pypdf import PdfReader, PdfWriter
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.limits import Limits
+from evidencebench_core.papers.pdf import paper_of_pdf
+from tests.papers.pdf.gold import gold_of
+from tests.papers.pdf.hostile import SENTENCE, TEXT, paged, stream
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.measures import boundaries
+from tests.papers.pdf.typesetting import typeset
+
+BY_NAME = {layout.name: layout for layout in LAYOUTS}
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "n_wrong"),
+    [
+        ("pdf_two_columns", "two columns, wide front", 0),
+        ("pdf_two_columns", "two columns, ligatures", 0),
+        ("pdf_two_columns", "three columns", 0),
+        # One sentence is cut after the author's abbreviation "Th." of a species: 1 of 49 boundaries too many.
+        ("pdf_one_column", "manuscript, line numbers", 1),
+        ("pdf_one_column", "two columns, italic headings", 1),
+    ],
+)
+def test_sentences_written_by_hand_come_back(text: str, layout: str, n_wrong: int) -> None:
+    gold = gold_of(text)
+    paper = paper_of_pdf(typeset(gold.article, BY_NAME[layout]))
+    read, written = boundaries(paper.sentences), boundaries(gold.sentences)
+    assert (read - written).total() <= n_wrong
+    assert (written - read).total() == 0
+    # A word broken at a line's end that the paper has nowhere else may lose its hyphen ("apnoea-hypopnoea").
+    pool = Counter(zip(gold.sentences, gold.types, strict=True))
+    assert (pool - Counter(zip(paper.sentences, paper.sentence_types, strict=True))).total() <= 2
+    headings = [
+        t for t, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == "section_name"
+    ]
+    assert headings == [
+        t for t, kind in zip(gold.sentences, gold.types, strict=True) if kind == "section_name"
+    ]
+    assert {name: paper.left_out[name] for name in ("tables", "figures", "references")} == {
+        "tables": 1,
+        "figures": 1,
+        "references": 25,
+    }
+    assert paper.kind == "pdf"
+    assert paper.notes == ()
+
+
+def _scan(n_pictures: int, n_texts: int) -> bytes:
+    target = io.BytesIO()
+    canvas = Canvas(target, pagesize=(595, 842))
+    picture = ImageReader(Image.new("L", (60, 80), 200))
+    for _ in range(n_pictures):
+        canvas.drawImage(picture, 0, 0, 595, 842)
+        canvas.showPage()
+    for _ in range(n_texts):
+        for i in range(20):
+            canvas.drawString(72, 700 - 14 * i, SENTENCE)
+        canvas.showPage()
+    canvas.save()
+    return target.getvalue()
+
+
+def test_pictures_of_pages_are_said_to_be_pictures() -> None:
+    with pytest.raises(PaperError, match=r"scan\.pdf: has pictures of pages, no text\. Run OCR first"):
+        paper_of_pdf(_scan(3, 0), "scan.pdf")
+
+
+def test_pictures_among_pages_of_text_are_named() -> None:
+    assert "Pages without text, only pictures, are left out: 1, 2." in paper_of_pdf(_scan(2, 1)).notes
+
+
+def test_empty_pages_have_no_text() -> None:
+    with pytest.raises(PaperError, match="has no text"):
+        paper_of_pdf(paged({4: stream(b"")}))
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+@pytest.mark.parametrize("password", ["", "secret"])
+def test_encrypted_files_open_if_they_ask_for_no_password(algorithm: str, password: str) -> None:
+    writer, target = PdfWriter(clone_from=PdfReader(io.BytesIO(paged()))), io.BytesIO()
+    writer.encrypt(password, "owner", algorithm=algorithm)
+    writer.write(target)
+    if password:
+        with pytest.raises(PaperError, match="is encrypted and asks for a password"):
+            paper_of_pdf(target.getvalue())
+    else:
+        assert paper_of_pdf(target.getvalue()).sentences == (SENTENCE,) * 6
+
+
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_a_page_is_read_as_a_viewer_shows_it(turn: int) -> None:
+    """Text that is upright on the turned page is read; with a turn more it is sideways and left out."""
+    # The text matrix that undoes a clockwise turn of the page, with the origin moved to where text fits.
+    matrix = {
+        0: b"1 0 0 1 72 700",
+        90: b"0 1 -1 0 140 72",
+        180: b"-1 0 0 -1 523 142",
+        270: b"0 -1 1 0 455 770",
+    }[turn]
+    text = b"BT /F1 10 Tf %s Tm 14 TL (%s) Tj T* (%s) Tj ET" % (matrix, SENTENCE.encode(), SENTENCE.encode())
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Rotate %d/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>"
+    assert paper_of_pdf(paged({3: page % turn, 4: stream(text)})).sentences == (SENTENCE,) * 2
+    with pytest.raises(PaperError, match="has no text"):
+        paper_of_pdf(paged({3: page % ((turn + 90) % 360), 4: stream(text)}))
+
+
+def test_fonts_that_do_not_say_what_they_show() -> None:
+    font = (
+        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]"
+        b"/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
+    )
+    with pytest.raises(PaperError, match="fonts that do not say which letters they show"):
+        paper_of_pdf(paged({5: font, 6: stream(b"")}))
+
+
+def test_the_title_of_the_file_is_believed_if_it_is_printed() -> None:
+    body = b" ".join(b"(%s) Tj T*" % SENTENCE.encode() for _ in range(9))
+    text = b"BT /F1 10 Tf 72 700 Td 14 TL (On the growth of things) Tj T* T* %s ET" % body
+    information = {7: b"<</Title(On the Growth of Things)>>", 4: stream(text)}
+    assert paper_of_pdf(paged(information, b"/Info 7 0 R")).title == "On the growth of things"
+    assert (
+        paper_of_pdf(paged({**information, 7: b"<</Title(paper-final2.docx)>>"}, b"/Info 7 0 R")).title == ""
+    )
+
+
+def test_marked_headers_are_left_out_and_counted() -> None:
+    header = b"/Artifact <</Type/Pagination>> BDC BT /F1 9 Tf 72 810 Td (Running head) Tj ET EMC "
+    paper = paper_of_pdf(paged({4: stream(header + TEXT)}))
+    assert paper.sentences == (SENTENCE,) * 6
+    assert dict(paper.left_out) == {"headers and footers": 1}
+
+
+def test_a_file_beyond_the_size_limit_is_not_opened() -> None:
+    with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
+        paper_of_pdf(paged(), "x.pdf", Limits(max_bytes=100))
+
+
+def test_time_is_bounded_within_the_process_too() -> None:
+    with pytest.raises(PaperError, match="took longer than 0 s"):
+        paper_of_pdf(paged(), "x.pdf", Limits(max_seconds=0.0))

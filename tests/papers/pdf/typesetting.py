@@ -1,0 +1,451 @@
+"""A small typesetter on reportlab: papers in the layouts that journals have.
+
+What a real producer does is done here: no spaces in justified lines (words are placed), hyphens at line
+ends, ligatures, running headers, floats within the flow and across columns, notes at a column's foot.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
+
+__all__ = ["Article", "Layout", "Section", "typeset"]
+
+A4 = (595.0, 842.0)
+LETTER = (612.0, 792.0)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading ("" for none) and paragraphs."""
+
+    heading: str
+    paragraphs: tuple[str, ...]
+    level: int = 1
+
+
+@dataclass(frozen=True)
+class Article:
+    """What is printed. ``[^12]`` in a text is a superscript, ``**Animals.**`` at its start a run-in heading."""
+
+    title: str
+    abstract: tuple[Section, ...]
+    sections: tuple[Section, ...]
+    references: int = 25
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How it is printed."""
+
+    name: str
+    page: tuple[float, float] = A4
+    columns: int = 1
+    gutter: float = 18.0
+    margin: float = 54.0
+    font: str = "Times"
+    size: float = 10.0
+    leading: float = 12.0
+    justified: bool = True
+    placed: bool = True
+    hyphens: bool = True
+    ligatures: bool = False
+    wide_front: bool = True
+    wide_abstract: bool = True
+    abstract: Literal["heading", "inline", "apart", "unnamed"] = "heading"
+    abstract_size: float = 9.0
+    headings: Literal["bold", "numbered", "capitals", "italic", "large", "small capitals"] = "bold"
+    indent: float = 12.0
+    between: float = 0.0
+    header: str = ""
+    footer: str = ""
+    page_numbers: bool = True
+    line_numbers: bool = False
+    table: Literal["ruled", "plain", "wide", ""] = "ruled"
+    figure: bool = True
+    footnote: str = ""
+    reference_style: Literal["numbered", "hanging"] = "numbered"
+    masthead: str = ""
+    stated_title: bool = False
+
+
+_FONTS = {
+    "Vera": ("Vera", "VeraBd", "VeraIt"),
+    "Times": ("Times-Roman", "Times-Bold", "Times-Italic"),
+    "Helvetica": ("Helvetica", "Helvetica-Bold", "Helvetica-Oblique"),
+}
+_PIECE = re.compile(r"\[\^([^\]]+)\]")
+_SYLLABLE = re.compile(r"(?<=[aeiouy][bcdfghklmnprstvwz])(?=[bcdfghklmnprstvwz][aeiouy])")
+
+
+@dataclass
+class _Setter:
+    layout: Layout
+    canvas: Canvas
+    page: int = 0
+    column: int = 0
+    y: float = 0.0
+    top: float = 0.0
+    line_number: int = 0
+    reserved: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def fonts(self) -> tuple[str, str, str]:
+        return _FONTS[self.layout.font]
+
+    @property
+    def width(self) -> float:
+        one = self.layout.page[0] - 2 * self.layout.margin
+        return (one - (self.layout.columns - 1) * self.layout.gutter) / self.layout.columns
+
+    @property
+    def x(self) -> float:
+        return self.layout.margin + self.column * (self.width + self.layout.gutter)
+
+    @property
+    def foot(self) -> float:
+        return self.layout.margin + 18 + (self.reserved.get(self.column, 0.0) if self.page == 1 else 0.0)
+
+    def begin_page(self) -> None:
+        if self.page:
+            self.canvas.showPage()
+        self.page += 1
+        layout, (width, height) = self.layout, self.layout.page
+        small = layout.size - 2
+        if layout.header and (self.page > 1 or not layout.masthead):
+            self.canvas.setFont(self.fonts[2], small)
+            at_left = self.page % 2 == 0
+            text = layout.header if at_left else layout.header.split(" | ")[-1]
+            self.canvas.drawString(layout.margin, height - 34, text)
+            if not layout.footer and layout.page_numbers:
+                self.canvas.drawRightString(width - layout.margin, height - 34, str(self.page + 100))
+        if layout.footer:
+            self.canvas.setFont(self.fonts[0], small)
+            self.canvas.drawString(layout.margin, 30, layout.footer)
+        if layout.page_numbers and (layout.footer or not layout.header):
+            self.canvas.setFont(self.fonts[0], small)
+            text = f"Page {self.page} of 12" if layout.footer else str(self.page)
+            self.canvas.drawCentredString(width / 2, 30 if not layout.footer else 42, text)
+        self.column = 0
+        self.top = self.y = height - layout.margin
+
+    def advance(self, leading: float) -> None:
+        """Go down a line, into the next column or page if need be."""
+        if self.y - leading < self.foot:
+            if self.column + 1 < self.layout.columns:
+                self.column += 1
+                self.y = self.top
+            else:
+                self.begin_page()
+        self.y -= leading
+
+    def lines_of(
+        self, text: str, font: str, size: float, width: float, first: float
+    ) -> list[list[tuple[str, str]]]:
+        """Words broken into lines; every word is its text and its superscript."""
+        found: list[list[tuple[str, str]]] = [[]]
+        room = width - first
+        for word in _words(_ligated(text) if self.layout.ligatures else text):
+            rest = word
+            while True:
+                space = stringWidth(" ", font, size) if found[-1] else 0.0
+                need = space + _width(rest, font, size)
+                if need <= room:
+                    found[-1].append(rest)
+                    room -= need
+                    break
+                head, tail = self.broken(rest, font, size, room - space)
+                if head:
+                    found[-1].append((head, ""))
+                    rest = (tail, rest[1])
+                if not found[-1]:
+                    found[-1].append(rest)
+                    break
+                found.append([])
+                room = width
+        return [line for line in found if line]
+
+    def broken(self, word: tuple[str, str], font: str, size: float, room: float) -> tuple[str, str]:
+        """A word broken at a syllable or after its own hyphen, as far as it fits."""
+        text = word[0]
+        if not self.layout.hyphens:
+            return "", ""
+        places = [m.start() for m in _SYLLABLE.finditer(text)] if text.isalpha() and text.islower() else []
+        options = [(text[:i] + "-", text[i:]) for i in places if 2 < i < len(text) - 2]
+        options += [(text[: m.end()], text[m.end() :]) for m in re.finditer(r"(?<=\w)-(?=\w)", text)]
+        fitting = [option for option in options if stringWidth(option[0], font, size) <= room]
+        return max(fitting, key=lambda option: len(option[0]), default=("", ""))
+
+    def paragraph(
+        self,
+        text: str,
+        *,
+        font: str | None = None,
+        size: float | None = None,
+        leading: float | None = None,
+        first: float | None = None,
+        hang: float = 0.0,
+        wide: bool = False,
+        align: str = "",
+    ) -> None:
+        layout = self.layout
+        font, size = font or self.fonts[0], size or layout.size
+        leading = leading or layout.leading * size / layout.size
+        first = layout.indent if first is None else first
+        width = (layout.page[0] - 2 * layout.margin) if wide else self.width
+        run_in = re.match(r"\*\*(.+?)\*\*\s*", text)
+        bold = len(run_in[1].split()) if run_in else 0
+        text = f"{run_in[1]} {text[run_in.end() :]}" if run_in else text
+        lines = self.lines_of(text, font, size, width - hang, first - hang if hang else first)
+        count = 0
+        for number, line in enumerate(lines):
+            self.advance(leading)
+            left = self.x + (first if number == 0 else hang)
+            room = width - (first if number == 0 else hang)
+            fonts = [self.fonts[1] if count + i < bold else font for i in range(len(line))]
+            count += len(line)
+            self.draw(line, left, room, fonts, size, last=number == len(lines) - 1, align=align)
+            if layout.line_numbers:
+                self.line_number += 1
+                self.canvas.setFont(self.fonts[0], size - 3)
+                self.canvas.drawRightString(layout.margin - 14, self.y, str(self.line_number))
+
+    def draw(
+        self,
+        line: Sequence[tuple[str, str]],
+        left: float,
+        room: float,
+        fonts: Sequence[str],
+        size: float,
+        *,
+        last: bool,
+        align: str = "",
+    ) -> None:
+        """One line: words placed one by one, or one string with spaces."""
+        natural = sum(_width(w, f, size) for w, f in zip(line, fonts, strict=True))
+        space = stringWidth(" ", fonts[0], size)
+        if align == "centre":
+            left += (room - natural - space * (len(line) - 1)) / 2
+        elif self.layout.justified and not last and len(line) > 1:
+            space = min((room - natural) / (len(line) - 1), 4 * space)
+        x = left
+        texts = [word[0] for word in line]
+        if not self.layout.placed and not any(raised for _, raised in line) and len(set(fonts)) == 1:
+            self.canvas.setFont(fonts[0], size)
+            extra = space - stringWidth(" ", fonts[0], size)
+            self.canvas.drawString(x, self.y, " ".join(texts), wordSpace=extra)
+            return
+        for (word, raised), text, font in zip(line, texts, fonts, strict=True):
+            self.canvas.setFont(font, size)
+            self.canvas.drawString(x, self.y, text)
+            x += stringWidth(word, font, size)
+            if raised:
+                self.canvas.setFont(font, size * 0.65)
+                self.canvas.drawString(x, self.y + 0.35 * size, raised)
+                x += stringWidth(raised, font, size * 0.65)
+            x += space
+
+    def heading(self, section: Section, number: int) -> None:
+        layout, text = self.layout, section.heading
+        size, font = layout.size, self.fonts[1]
+        style = layout.headings if section.level == 1 else "italic"
+        if layout.headings == "numbered" and not text[:1].isdigit():
+            text = f"{number}. {text}"
+        if style == "capitals":
+            text = text.upper()
+        elif style == "italic":
+            font = self.fonts[2]
+        elif style == "large":
+            size = layout.size + 2.5
+        if self.y - 3.5 * layout.leading < self.foot:
+            self.y = 0.0
+        if self.y < self.top:
+            self.y -= 0.8 * layout.leading
+        if style == "small capitals":
+            self.small_capitals(text)
+        else:
+            self.paragraph(text, font=font, size=size, first=0.0)
+        self.y -= 0.2 * layout.leading
+
+    def small_capitals(self, text: str) -> None:
+        self.advance(self.layout.leading)
+        x = self.x
+        for letter in text:
+            size = self.layout.size if letter.isupper() else self.layout.size * 0.8
+            self.canvas.setFont(self.fonts[0], size)
+            self.canvas.drawString(x, self.y, letter.upper())
+            x += stringWidth(letter.upper(), self.fonts[0], size)
+
+    def figure(self, number: int) -> None:
+        layout = self.layout
+        need = 120 + 3 * layout.leading
+        if self.y - need < self.foot:
+            self.y = 0.0
+            self.advance(0.0)
+        self.y -= 0.6 * layout.leading
+        top = self.y
+        self.canvas.rect(self.x + 20, top - 100, self.width - 40, 95)
+        self.canvas.setFont("Helvetica", 6.5)
+        for i, label in enumerate(("0", "20", "40", "60", "80", "100")):
+            self.canvas.drawRightString(self.x + 17, top - 100 + 18 * i, label)
+            self.canvas.drawString(self.x + 25 + i * (self.width - 60) / 5, top - 109, str(i))
+        self.canvas.drawString(self.x + self.width / 2 - 30, top - 117, "Time (years)")
+        self.canvas.drawString(self.x + self.width - 70, top - 20, "Treated, n = 52")
+        self.y = top - 120
+        caption = (
+            f"Figure {number}. Survival by arm. Shaded areas are 95% intervals of the estimates in each arm."
+        )
+        self.paragraph(caption, size=layout.size - 1.5, first=0.0)
+        self.y -= 1.2 * layout.leading
+
+    def table(self, number: int) -> None:
+        """A table in the column, or above all columns of a fresh page."""
+        layout = self.layout
+        wide = layout.table == "wide" and layout.columns > 1
+        rows = [("Variable", "Cases", "Controls", "P value")]
+        rows += [(f"Factor {chr(65 + i)} (%)", f"{40 + i}.2", f"{37 + i}.9", f"0.0{i}") for i in range(7)]
+        small = layout.size - 1.5
+        if wide:
+            self.begin_page()
+        elif self.y - 12 * layout.leading < self.foot:
+            self.y = 0.0
+            self.advance(0.0)
+        self.y -= 0.8 * layout.leading
+        width = layout.page[0] - 2 * layout.margin if wide else self.width
+        caption = f"Table {number}. Characteristics of the cases and the controls at baseline, by factor."
+        self.paragraph(caption, font=self.fonts[1], size=small, first=0.0, wide=wide)
+        ruled = layout.table != "plain"
+        self.y -= 4
+        for i, row in enumerate(rows):
+            if ruled and i in (0, 1):
+                self.canvas.line(self.x, self.y - 2, self.x + width, self.y - 2)
+            self.y -= small * 1.3
+            self.canvas.setFont(self.fonts[0], small)
+            for j, cell in enumerate(row):
+                self.canvas.drawString(self.x + j * width / 4, self.y - 2, cell)
+        if ruled:
+            self.canvas.line(self.x, self.y - 5, self.x + width, self.y - 5)
+        self.y -= 6
+        self.paragraph("Values are means. P values are of t tests.", size=small - 1, first=0.0, wide=wide)
+        self.y -= 1.2 * layout.leading
+        if wide:
+            self.top = self.y
+
+
+def _ligated(text: str) -> str:
+    return text.replace("fi", "\ufb01").replace("fl", "\ufb02")
+
+
+def _words(text: str) -> list[tuple[str, str]]:
+    found = []
+    for word in text.split():
+        raised = _PIECE.search(word)
+        found.append((_PIECE.sub("", word), raised[1] if raised else ""))
+    return found
+
+
+def _width(word: tuple[str, str], font: str, size: float) -> float:
+    return stringWidth(word[0], font, size) + (stringWidth(word[1], font, size * 0.65) if word[1] else 0.0)
+
+
+def typeset(article: Article, layout: Layout) -> bytes:
+    """The PDF of an article."""
+    if layout.font == "Vera":
+        for name in _FONTS["Vera"]:
+            registerFont(TTFont(name, f"{name}.ttf"))  # comes with reportlab
+    target = io.BytesIO()
+    setter = _Setter(layout, Canvas(target, pagesize=layout.page, pageCompression=1, invariant=1))
+    if layout.stated_title:
+        setter.canvas.setTitle(article.title)
+    if layout.footnote:
+        setter.reserved[0] = 4 * layout.leading
+    setter.begin_page()
+    _front(setter, article)
+    floats = _floats(len(article.sections), layout)
+    for number, section in enumerate(article.sections, 1):
+        if section.heading:
+            setter.heading(section, number)
+        for i, paragraph in enumerate(section.paragraphs):
+            setter.paragraph(paragraph, first=layout.indent if i else 0.0)
+            setter.y -= layout.between
+            for kind in floats.pop((number, i), ()):
+                getattr(setter, kind)(1)
+        for i in [key for key in floats if key[0] == number]:
+            for kind in floats.pop(i):
+                getattr(setter, kind)(1)
+    _references(setter, article)
+    setter.canvas.save()
+    return target.getvalue()
+
+
+def _floats(n_sections: int, layout: Layout) -> dict[tuple[int, int], tuple[str, ...]]:
+    found: dict[tuple[int, int], tuple[str, ...]] = {}
+    if layout.figure:
+        found[max(1, n_sections // 3), 0] = ("figure",)
+    if layout.table:
+        found[max(2, 2 * n_sections // 3), 1] = ("table",)
+    return found
+
+
+def _front(setter: _Setter, article: Article) -> None:
+    layout = setter.layout
+    if layout.masthead:
+        setter.paragraph(layout.masthead, font=setter.fonts[2], size=8, first=0.0, wide=True)
+        setter.y -= 10
+    wide: dict[str, Any] = {"wide": layout.wide_front, "first": 0.0}
+    setter.paragraph(article.title, font=setter.fonts[1], size=16, leading=19, **wide)
+    setter.y -= 6
+    setter.paragraph("Ann B. Author[^1] and Carl D. Writer[^2,*]", size=11, **wide)
+    setter.paragraph(
+        "1 Department of Medicine, University of Somewhere, 2 Institute of Things", size=8, **wide
+    )
+    setter.y -= 10
+    abstract: dict[str, Any] = {
+        "wide": layout.wide_front and layout.wide_abstract,
+        "first": 0.0,
+        "size": layout.abstract_size,
+    }
+    if layout.abstract in ("heading", "apart"):
+        setter.paragraph("Abstract", font=setter.fonts[1], wide=abstract["wide"], first=0.0)
+    for number, part in enumerate(article.abstract):
+        text = " ".join(part.paragraphs)
+        if layout.abstract == "apart" and part.heading:
+            setter.paragraph(part.heading, font=setter.fonts[1], **abstract)
+        elif part.heading:
+            text = f"**{part.heading}:** {text}"
+        if layout.abstract == "inline" and number == 0:
+            text = f"**Abstract.** {text.replace('**', '')}"
+        font = setter.fonts[1] if layout.abstract == "unnamed" else None
+        setter.paragraph(text, font=font, **abstract)
+    if layout.abstract != "unnamed":
+        setter.paragraph("Key words: evidence; retrieval; hypothesis", font=setter.fonts[2], **abstract)
+    setter.y -= 14
+    if (layout.wide_front and layout.wide_abstract) or layout.wide_front:
+        setter.top = setter.y
+    if layout.footnote:
+        y = layout.margin + 18 + 2.2 * layout.leading
+        setter.canvas.line(setter.x, y + 10, setter.x + 60, y + 10)
+        setter.canvas.setFont(setter.fonts[0], 7.5)
+        setter.canvas.drawString(setter.x, y, layout.footnote)
+        setter.canvas.drawString(setter.x, y - 9, "E-mail: author@example.org")
+
+
+def _references(setter: _Setter, article: Article) -> None:
+    layout = setter.layout
+    if not article.references:
+        return
+    setter.heading(Section("References", ()), 99 if layout.headings == "numbered" else 0)
+    for n in range(1, article.references + 1):
+        entry = f"Author A{n}, Writer B, Person C. A study of the effects of something on something else, part {n}."
+        entry += f" J Things {1980 + n}; {n}:101-{110 + n}."
+        if layout.reference_style == "numbered":
+            setter.paragraph(f"{n}. {entry}", size=layout.size - 1.5, first=0.0, hang=0.0)
+        else:
+            setter.paragraph(entry, size=layout.size - 1.5, first=0.0, hang=12.0)

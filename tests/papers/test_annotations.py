@@ -1,0 +1,104 @@
+"""Annotations in the store: revisions, undo, redo, several annotators."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.annotation import Annotation, add_aspect, set_hypothesis
+from evidencebench_core.papers.annotations import Annotations
+
+EMPTY = Annotation("Ada", "Tea helps.", 10)
+ONE = add_aspect(EMPTY, "One")
+TWO = add_aspect(ONE, "Two")
+OTHER = add_aspect(ONE, "Other")
+
+
+@pytest.fixture
+def annotations(tmp_path: Path) -> Annotations:
+    return Annotations(open_store(tmp_path / "store.sqlite"))
+
+
+def test_nothing_yet(annotations: Annotations) -> None:
+    revision = annotations.latest("own:1", "Ada")
+    assert (revision.annotation, revision.number, revision.can_undo, revision.can_redo) == (
+        None,
+        0,
+        False,
+        False,
+    )
+    assert annotations.undo("own:1", "Ada") == annotations.redo("own:1", "Ada") == revision
+    assert annotations.annotators("own:1") == ()
+
+
+def test_undo_and_redo_walk_to_both_ends(annotations: Annotations) -> None:
+    for annotation in (ONE, TWO):
+        annotations.save("own:1", annotation)
+    walked = [annotations.undo("own:1", "Ada").annotation for _ in range(3)]
+    assert walked == [ONE, None, None]
+    assert annotations.annotators("own:1") == ()
+    walked = [annotations.redo("own:1", "Ada").annotation for _ in range(3)]
+    assert walked == [ONE, TWO, TWO]
+    latest = annotations.latest("own:1", "Ada")
+    assert (latest.annotation, latest.can_undo, latest.can_redo) == (TWO, True, False)
+
+
+def test_a_save_after_an_undo_goes_its_own_way(annotations: Annotations) -> None:
+    for annotation in (ONE, TWO):
+        annotations.save("own:1", annotation)
+    annotations.undo("own:1", "Ada")
+    saved = annotations.save("own:1", OTHER)
+    assert (saved.annotation, saved.number, saved.can_redo) == (OTHER, 3, False)
+    assert annotations.undo("own:1", "Ada").annotation == ONE
+    assert annotations.redo("own:1", "Ada").annotation == OTHER  # the way last taken, not TWO
+
+
+def test_the_same_again_is_no_revision(annotations: Annotations) -> None:
+    annotations.save("own:1", ONE)
+    annotations.save("own:1", TWO)
+    annotations.undo("own:1", "Ada")
+    again = annotations.save("own:1", ONE)
+    assert (again.number, again.can_redo) == (1, True)
+    assert annotations.save("own:1", set_hypothesis(ONE, "It harms.")).number == 3
+
+
+def test_annotators_and_papers_stay_apart(annotations: Annotations) -> None:
+    annotations.save("own:1", ONE)
+    annotations.save("own:1", Annotation(" Bob ", "Tea helps.", 10))
+    annotations.save("instance:ab:x", TWO)
+    assert annotations.annotators("own:1") == ("Ada", "Bob")
+    assert annotations.papers() == ("instance:ab:x", "own:1")
+    assert annotations.undo("own:1", "Bob").annotation is None
+    assert annotations.latest("own:1", "Ada").annotation == ONE
+    assert annotations.latest("instance:ab:x", "Ada").annotation == TWO
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [(" \n", "has no name"), ("x" * 201, "has a name of 201 characters")]
+)
+def test_annotators_need_a_name(name: str, message: str, annotations: Annotations) -> None:
+    with pytest.raises(PaperError, match=f"annotator: {message}"):
+        annotations.save("own:1", Annotation(name, "Tea helps.", 10))
+
+
+def test_savers_at_the_same_time_lose_nothing(annotations: Annotations) -> None:
+    store: Store = annotations.store
+    texts = [f"Aspect {number}" for number in range(12)]
+    threads = [
+        threading.Thread(target=lambda t=text: Annotations(store).save("own:1", add_aspect(EMPTY, t)))  # type: ignore[misc]
+        for text in texts
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seen = []
+    revision = annotations.latest("own:1", "Ada")
+    while revision.annotation is not None:
+        seen.append(revision.annotation.aspects[0].text)
+        revision = annotations.undo("own:1", "Ada")
+    assert sorted(seen) == sorted(texts)

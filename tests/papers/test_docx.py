@@ -1,0 +1,137 @@
+"""DOCX: Word's parts, and zip files that are bombs."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+
+import pytest
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.docx import paper_of_docx
+from evidencebench_core.papers.limits import Limits
+from tests.papers.rendering import docx_of
+
+RUN = "<w:r><w:t>{}</w:t></w:r>"
+
+
+def p(text: str, style: str = "", run: str = RUN) -> str:
+    properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{properties}{run.format(text)}</w:p>"
+
+
+def test_styles_say_what_is_what() -> None:
+    paper = paper_of_docx(
+        docx_of(
+            p("Tea and sleep", "Title")
+            + p("J. Doe")
+            + p("Abstract", "Heading1")
+            + p("Tea is hot. It cools.")
+            + p("Methods", "Heading1")
+            + p("Cups", "Heading2")
+            + p("We drank.")
+            + p("Figure 1. A cup.", "Cap")
+            + "<w:tbl><w:tr><w:tc>" + p("no") + "</w:tc></w:tr></w:tbl>"
+            + p("References", "Heading1")
+            + p("A. B.")
+        )
+    )  # fmt: skip
+    assert paper.sentences == ("Tea and sleep", "Tea is hot.", "It cools.", "Methods", "Cups", "We drank.")
+    assert paper.sentence_types == (
+        "section_name", "abstract", "abstract", "section_name", "section_name", "normal_paragraph",
+    )  # fmt: skip
+    assert dict(paper.left_out) == {"front matter": 1, "tables": 1, "references": 1}
+
+
+def test_without_styles_bold_and_known_words_are_headings() -> None:
+    bold = "<w:r><w:rPr><w:b/></w:rPr><w:t>{}</w:t></w:r>"
+    not_bold = '<w:r><w:rPr><w:b w:val="0"/></w:rPr><w:t>{}</w:t></w:r>'
+    paper = paper_of_docx(
+        docx_of(
+            p("Tea and sleep", run=bold)
+            + p("Abstract")
+            + p("Tea is hot.")
+            + p("Introduction")
+            + p("Tea is old.")
+            + p("Our cups", run=bold)
+            + p("We drank", run=not_bold)
+            + p("It was good.", run=bold)
+        )
+    )
+    headings = [
+        text
+        for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
+        if kind == "section_name"
+    ]
+    assert headings == ["Tea and sleep", "Introduction", "Our cups"]
+    assert paper.sentences[-2:] == ("We drank", "It was good.")
+
+
+def test_runs_changes_fields_and_boxes() -> None:
+    body = (
+        "<w:p><w:r><w:t>Te</w:t></w:r><w:r><w:t xml:space='preserve'>a </w:t><w:tab/></w:r>"
+        "<w:del><w:r><w:delText>never </w:delText></w:r></w:del><w:ins><w:r><w:t>is</w:t></w:r></w:ins>"
+        "<w:r><w:instrText>ADDIN EN.CITE</w:instrText></w:r><w:hyperlink><w:r><w:t> hot</w:t></w:r></w:hyperlink>"
+        "<w:r><w:footnoteReference/></w:r><w:r><w:t>.</w:t></w:r>"
+        "<w:r><w:drawing><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent></w:drawing></w:r></w:p>"
+        "<w:sdt><w:sdtContent><w:p><w:r><w:t>Non</w:t><w:noBreakHyphen/><w:t>smokers.</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+    )
+    paper = paper_of_docx(docx_of(body))
+    assert paper.sentences == ("Tea is hot.", "Non-smokers.")
+    assert dict(paper.left_out) == {"figures": 1, "footnotes": 1}
+
+
+def test_a_bomb_is_not_inflated() -> None:
+    bomb = docx_of(p("x"), {"word/styles.xml": b"<w>" + b" " * 30_000_000 + b"</w>"})
+    assert len(bomb) < 200_000
+    with pytest.raises(PaperError, match=r"grows beyond \d+ MiB when it is unpacked"):
+        paper_of_docx(bomb)
+
+
+def test_sizes_that_a_zip_claims_are_not_believed() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b" " * 5_000_000)
+    honest = target.getvalue()
+    lying = honest.replace(struct.pack("<I", 5_000_000), struct.pack("<I", 10))
+    assert lying != honest
+    with pytest.raises(PaperError, match=r"grows beyond|cannot be read|no well-formed"):
+        paper_of_docx(lying, limits=Limits(max_inflated=1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\x03\x04", "is no whole zip file"),
+        (docx_of(p("x"))[:-60], "is no whole zip file"),
+        (docx_of(""), "has no text to look for evidence in"),
+    ],
+)
+def test_what_is_no_docx(content: bytes, message: str) -> None:
+    with pytest.raises(PaperError, match=message):
+        paper_of_docx(content)
+
+
+def test_other_zip_files_and_locked_ones() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("../../etc/passwd", "x")
+    with pytest.raises(PaperError, match="is a zip file, but no DOCX"):
+        paper_of_docx(target.getvalue())
+    content = bytearray(docx_of(p("Tea is hot.")))
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flag of encryption
+        position = content.find(signature)
+        while position >= 0:
+            content[position + offset] |= 1
+            position = content.find(signature, position + 4)
+    with pytest.raises(PaperError, match="has a part that cannot be read"):
+        paper_of_docx(bytes(content))
+
+
+def test_entities_in_its_xml_are_refused() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("word/document.xml", '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>')
+    with pytest.raises(PaperError, match="declares an entity"):
+        paper_of_docx(target.getvalue())

@@ -1,0 +1,56 @@
+"""Five papers of different layout, read, against candidate pools written by hand.
+
+Their text is ours. A line of a gold file is a sentence: H heading, A abstract, P paragraph.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.papers.read import read_paper
+
+GOLD = Path(__file__).parent / "gold"
+FILES = ("nested.xml", "structured.xml", "bioc.json", "markdown.md", "plain.txt")
+LETTERS = {"section_name": "H", "abstract": "A", "normal_paragraph": "P"}
+
+
+def gold_of(name: str) -> tuple[list[str], dict[str, int], str]:
+    """Sentences, counts of what is left out, and the paper id (or "")."""
+    lines = (GOLD / name).with_suffix(".gold").read_text(encoding="utf-8").splitlines()
+    sentences = [line for line in lines if line[:2] in {"H ", "A ", "P "}]
+    (counted,) = [line.removeprefix("left_out ") for line in lines if line.startswith("left_out ")]
+    counts: dict[str, int] = {}
+    words: list[str] = []
+    for word in counted.split():
+        name_, _, number = word.partition("=")
+        words.append(name_)
+        if number:
+            counts[" ".join(words)] = int(number)
+            words = []
+    return sentences, counts, next((line[3:] for line in lines if line.startswith("id ")), "")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_sentences_types_and_counts(name: str) -> None:
+    sentences, counts, paper_id = gold_of(name)
+    paper = read_paper((GOLD / name).read_bytes(), name)
+    read = [
+        f"{LETTERS[kind]} {text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
+    ]
+    assert read == sentences
+    assert dict(paper.left_out) == counts
+    assert not paper_id or paper.paper_id == paper_id
+    assert paper.title == paper.sentences[0]
+    assert paper.notes == ()
+
+
+def test_there_is_enough_gold() -> None:
+    assert sum(len(gold_of(name)[0]) for name in FILES) == 215  # 40 + 48 + 38 + 44 + 45
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_name_is_not_needed(name: str) -> None:
+    content = (GOLD / name).read_bytes()
+    assert read_paper(content).sentences == read_paper(content, name).sentences

@@ -1,0 +1,159 @@
+"""JATS of several shapes."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.jats import paper_of_jats
+from evidencebench_core.papers.paper import Paper
+
+DOCTYPE = (
+    '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN"'
+    ' "JATS-archivearticle1-3-mathml3.dtd">'
+)
+META = "<front><article-meta><title-group><article-title>Tea</article-title></title-group>{}</article-meta></front>"
+
+
+def article(body: str, meta: str = "", rest: str = "", wrapped: str = "{}") -> Paper:
+    inner = f"<article>{META.format(meta)}<body>{body}</body>{rest}</article>"
+    return paper_of_jats((DOCTYPE + wrapped.format(inner)).encode())
+
+
+def texts(paper: Paper) -> list[str]:
+    """Sentences below the title, headings with a hash, the abstract with an angle."""
+    marks = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
+    return [
+        f"{marks[kind]}{text}"
+        for text, kind in zip(paper.sentences[1:], paper.sentence_types[1:], strict=True)
+    ]
+
+
+def test_inline_markup_is_read_as_one_line() -> None:
+    read = article(
+        "<p>H<sub>2</sub>O at 5&#x2009;m<sup>2</sup> of <italic>E. coli</italic>"
+        ' (<xref ref-type="fig">Fig. 2</xref>; <xref ref-type="bibr">Lee, 2001</xref>)<xref ref-type="fn">a</xref>'
+        " and <ext-link>x.org</ext-link><fn><p>Not read.</p></fn><inline-graphic/><break/>then.</p>"
+    )
+    assert texts(read) == ["H2O at 5 m2 of E. coli (Fig. 2; Lee, 2001) and x.org then."]
+
+
+def test_mathematics_in_a_line() -> None:
+    read = article(
+        "<p>We used <inline-formula><alternatives><tex-math>\\frac{a}{b}</tex-math><math><mfrac><mi>a</mi>\n <mi>b</mi>"
+        "</mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><semantics><mi>y</mi><annotation>z</annotation></semantics>"
+        "</math></alternatives></inline-formula> here.</p>"
+    )
+    assert texts(read) == ["We used a/b = x2y here."]
+
+
+def test_sections_of_any_depth_have_their_numbers() -> None:
+    deep = "<sec><label>1.1.1</label><title>C</title><p>Three.</p></sec>"
+    read = article(
+        f"<sec><label>1</label><title>A</title><p>One.</p><sec><title>B</title>{deep}<p>Four.</p></sec></sec>"
+        "<sec><p>No heading.</p></sec>"
+    )
+    assert texts(read) == ["# 1 A", "One.", "# B", "# 1.1.1 C", "Three.", "Four.", "No heading."]
+
+
+@pytest.mark.parametrize("title", ["Abstract", "ABSTRACT", "Summary"])
+def test_the_abstract_has_labels_and_no_heading(title: str) -> None:
+    abstract = f"<abstract><title>{title}</title><sec><title>Aim</title><p>To see.</p></sec></abstract>"
+    other = (
+        "<abstract abstract-type='teaser'><p>Wow!</p></abstract><trans-abstract><p>Tee.</p></trans-abstract>"
+    )
+    read = article("<p>Text.</p>", other + abstract)
+    assert texts(read) == ["> Aim", "> To see.", "Text."]
+    assert dict(read.left_out) == {"other abstracts": 2}
+
+
+def test_an_abstract_that_is_only_of_another_type_is_better_than_none() -> None:
+    assert (
+        texts(article("<p>Text.</p>", "<abstract abstract-type='short'><p>Wow!</p></abstract>"))[0]
+        == "> Wow!"
+    )
+
+
+def test_lists_quotes_and_boxes_are_read() -> None:
+    read = article(
+        "<p>There are <list><list-item><label>1</label><p>tea and</p></list-item><list-item><p>milk.</p>"
+        "<list><list-item><p>Cold milk.</p></list-item></list></list-item></list> That is all.</p>"
+        "<boxed-text><label>Box 1</label><caption><title>Key points</title></caption><p>Tea is hot.</p></boxed-text>"
+        "<def-list><def-item><term>SD</term><def><p>standard deviation</p></def></def-item></def-list>"
+        "<disp-quote><p>So be it.</p><attrib>A. B.</attrib></disp-quote>"
+    )
+    assert texts(read) == [
+        "There are", "tea and", "milk.", "Cold milk.", "That is all.", "# Box 1 Key points", "Tea is hot.",
+        "SD standard deviation", "So be it.",
+    ]  # fmt: skip
+
+
+def test_what_is_left_out_is_counted() -> None:
+    read = article(
+        "<p>A <disp-formula>x</disp-formula> b.</p><fig><caption><p>No.</p></caption></fig>"
+        "<fig-group><fig/><fig/></fig-group><table-wrap><table><tr><td>1</td></tr></table></table-wrap>"
+        "<sec sec-type='supplementary-material'><title>S</title><supplementary-material/></sec>",
+        rest="<back><ack><p>Thanks</p></ack><app-group><app><p>No.</p></app></app-group><fn-group><fn/></fn-group>"
+        "<ref-list><ref/><ref/></ref-list></back><floats-group><table-wrap/></floats-group>"
+        "<response><body><p>No.</p></body></response>",
+    )
+    assert texts(read) == ["A b."]
+    assert dict(read.left_out) == {
+        "formulas": 1, "figures": 3, "tables": 2, "supplements": 1, "references": 2, "footnotes": 1,
+        "back matter": 2, "other articles": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "<pmc-articleset>{}</pmc-articleset>",
+        "<OAI-PMH><GetRecord><record><metadata>{}</metadata></record></GetRecord></OAI-PMH>",
+    ],
+)
+def test_wrapped_articles(wrapped: str) -> None:
+    doctype = DOCTYPE.replace("article PUBLIC", f"{wrapped[1:].split('>', maxsplit=1)[0]} PUBLIC")
+    inner = f"<article>{META.format('')}<body><p>Text.</p></body></article>"
+    assert texts(paper_of_jats((doctype + wrapped.format(inner)).encode())) == ["Text."]
+    two = paper_of_jats(wrapped.format(inner + inner.replace("Text", "Other")).encode())
+    assert texts(two) == ["Text."]
+    assert two.notes[0] == "The file has 2 articles; the first was read."
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        (
+            '<article-id pub-id-type="pmid">12</article-id><article-id pub-id-type="pmc">PMC34</article-id>',
+            "pmc_34",
+        ),
+        ('<article-id pub-id-type="pmcid">PMC34.2</article-id>', "pmc_34"),
+        ('<article-id pub-id-type="pmid">12</article-id>', "pubmed_12"),
+        ('<article-id pub-id-type="doi">10.1/x</article-id>', "10.1/x"),
+        ('<article-id pub-id-type="publisher-id">7</article-id>', "paper_"),
+    ],
+)
+def test_ids_are_written_as_in_the_benchmark(ids: str, expected: str) -> None:
+    assert article("<p>Text.</p>", ids).paper_id.startswith(expected)
+
+
+def test_the_abstract_alone() -> None:
+    read = paper_of_jats(
+        f"<article>{META.format('<abstract><p>Tea is hot.</p></abstract>')}</article>".encode()
+    )
+    assert texts(read) == ["> Tea is hot."]
+    assert read.notes == ("The file has the abstract only, not the full text.",)
+
+
+def test_files_without_an_article_or_without_text() -> None:
+    with pytest.raises(PaperError, match="has no <article> in its <record>"):
+        paper_of_jats(b"<record/>")
+    with pytest.raises(PaperError, match="no text to look for evidence in"):
+        paper_of_jats(b"<article><body><sec><title>A</title></sec></body></article>")
+
+
+@pytest.mark.parametrize("tag", ["sec", "italic", "list", "boxed-text", "p", "mrow"])
+def test_as_deep_as_may_be_is_read(tag: str) -> None:
+    depth = 195  # article, body and p above it, at most 200
+    read = article(f"<p>One. {f'<{tag}>' * depth}<x>Two.</x>{f'</{tag}>' * depth}</p>")
+    assert "".join(read.sentences).replace(" ", "") == "TeaOne.Two."

@@ -1,0 +1,80 @@
+"""Own papers in the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import schema
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import PaperError, UnknownNameError
+from evidencebench_core.papers.annotation import Annotation, add_aspect
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.draft import Block, draft_paper
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.papers.paper import Paper
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store.sqlite")
+
+
+def paper(title: str = "Tea") -> Paper:
+    return draft_paper([Block("paragraph", "Tea is hot. Größe.")], title, {"tables": 1}, ["A note."], "text")
+
+
+def test_saved_and_read_again(store: Store) -> None:
+    papers = OwnPapers(store)
+    assert papers.all() == ()
+    kept = papers.save(paper(), "My paper", " Tea helps. ")
+    assert (kept.name, kept.hypothesis, kept.title, kept.n_sentences) == ("My paper", "Tea helps.", "Tea", 3)
+    assert kept.paper_id == paper().paper_id
+    assert papers.get(kept.id) == kept
+    assert papers.paper(kept.id) == paper()
+    again = OwnPapers(open_store(store.path))
+    assert again.all() == (kept,)
+
+
+def test_names(store: Store) -> None:
+    papers = OwnPapers(store)
+    first, second = papers.save(paper()), papers.save(paper(""))
+    assert first.name == "Tea"
+    assert second.name == paper("").paper_id
+    assert papers.all() == (second, first)
+    assert papers.rename(first.id, " Other\u202e ").name == "Other"
+    assert papers.set_hypothesis(first.id, " It helps. ").hypothesis == "It helps."
+    with pytest.raises(PaperError, match="name of the paper: is empty"):
+        papers.rename(first.id, " \n")
+
+
+def test_removed_with_what_was_marked(store: Store) -> None:
+    papers, annotations = OwnPapers(store), Annotations(store)
+    gone, stays = papers.save(paper()), papers.save(paper())
+    for kept in (gone, stays):
+        annotations.save(kept.key, add_aspect(Annotation("Ada", "Tea helps.", 3), "What was drunk"))
+    papers.remove(gone.id)
+    assert papers.all() == (stays,)
+    assert annotations.papers() == (stays.key,)
+    assert papers.save(paper()).id > stays.id  # so that nothing marked in one is ever found in another
+
+
+@pytest.mark.parametrize("number", [1, -1, 10**18])
+def test_papers_that_are_not_there(number: int, store: Store) -> None:
+    papers = OwnPapers(store)
+    for asked in (papers.get, papers.paper, papers.remove, lambda n: papers.rename(n, "x")):
+        with pytest.raises(UnknownNameError, match=f"own paper {number}: is not in the store"):
+            asked(number)
+
+
+def test_a_store_of_before_gains_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.sqlite"
+    with monkeypatch.context() as before:
+        before.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:5])
+        before.setattr(schema, "VERSION", 5)
+        old = open_store(path)
+        assert old.datasets() == ()
+        old.close()
+    kept = OwnPapers(open_store(path)).save(paper())
+    assert OwnPapers(open_store(path)).all() == (kept,)

@@ -1,0 +1,110 @@
+"""Text as people have it: wrapped or not, with headings that only their look tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.plain_text import paper_of_text
+
+
+def read(text: str, encoding: str = "utf-8") -> Paper:
+    return paper_of_text(text.encode(encoding))
+
+
+def outline(paper: Paper) -> list[str]:
+    marks = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
+    return [f"{marks[kind]}{text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)]
+
+
+def test_one_pasted_paragraph() -> None:
+    paper = read("Tea is hot. It cools in Fig. 2.")
+    assert outline(paper) == ["Tea is hot.", "It cools in Fig. 2."]
+    assert paper.title == ""
+    assert paper.notes == ("No title was recognised.", "No abstract was recognised.")
+
+
+def test_lines_without_blank_ones_between() -> None:
+    lines = "Tea and sleep\nAbstract\n{0}\nIntroduction\n{0}\n2. Methods\n{0}\nReferences\n1. A. B.\n2. C. D."
+    paper = read(lines.format("Tea was drunk by many people who could not sleep afterwards. " * 3))
+    headings = [line for line in outline(paper) if line.startswith("#")]
+    assert headings == ["# Tea and sleep", "# Introduction", "# 2. Methods"]
+    assert paper.sentence_types.count("abstract") == 3
+    assert dict(paper.left_out) == {"references": 2}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_newlines_of_all_systems(newline: str) -> None:
+    text = "Tea\n\nAbstract\n\nTea is hot.\nIt cools.\n\nMethods\n\nWe drank."
+    expected = ["# Tea", "> Tea is hot.", "> It cools.", "# Methods", "We drank."]
+    assert outline(read(text.replace("\n", newline))) == expected
+
+
+@pytest.mark.parametrize("begin", ["Abstract: ", "ABSTRACT ", "Summary. ", "Abstract—"])
+def test_an_abstract_that_runs_in(begin: str) -> None:
+    assert (
+        outline(read(f"Tea\n\n{begin}Tea is hot. It cools.\n\nIntroduction\n\nWe drank."))[1]
+        == "> Tea is hot."
+    )
+
+
+def test_a_structured_abstract_ends_where_the_body_begins() -> None:
+    labels = "Background\n\nTea is hot.\n\nMethods\n\nWe drank.\n\nConclusions:\n\nIt is good."
+    body = "Introduction\n\nTea is old.\n\nMethods\n\nWe drank more."
+    assert outline(read(f"Tea\n\nAbstract\n\n{labels}\n\n{body}")) == [
+        "# Tea", "> Background", "> Tea is hot.", "> Methods", "> We drank.", "> Conclusions:", "> It is good.",
+        "# Introduction", "Tea is old.", "# Methods", "We drank more.",
+    ]  # fmt: skip
+
+
+def test_an_abstract_without_labels_ends_at_the_first_heading() -> None:
+    assert outline(read("Tea\n\nAbstract\n\nTea is hot.\n\nMethods\n\nWe drank."))[1:] == [
+        "> Tea is hot.", "# Methods", "We drank.",
+    ]  # fmt: skip
+
+
+def test_captions_tables_and_back_matter_are_left_out() -> None:
+    paper = read(
+        "Tea\n\nMethods\n\nFigure 1 shows it.\n\nFigure 1. A cup.\n\nTable 2: Cups.\nn\tage\tsex\n1\t2\t3\n\n"
+        "a  | b | c\n1 | 2 | 3\n\nFunding\n\nNobody.\n\nDiscussion\n\nTea is good."
+        "\n\nBibliography\n\n[1] A.\n[2] B.\n[3] C."
+    )
+    assert outline(paper) == ["# Tea", "# Methods", "Figure 1 shows it.", "# Discussion", "Tea is good."]
+    assert dict(paper.left_out) == {"figures": 1, "tables": 2, "back matter": 1, "references": 3}
+
+
+def test_hyphens_at_the_ends_of_lines() -> None:
+    paper = read(
+        "Our patients were well and randomi-\nsed. They were randomised to beta-\nblockers or beta-blockers."
+    )
+    assert paper.sentences[0] == "Our patients were well and randomised."  # the word stands elsewhere whole
+    assert paper.sentences[1] == "They were randomised to beta-blockers or beta-blockers."
+
+
+def test_lists_are_paragraphs() -> None:
+    text = "We saw:\n- one cup of tea\n- two cups of tea\n\nMethods\n\n1. Boil it.\n2. Drink it."
+    assert outline(read(text)) == [
+        "We saw:", "one cup of tea", "two cups of tea", "# Methods", "1. Boil it.", "2. Drink it.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_encodings(encoding: str) -> None:
+    assert read("Größe, a heading\n\nThe size was 5 µm.", encoding).sentences[1] == "The size was 5 µm."
+
+
+def test_windows_text_is_said() -> None:
+    paper = read("The size was 5 µm – or 6. It “grew”.", "cp1252")
+    assert paper.sentences == ("The size was 5 µm – or 6.", "It “grew”.")
+    assert paper.notes[0].startswith("The file is not in UTF-8; it was read as Windows-1252")
+
+
+def test_right_to_left_text_and_nuls() -> None:
+    assert read("\u202eTea\u202c is\x00 hot. שלום\u200f עולם.").sentences[0] == "Tea is hot."
+
+
+@pytest.mark.parametrize("content", [b"\x01\x02\x03\x04" * 50, b"\xff\xfeabc"])
+def test_what_is_no_text(content: bytes) -> None:
+    with pytest.raises(PaperError, match=r"is no (utf-16 )?text"):
+        paper_of_text(content)

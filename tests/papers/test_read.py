@@ -1,0 +1,128 @@
+"""Which kind a file is, whatever it is called, and what is said of files that are no papers."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Limits, kind_of, read_paper
+from tests.papers import rendering
+from tests.papers.rendering import Source
+
+SOURCE = Source(
+    "Tea and sleep",
+    (
+        ("abstract", ("Tea is hot.", "It cools.")),
+        ("heading", ("Methods",)),
+        ("paragraph", ("We drank (Fig. 2).", "It was good.")),
+    ),
+)
+FILES = {
+    "jats": rendering.jats(SOURCE),
+    "bioc-json": rendering.bioc_json(SOURCE),
+    "bioc-xml": rendering.bioc_xml(SOURCE),
+    "docx": rendering.docx(SOURCE),
+    "markdown": rendering.markdown(SOURCE),
+    "text": rendering.plain(SOURCE),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "paper.pdf", "x" * 5000, "a\x00b"])
+def test_content_tells_the_kind_and_names_mean_nothing(kind: str, name: str) -> None:
+    assert kind_of(FILES[kind], name) == kind
+    paper = read_paper(FILES[kind], name)
+    assert paper.kind == kind
+    assert paper.sentences == (
+        "Tea and sleep",
+        "Tea is hot.",
+        "It cools.",
+        "Methods",
+        "We drank (Fig. 2).",
+        "It was good.",
+    )
+    assert paper.sentences == read_paper(FILES[kind], name, paper.kind).sentences
+
+
+def test_an_ending_tells_markdown_from_text() -> None:
+    assert kind_of(b"Tea is *hot*.", "tea.md") == "markdown"
+    assert read_paper(b"Tea is *hot*.", "tea.md").sentences == ("Tea is hot.",)
+    assert read_paper(b"Tea is *hot*.", "tea.txt").sentences == ("Tea is *hot*.",)
+
+
+def test_text_that_looks_like_something_else() -> None:
+    assert kind_of(b"[12] Tea is hot.") == "text"
+    assert kind_of(b"<5 cups of tea a day were drunk.") == "text"
+    assert kind_of("\ufeffTea is hot.".encode()) == "text"
+    assert kind_of("<a/>".encode("utf-16")) == "jats"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"\xd0\xcf\x11\xe0" + b"\x00" * 600, r"is an old Word or Office file"),
+        (rb"{\rtf1 Tea}", "is RTF"),
+        (gzip.compress(b"Tea"), "is compressed by gzip"),
+        (b"\x89PNG\r\n", "is a picture"),
+        (b"\x7fELF\x02", "is a program"),
+        (b"<!DOCTYPE html><html><body>Tea</body></html>", "is a web page"),
+        (b'<?xml version="1.0"?>\n<!-- x --><html xmlns="x"><p>Tea</p></html>', "is a web page"),
+        (b"<svg><text>Tea</text></svg>", "is XML of another kind"),
+        (b"<article", "is no well-formed XML"),
+        (b'{"a": 1}', "is JSON without BioC documents"),
+        (b'{"a": ', "is no JSON"),
+        (b"PK\x03\x04", "is no whole zip file"),
+        (bytes(range(256)) * 20, "is no text"),
+    ],
+)
+def test_files_that_are_no_papers(content: bytes, message: str) -> None:
+    with pytest.raises(PaperError, match=f"^'file.bin': {message}") as caught:
+        read_paper(content, "folder/file.bin")
+    assert "\n" not in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_an_archive_that_is_no_docx() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<a/>")
+    with pytest.raises(PaperError, match="is a zip file, but no DOCX"):
+        read_paper(target.getvalue())
+
+
+def test_bounds_on_size_and_on_kinds() -> None:
+    with pytest.raises(PaperError, match=r"has 0\.0 MiB, and at most 0\.0 MiB are read"):
+        read_paper(b"Tea is hot.", limits=Limits(max_bytes=5))
+    with pytest.raises(PaperError, match=r"cannot be read as 'scroll'. Kinds are: jats, bioc-xml"):
+        read_paper(b"Tea is hot.", kind="scroll")  # type: ignore[arg-type]
+    with pytest.raises(PaperError, match="is no well-formed XML"):
+        read_paper(b"Tea is hot.", kind="jats")
+
+
+def test_deep_json_is_said_to_be_deep() -> None:
+    with pytest.raises(PaperError, match="has no text to look for evidence in"):
+        read_paper(b"[" * 200_000)
+    with pytest.raises(PaperError, match="too deep in each other"):
+        read_paper(b'{"a":' * 200_000)
+
+
+@given(
+    st.binary(max_size=300),
+    st.sampled_from([b"", b"<article>", b"{", b"PK\x03\x04", b"# ", b"[{", b"<collection>"]),
+)
+def test_any_bytes_give_a_paper_or_one_line(content: bytes, begin: bytes) -> None:
+    try:
+        paper = read_paper(begin + content)
+    except PaperError:
+        return
+    assert len(paper.sentences) == len(paper.sentence_types) > 0
+    json.dumps(paper.as_dict()).encode()

@@ -1,0 +1,133 @@
+"""Reading in a child process: the same paper, and nothing that a file does reaches us."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import DEFAULT_LIMITS, Limits, Paper, read_paper, read_paper_apart, sandbox
+from tests.papers import rendering
+from tests.papers.test_read import SOURCE
+
+TEXT = b"Tea is hot. It cools in Fig. 2."
+SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
+STANDINS = {  # what a parser that a file took over could do
+    "dies": "import os; os.abort()",
+    "exits": "raise SystemExit(3)",
+    "babbles": "print('not json')",
+    "hangs": "import threading; threading.Event().wait()",
+}
+
+
+@pytest.mark.parametrize("kind", ["jats", "docx", "plain", "bioc_json"])
+def test_the_same_paper_comes_back(kind: str) -> None:
+    content = getattr(rendering, kind)(SOURCE)
+    assert read_paper_apart(content, "paper") == read_paper(content, "paper")
+
+
+def test_the_same_message_comes_back() -> None:
+    for content in (b"", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a/>", b"\x89PNG"):
+        with pytest.raises(PaperError) as here:
+            read_paper(content, "a/paper")
+        with pytest.raises(PaperError) as apart:
+            read_paper_apart(content, "a/paper")
+        assert str(here.value) == str(apart.value)
+
+
+def test_too_large_is_said_without_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", None)
+    with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
+        read_paper_apart(TEXT, limits=Limits(max_bytes=3))
+
+
+def test_a_file_that_takes_too_long_is_given_up() -> None:
+    start = time.perf_counter()
+    with pytest.raises(PaperError, match="took longer than 1 seconds to read"):
+        read_paper_apart(SLOW, "slow", limits=replace(DEFAULT_LIMITS, max_seconds=1))
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_a_file_that_needs_too_much_memory_is_given_up() -> None:
+    words = b"tea " * 5_000_000  # 20 MB; as a list of words some 300
+    with pytest.raises(PaperError, match="needs more than 150 MiB of memory to read"):
+        read_paper_apart(words, "long", limits=replace(DEFAULT_LIMITS, max_memory=150 * 2**20))
+
+
+@pytest.mark.parametrize(
+    ("standin", "message"),
+    [("dies", "stopped its reader .signal 6."), ("exits", "stopped its reader .exit status 3."),
+     ("babbles", "stopped its reader .exit status 0."), ("hangs", "took longer than 0.5 seconds")],
+)  # fmt: skip
+def test_whatever_the_child_does_there_is_one_line(
+    standin: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", STANDINS[standin]))
+    with pytest.raises(PaperError, match=message):
+        read_paper_apart(
+            TEXT, "x", limits=replace(DEFAULT_LIMITS, max_seconds=0.5 if standin == "hangs" else 20)
+        )
+
+
+def test_no_key_reaches_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    code = "import os, json; print(json.dumps({'error': ['x', ' '.join(sorted(os.environ)) + '.', 'y']}))"
+    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", code))
+    with pytest.raises(PaperError) as caught:
+        read_paper_apart(TEXT)
+    assert "PATH" in caught.value.problem
+    assert "OPENAI_API_KEY" not in caught.value.problem
+
+
+def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    read_paper_apart(rendering.docx(SOURCE), "paper.docx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_shadows_modules_is_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    assert read_paper_apart(TEXT).sentences[0] == "Tea is hot."
+
+
+def test_several_at_a_time() -> None:
+    papers: list[Paper] = []
+    threads = [threading.Thread(target=lambda: papers.append(read_paper_apart(TEXT))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({paper.paper_id for paper in papers}) == 1
+    assert len(papers) == 3
+
+
+def test_the_child_is_light() -> None:
+    probe = (
+        "import sys, evidencebench_core.papers.worker; from evidencebench_core.papers import read_paper;"
+        "read_paper(b'Tea is hot.');"
+        "print(' '.join(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    heavy = {
+        "torch",
+        "streamlit",
+        "pandas",
+        "numpy",
+        "scipy",
+        "httpx",
+        "pypdf",
+        "lxml",
+        "sentence_transformers",
+    }
+    assert heavy & set(done.stdout.split()) == set()

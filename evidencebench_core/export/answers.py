@@ -1,0 +1,127 @@
+"""What a run answered, instance by instance in the order of the dataset: what every export reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.tasks import Task, task_named
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.model import EvidenceSet, Instance
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.retrievers import Retrieval
+
+__all__ = ["Answer", "RunAnswers", "answers_of", "tasks_of"]
+
+NOT_ASKED = "it was not asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One instance of a run on one task.
+
+    Attributes
+    ----------
+    instance_id : str
+    evidence : EvidenceSet
+    retrieval : Retrieval or None
+        ``None`` where there is no answer.
+    reason : str
+        Why there is none; empty where there is one.
+    instance : Instance or None
+        The whole instance, where the answers were asked for with their papers.
+    """
+
+    instance_id: str
+    evidence: EvidenceSet
+    retrieval: Retrieval | None
+    reason: str = ""
+    instance: Instance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswers:
+    """The answers of a run on a task; iterate over it as often as you like, memory stays small.
+
+    Every instance of the dataset comes up, answered or not.
+
+    Attributes
+    ----------
+    store : Store
+    run : RunInfo
+    task : Task
+    with_papers : bool
+        Whether the answers bring their `Answer.instance`.
+    """
+
+    store: Store
+    run: RunInfo
+    task: Task
+    with_papers: bool = False
+
+    def __iter__(self) -> Iterator[Answer]:
+        runs = RunStore(self.store)
+        failures = runs.failures(self.run.id, self.task.name)
+        done = runs.done(self.run.id, self.task.name)
+        for instance_id, evidence, instance in self._instances():
+            retrieval = None
+            if instance_id in done:
+                retrieval = runs.retrieval(self.run.id, self.task.name, instance_id)
+            reason = "" if retrieval is not None else failures.get(instance_id, NOT_ASKED)
+            yield Answer(instance_id, evidence, retrieval, reason, instance)
+
+    def _instances(self) -> Iterator[tuple[str, EvidenceSet, Instance | None]]:
+        if self.with_papers:
+            for instance in self.store.iter(self.run.dataset):
+                yield instance.id, instance.evidence, instance
+            return
+        for instance_id, evidence in self.store.evidence_sets(self.run.dataset):
+            yield instance_id, evidence, None
+
+
+def tasks_of(run: RunInfo, names: Sequence[str] | None) -> tuple[Task, ...]:
+    """The tasks asked for, or all that the run has answers for.
+
+    Raises
+    ------
+    SettingError
+        For an unknown task.
+    UnknownNameError
+        If the run has no answers, or none for one of the tasks.
+    """
+    there = ", ".join(run.tasks) or "no task yet"
+    remedy = f"It has answers for {there}; `evidencebench run` goes on where it stopped."
+    if not any(run.tasks.values()):
+        raise UnknownNameError(f"run {run.id}", "has no answers yet", remedy)
+    tasks = tuple(dict.fromkeys(task_named(name) for name in names or run.tasks))
+    for task in tasks:
+        if not run.tasks.get(task.name):
+            raise UnknownNameError(f"run {run.id}", f"has no answers for {task.name}", remedy)
+    return tasks
+
+
+def answers_of(
+    store: Store, run_id: str, task: str | Task | None = None, with_papers: bool = False
+) -> RunAnswers:
+    """The answers of a run on a task; without a task on the only one that it has.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such run or task, no answers for it, or several tasks and none was named.
+    """
+    run = RunStore(store).run(run_id)
+    if isinstance(task, Task):
+        task = task.name
+    tasks = tasks_of(run, None if task is None else [task])
+    if len(tasks) > 1:
+        raise SettingError(
+            f"run {run.id}",
+            f"has answers for {len(tasks)} tasks: {', '.join(one.name for one in tasks)}",
+            "Say which one with --task.",
+        )
+    return RunAnswers(store, run, tasks[0], with_papers)

@@ -1,0 +1,183 @@
+"""Datasets back to the benchmark's JSON file, in bounded memory and always to the same bytes.
+
+The released files are ``json.dumps(instances, indent=4)``, which is what is written here. The store keeps an
+instance's keys, their order and all values, but not how its file was laid out; it knows the SHA-256 of the
+file, though, so for a file that is not too long other usual layouts are tried, and if one has that hash, the
+original's very bytes are given back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
+
+from evidencebench_core.data.check import check_instance
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.export.files import whole_file
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import DatasetInfo, Store
+
+__all__ = ["LAYOUTS", "BenchmarkFile", "Layout", "export_dataset", "stream_dataset", "write_benchmark"]
+
+_TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a JSON file looks.
+
+    Attributes
+    ----------
+    indent : int or None
+        Blanks a level; ``None`` for all of it on one line.
+    ascii : bool
+        Whether letters beyond ASCII are written as ``\\u00e9``.
+    end : str
+        What stands behind the last brace.
+    """
+
+    indent: int | None
+    ascii: bool
+    end: str
+
+    def pieces(self, raws: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[bytes]:
+        """The file, piece by piece."""
+        opened, between, closed = ("{", ", ", "}") if self.indent is None else ("{\n", ",\n", "\n}")
+        before, trimmed = opened, len(opened)
+        for instance_id, raw in raws:
+            text = json.dumps({instance_id: raw}, indent=self.indent, ensure_ascii=self.ascii)
+            yield (before + text[trimmed : -len(closed)]).encode()
+            before = between
+        yield ((closed if before == between else "{}") + self.end).encode()
+
+
+LAYOUTS: Final = tuple(
+    Layout(indent, ascii_only, end)
+    for end in ("", "\n")
+    for indent in (4, None, 2, 1)
+    for ascii_only in (True, False)
+)
+"""The layout of the released files first."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkFile:
+    """A file of instances that was written.
+
+    Attributes
+    ----------
+    n_instances : int
+    n_bytes : int
+    sha256 : str
+    layout : Layout
+    identical : bool or None
+        Whether these are the bytes of the file that the dataset was ingested from; ``None`` for instances
+        that come from no file.
+    """
+
+    n_instances: int
+    n_bytes: int
+    sha256: str
+    layout: Layout
+    identical: bool | None = None
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes, /) -> object: ...
+
+
+class _Nowhere:
+    def write(self, data: bytes, /) -> None:
+        """Nothing: only the hash is wanted."""
+
+
+def write_benchmark(
+    raws: Iterable[tuple[str, Mapping[str, Any]]], stream: BinaryIO, layout: Layout = LAYOUTS[0]
+) -> BenchmarkFile:
+    """Write raw instances as a dataset file, each checked as ingest would.
+
+    Parameters
+    ----------
+    raws : iterable of (instance id, raw instance)
+    stream : binary stream
+    layout : Layout
+
+    Raises
+    ------
+    InstanceError
+        If an instance breaks the format's promises.
+    SettingError
+        If two have the same id, or there is none.
+    """
+    return _written(_checked(raws), stream, layout)
+
+
+def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:
+    """Write a dataset of the store to a file that stands there whole or not at all.
+
+    Ingested again, its instances are equal to those of the store, in the same order.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    SettingError
+        If the file cannot be written.
+    """
+    info = store.dataset(name)
+    with whole_file(path) as stream:
+        return stream_dataset(store, info, stream)
+
+
+def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:
+    """The same to a stream, a pipe say."""
+    layout = LAYOUTS[0]
+    if info.n_bytes <= _TRIED_UP_TO:
+        for tried in LAYOUTS:
+            if _written(_raws(store, info), _Nowhere(), tried, info).identical:
+                layout = tried
+                break
+    return _written(_raws(store, info), stream, layout, info)
+
+
+def _written(
+    raws: Iterable[tuple[str, Mapping[str, Any]]],
+    sink: _Sink,
+    layout: Layout,
+    info: DatasetInfo | None = None,
+) -> BenchmarkFile:
+    digest, n_bytes, n_instances = hashlib.sha256(), 0, -1  # the last piece is no instance
+    for piece in layout.pieces(raws):
+        sink.write(piece)
+        digest.update(piece)
+        n_bytes, n_instances = n_bytes + len(piece), n_instances + 1
+        if info is not None and n_bytes > info.n_bytes and isinstance(sink, _Nowhere):
+            break  # too long already: another layout
+    sha256 = digest.hexdigest()
+    return BenchmarkFile(
+        n_instances, n_bytes, sha256, layout, None if info is None else sha256 == info.sha256
+    )
+
+
+def _raws(store: Store, info: DatasetInfo) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for instance_id in store.ids(info.name):
+        yield instance_id, store.raw(info.name, instance_id)
+
+
+def _checked(raws: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    seen: set[str] = set()
+    for instance_id, raw in raws:
+        check_instance(instance_id, raw)
+        if instance_id in seen:
+            raise SettingError(
+                "instances", f"have the id {shown(instance_id)} twice", "Give every instance its own id."
+            )
+        seen.add(instance_id)
+        yield instance_id, raw
+    if not seen:
+        raise SettingError("instances", "are none", "A dataset file holds at least one.")

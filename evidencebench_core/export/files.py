@@ -1,0 +1,60 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from evidencebench_core.errors import SettingError
+
+__all__ = ["whole_file"]
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A stream to write to; what was written stands at ``path`` once the block has ended without an error.
+
+    Until then the file that was there before, if any, is untouched; a link stays a link, and its target is
+    replaced. A device or a pipe, such as ``/dev/null``, is written to as it is.
+
+    Raises
+    ------
+    SettingError
+        If it cannot be written.
+    """
+    part = None
+    try:
+        path = Path(path).resolve()
+        if path.is_dir():
+            raise IsADirectoryError(0, "it is a folder")
+        if path.exists() and not path.is_file():
+            with path.open("wb") as stream:
+                yield stream
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
+        part = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        part.chmod(_usual_mode(path))
+        part.replace(path)
+        part = None
+    except OSError as error:
+        raise SettingError(
+            str(path), f"cannot be written ({error.strerror or error})", "Name another file or free the disk."
+        ) from error
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def _usual_mode(path: Path) -> int:
+    """The permissions of the file that is replaced, or those of any new file."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,231 @@
+"""Runs as CSV, as JSON, and as prediction files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
+
+from evidencebench_core.export.visible import visible
+from evidencebench_core.export.written import Tally, Written
+from evidencebench_core.metrics import Gain, marginal_gains
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import DatasetInfo
+    from evidencebench_core.export.answers import Answer
+    from evidencebench_core.retrievers import Retrieval
+    from evidencebench_core.runs import RunInfo
+    from evidencebench_core.tasks import Score, Task
+
+__all__ = [
+    "COLUMNS",
+    "TEXT_COLUMNS",
+    "cell",
+    "places_and_scores",
+    "write_csv",
+    "write_json",
+    "write_predictions",
+]
+
+COLUMNS: Final = (
+    "run",
+    "task",
+    "instance",
+    "pick",
+    "rank",
+    "sentence",
+    "score",
+    "picked",
+    "covers",
+    "newly_covered",
+    "note",
+)
+TEXT_COLUMNS: Final = ("section", "text")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
+
+
+def cell(text: str) -> str:
+    """A text as a spreadsheet may have it: one that would be taken for a formula starts with ``'``.
+
+    That is what begins with ``=``, ``+``, ``-`` or ``@`` (full-width ones too) or a tab, after any blanks and
+    line ends. Only texts go through here, so negative numbers stay numbers. Control characters and
+    overrides of writing direction are written out (`visible`), a line ends with a line feed; nothing else
+    changes.
+    """
+    shown = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return f"'{shown}" if shown.lstrip(" \n").startswith(_FORMULA) else shown
+
+
+def write_csv(
+    answers: Iterable[Answer],
+    task: Task,
+    stream: TextIO,
+    run: str,
+    what: Literal["selection", "ranking"] = "selection",
+    header: bool = True,
+) -> Written:
+    """Write a run in long form: one line a sentence of an instance's selection or ranking.
+
+    Parameters
+    ----------
+    answers : iterable of Answer
+        With papers, there are two more columns: section and text.
+    task : Task
+    stream : text stream
+        Opened with ``newline=""``.
+    run : str
+        The run's name in its column.
+    what : {"selection", "ranking"}
+        Only the picks in their order, or every ranked sentence by rank, and then picks without a rank.
+    header : bool
+        Whether the columns' names come first.
+
+    Notes
+    -----
+    ``pick`` and ``rank`` count from 1 and are empty where there is none, ``sentence`` is the 0-based index,
+    ``picked`` 1 or 0; ``covers`` and ``newly_covered`` are labels of the task's aspects, the latter those
+    that no earlier pick covers. An instance without any line of this kind has one with a ``note``.
+    """
+    tally = Tally(task)
+    rows = csv.writer(stream, lineterminator="\n")
+    first = True
+    for answer in answers:
+        if first and header:
+            rows.writerow([*COLUMNS, *(TEXT_COLUMNS if answer.instance else ())])
+        first = False
+        key = (cell(run), task.name, cell(answer.instance_id))
+        picks = tally.add(answer)
+        lines = [] if picks is None else list(_lines(answer, task, picks, what))
+        tally.n_rows += len(lines)
+        rows.writerows((*key, *line) for line in lines)
+        if not lines:
+            beside = [""] * len(TEXT_COLUMNS) if answer.instance else []
+            rows.writerow((*key, *[""] * 7, cell(_why_none(tally, answer)), *beside))
+    if first and header:
+        rows.writerow(COLUMNS)
+    return tally.written()
+
+
+def _lines(
+    answer: Answer, task: Task, picks: tuple[int, ...], what: str
+) -> Iterator[tuple[str | int | float, ...]]:
+    if answer.retrieval is None:
+        return
+    aspects = answer.evidence.focused(task.focus)
+    covers = answer.evidence.covers(task.focus)
+    gains = {gain.sentence: gain for gain in marginal_gains(picks, covers)}
+    number = {index: place for place, index in enumerate(picks, start=1)}
+    rank, score = places_and_scores(answer.retrieval)
+    listed = picks if what == "selection" else tuple(dict.fromkeys((*answer.retrieval.ranking, *picks)))
+    for index in listed:
+        gain = gains.get(index, Gain(index, (), (), None))
+        line = (
+            number.get(index, ""),
+            rank.get(index, ""),
+            index,
+            score.get(index, ""),
+            int(index in number),
+            " ".join(aspect.label for aspect in aspects if index in aspect.sentence_indices),
+            " ".join(aspects[position].label for position in gain.new),
+            "",
+        )
+        if answer.instance is None:
+            yield line
+        else:
+            yield (*line, cell(answer.instance.sections[index]), cell(answer.instance.sentences[index]))
+
+
+def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, float]]:
+    """Rank from 1 and score by sentence index; sentences that were not ranked are in neither."""
+    rank = {index: place for place, index in enumerate(retrieval.ranking, start=1)}
+    return rank, dict(zip(retrieval.ranking, retrieval.scores, strict=False))
+
+
+def _why_none(tally: Tally, answer: Answer) -> str:
+    if answer.retrieval is not None:
+        return "no sentence was picked"
+    name = answer.instance_id
+    return f"skipped: {tally.skipped[name]}" if name in tally.skipped else f"no answer: {answer.reason}"
+
+
+def write_predictions(answers: Iterable[Answer], task: Task, stream: TextIO) -> Written:
+    """Write a prediction file, ``{"instance id": [sentence index, ...], ...}``, one instance a line."""
+    tally = Tally(task)
+    comma = "{"
+    for answer in answers:
+        picks = tally.add(answer)
+        if picks is not None:
+            stream.write(f"{comma}\n{json.dumps(answer.instance_id)}: {json.dumps(picks)}")
+            comma, tally.n_rows = ",", tally.n_rows + 1
+    stream.write("\n}\n" if comma == "," else "{}\n")
+    return tally.written()
+
+
+def write_json(
+    run: RunInfo,
+    dataset: DatasetInfo,
+    answers: Iterable[tuple[Task, Score, Iterable[Answer]]],
+    stream: TextIO,
+    versions: Mapping[str, str],
+) -> dict[str, Written]:
+    """Write all that is known of a run as one JSON document, an instance at a time.
+
+    Its keys: ``run``, ``retriever``, ``settings``, ``label``, ``variant``, ``created_at``, ``dataset``
+    (``name``, ``sha256``, ``n_instances``), ``versions``, and ``tasks``: by name the ``score`` as
+    `Score.as_dict` has it and ``instances``, by id ``selection``, ``ranking``, ``scores``, ``seconds`` and
+    ``aspect_recall`` (``null`` where it is not scored), or ``error``.
+
+    Returns
+    -------
+    dict of str to Written
+        By task name.
+    """
+    head: dict[str, Any] = {
+        "run": run.id,
+        "retriever": run.retriever,
+        "settings": dict(run.settings),
+        "label": run.label,
+        "variant": run.variant,
+        "created_at": run.created_at,
+        "dataset": {
+            "name": dataset.name,
+            "sha256": dataset.sha256,
+            "n_instances": dataset.n_instances,
+        },
+        "versions": dict(versions),
+    }
+    written: dict[str, Written] = {}
+    stream.write(_json(head)[:-1] + ',\n"tasks": {')
+    for task, score, given in answers:
+        before = "," if written else ""
+        stream.write(f'{before}\n{_json(task.name)}: {{"score": {_json(score.as_dict())},\n"instances": {{')
+        written[task.name] = _write_instances(task, score, given, stream)
+        stream.write("\n}}")
+    stream.write("\n}}\n")
+    return written
+
+
+def _write_instances(task: Task, score: Score, answers: Iterable[Answer], stream: TextIO) -> Written:
+    tally, comma = Tally(task), ""
+    for answer in answers:
+        picks = tally.add(answer)
+        record: dict[str, Any]
+        if picks is None or answer.retrieval is None:
+            record = {"error": _why_none(tally, answer)}
+        else:
+            record = {
+                "selection": picks,
+                "ranking": answer.retrieval.ranking,
+                "scores": [value if value - value == 0 else None for value in answer.retrieval.scores],
+                "seconds": answer.retrieval.seconds,
+                "aspect_recall": score.per_instance.get(answer.instance_id),
+            }
+            tally.n_rows += 1
+        stream.write(f"{comma}\n{_json(answer.instance_id)}: {_json(record)}")
+        comma = ","
+    return tally.written()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, allow_nan=False)

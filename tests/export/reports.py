@@ -1,0 +1,70 @@
+"""Reports to test with: one harmless, one hostile in every text."""
+
+from __future__ import annotations
+
+from evidencebench_core.data import Aspect, EvidenceSet
+from evidencebench_core.export import ReportInput
+from evidencebench_core.retrievers import Retrieval
+
+__all__ = ["HOSTILE", "report"]
+
+HOSTILE = (
+    "</title></style></script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    "--><!--]]>\"'><a href=javascript:alert(1)>&lt;b&gt; ${body} \x00\x1b[31m\u202eevil\u2066\ufeff\u0085 `'"
+)
+
+
+def report(text: str = "", **others: object) -> ReportInput:
+    """A paper of eight sentences; ``text`` stands at the end of every text there is.
+
+    x is covered by 2 and 5, y by 5, z by 6 and w by none; the picks are 5, 2, 4.
+    """
+    sentences = [
+        "A title",
+        "Background.",
+        "Tea was drunk.",
+        "Results",
+        "Salt rose.",
+        "Pressure fell.",
+        "It hurt.",
+        "End.",
+    ]
+    types = ["section_name", "abstract", "abstract", "section_name", *["normal_paragraph"] * 4]
+    sections = ["A title", "Abstract", "Abstract", *["Results"] * 5]
+    aspects = {"x": (2, 5), "y": (5,), "z": (6,), "w": ()}
+    fields: dict[str, object] = {
+        "hypothesis": f"Tea lowers pressure.{text}",
+        "sentences": tuple(f"{sentence}{text}" for sentence in sentences),
+        "sentence_types": tuple(types),
+        "sections": tuple(f"{section}{text}" for section in sections),
+        "retrieval": Retrieval(
+            (5, 2, 7, 4),
+            (0.9, 0.5, 0.25, 0.125),
+            (5, 2, 4),
+            0.25,
+            {f"prompt{text}": f"line one\nline two{text}"},
+        ),
+        "title": f"A title{text}",
+        "paper_id": f"PMC1{text}",
+        "source": f"J. Tea{text}",
+        "retriever": f"bm25{text}",
+        "settings": {f"k1{text}": 1.5, "of": (f"a{text}", "b")},
+        "task": f"ER@3{text}",
+        "budget": 3,
+        "evidence": EvidenceSet(
+            8,
+            tuple(
+                Aspect(f"{name}{text}", indices, name == "y", f"A{number}{text}", f"what {name} says{text}")
+                for number, (name, indices) in enumerate(aspects.items(), start=1)
+            ),
+            optimal=2,
+            results_optimal=1,
+        ),
+        "left_out": {f"tables{text}": 2, "figures": 1, "references": 0},
+        "notes": (f"No abstract was recognised.{text}",),
+        "explanations": {5: f"It names the outcome.{text}"},
+        "command": f"evidencebench find 'a b.pdf'{text}",
+        "created_at": f"2026-11-21T10:48:30+00:00{text}",
+        "versions": {f"python{text}": f"3.11{text}"},
+    }
+    return ReportInput(**(fields | others))  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""Datasets back to the benchmark's JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.data import Store, ingest, iter_raw, open_store
+from evidencebench_core.errors import InstanceError, SettingError, UnknownNameError
+from evidencebench_core.export import export_dataset, stream_dataset, write_benchmark
+from evidencebench_core.export.dataset import LAYOUTS
+from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
+
+TRAIN_BLOB = "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"  # git's id of the released train file
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store.sqlite")
+
+
+def git_blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
+
+
+@pytest.mark.realdata
+def test_the_released_train_file_comes_back_byte_for_byte(
+    store: Store, train_path: Path, tmp_path: Path
+) -> None:
+    info = ingest(store, train_path, "train").dataset
+    out = tmp_path / "out.json"
+    told = export_dataset(store, "train", out)
+    assert git_blob(out.read_bytes()) == TRAIN_BLOB
+    assert (told.identical, told.n_instances, told.sha256) == (True, 96, info.sha256)
+    again = open_store(tmp_path / "again.sqlite")
+    ingest(again, out, "train")
+    assert again.ids("train") == store.ids("train")
+    assert list(again.iter("train")) == list(store.iter("train"))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_usual_layout_comes_back(store: Store, tmp_path: Path, layout) -> None:
+    raws = tiny_dataset()
+    raws["tiny_0"]["hypothesis"] = 'Café au lait \u2028 lowers \\ " blood pressure.\n'
+    text = json.dumps(raws, indent=layout.indent, ensure_ascii=layout.ascii) + layout.end
+    (tmp_path / "in.json").write_bytes(text.encode())
+    ingest(store, tmp_path / "in.json", "in")
+    told = export_dataset(store, "in", tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_bytes() == text.encode()
+    assert told.identical
+    assert told.layout == layout
+
+
+def test_another_layout_gives_equal_instances_and_the_same_bytes_twice(store: Store, tmp_path: Path) -> None:
+    raws = tiny_dataset()
+    lines = "".join(json.dumps({name: raw}) + "\n" for name, raw in raws.items())
+    (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
+    ingest(store, tmp_path / "in.jsonl", "in")
+    told = export_dataset(store, "in", tmp_path / "one.json")
+    export_dataset(store, "in", tmp_path / "two.json")
+    assert told.identical is False
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    assert (tmp_path / "one.json").read_text() == json.dumps(raws, indent=4)
+    assert told.sha256 == hashlib.sha256((tmp_path / "one.json").read_bytes()).hexdigest()
+
+
+def test_keys_we_do_not_know_and_their_order_are_kept(store: Store, tmp_path: Path) -> None:
+    raw = raw_instance(6, {"x": [1], "y": [2, 3]}, ["y"], synthetic=True, reviewer={"b": [1, None], "a": 0.5})
+    shuffled = {key: raw[key] for key in reversed(raw)}
+    shuffled["sentence_index2aspects"] = dict(reversed(shuffled["sentence_index2aspects"].items()))
+    ingest(store, written({"z": shuffled, "a": raw}, tmp_path / "in.json"))
+    export_dataset(store, "in", tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_bytes() == (tmp_path / "in.json").read_bytes()
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(store, written(tiny_dataset(), tmp_path / "in.json"))
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "out.json").write_text("before")
+
+    def broken(_store: Store, _dataset: str, _instance: str) -> dict[str, Any]:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Store, "raw", broken)
+    with pytest.raises(SettingError, match="No space left"):
+        export_dataset(store, "in", folder / "out.json")
+    assert [path.name for path in folder.iterdir()] == ["out.json"]
+    assert (folder / "out.json").read_text() == "before"
+
+
+def test_places_that_cannot_be_written(store: Store, tmp_path: Path) -> None:
+    ingest(store, written(tiny_dataset(), tmp_path / "in.json"))
+    with pytest.raises(SettingError, match="cannot be written"):
+        export_dataset(store, "in", tmp_path / "no" / "such" / "folder.json")
+    with pytest.raises(SettingError, match="cannot be written"):
+        export_dataset(store, "in", tmp_path)
+    with pytest.raises(UnknownNameError):
+        export_dataset(store, "out", tmp_path / "out.json")
+
+
+def test_raw_instances_are_checked_on_the_way_out() -> None:
+    good = raw_instance(4, {"x": [1]})
+    stream = io.BytesIO()
+    told = write_benchmark([("a", good), ("b", good)], stream)
+    assert stream.getvalue() == json.dumps({"a": good, "b": good}, indent=4).encode()
+    assert (told.n_instances, told.identical) == (2, None)
+    with pytest.raises(InstanceError, match="paper_id"):
+        write_benchmark([("a", {**good, "paper_id": 3})], io.BytesIO())
+    with pytest.raises(SettingError, match="twice"):
+        write_benchmark([("a", good), ("a", good)], io.BytesIO())
+    with pytest.raises(SettingError, match="none"):
+        write_benchmark([], io.BytesIO())
+
+
+@given(st.integers(1, 4), st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
+def test_what_is_written_is_read_again(n_instances: int, text: str) -> None:
+    raws = raw_dataset(n_instances, 8)
+    raws["tiny_0"]["hypothesis"] = text
+    raws = {f"{text}{number}": raw for number, raw in enumerate(raws.values())}
+    stream = io.BytesIO()
+    write_benchmark(raws.items(), stream)
+    assert list(json.loads(stream.getvalue()).items()) == list(raws.items())
+
+
+def test_a_pipe_gets_the_same(store: Store, tmp_path: Path) -> None:
+    info = ingest(store, written(tiny_dataset(), tmp_path / "in.json")).dataset
+    stream = io.BytesIO()
+    assert stream_dataset(store, info, stream).identical
+    assert stream.getvalue() == (tmp_path / "in.json").read_bytes()
+    (tmp_path / "out.json").write_bytes(stream.getvalue())
+    assert dict(iter_raw(tmp_path / "out.json")) == tiny_dataset()

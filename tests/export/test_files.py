@@ -1,0 +1,68 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.errors import SettingError
+from evidencebench_core.export import whole_file
+
+
+def test_a_new_file_has_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+    usual, new, old = tmp_path / "usual", tmp_path / "new", tmp_path / "old"
+    usual.touch()
+    old.write_text("before")
+    old.chmod(0o640)
+    for path in (new, old):
+        with whole_file(path) as stream:
+            stream.write(b"whole")
+        assert path.read_bytes() == b"whole"
+    assert stat.S_IMODE(new.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_an_error_in_the_block_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("before")
+
+    def written_halfway() -> None:
+        with whole_file(path) as stream:
+            stream.write(b"half")
+            raise KeyError("ours")
+
+    with pytest.raises(KeyError):
+        written_halfway()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("before")
+    link.symlink_to(target)
+    with whole_file(link) as stream:
+        stream.write(b"after")
+    assert link.is_symlink()
+    assert target.read_text() == "after"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with whole_file(pipe) as stream:
+        stream.write(b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="it is a folder"), whole_file(tmp_path):
+        pytest.fail("the block must not run")

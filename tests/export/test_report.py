@@ -1,0 +1,257 @@
+"""The one-file report: what it says, and that no text in it is ever markup."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.palette import DARK_PAGE, LIGHT_PAGE, MARKS, contrast
+from evidencebench_core.data import ingest, open_store, parse_instance
+from evidencebench_core.errors import SelectionError, SettingError
+from evidencebench_core.export import answers_of, report_html, report_of, run_html
+from evidencebench_core.export.report import page as report_page
+from evidencebench_core.export.report.page import counted, moment
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunStore, execute, score_run
+from evidencebench_core.tasks import task_named
+from tests.export.reports import HOSTILE, report
+from tests.factories import raw_instance, tiny_dataset, written
+
+VOID = {"meta", "br", "img", "link", "input"}
+
+
+class Skeleton(HTMLParser):
+    """Tags with their attributes' names, and the texts between them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, tuple[str, ...]]] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.comments: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(name for name, _ in attrs)))
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_hostile_texts_change_no_tag(plain: bool) -> None:
+    harmless, hostile = (Skeleton(report_html(report(text), plain)) for text in ("", HOSTILE))
+    assert hostile.tags == harmless.tags
+    assert hostile.comments == harmless.comments == []
+    assert not {tag for tag, _ in hostile.tags} & {"script", "img", "iframe", "link", "object", "form"}
+    assert not any(name.startswith("on") for name, _ in hostile.attributes)
+    assert all(str(value).startswith("#s") for name, value in hostile.attributes if name == "href")
+    assert "<script>alert(1)</script>" in hostile.text  # to be read, as text
+
+
+def test_odd_characters_are_written_out() -> None:
+    page = report_html(report(HOSTILE))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]", page)
+    assert "[U+202E]evil[U+2066][U+FEFF]" in page
+    assert "[U+0000][U+001B][31m" in page
+
+
+@given(st.text(max_size=30))
+def test_any_text_at_all(text: str) -> None:
+    # Halves of surrogate pairs included: the page can always be written.
+    page = report_html(report(text))
+    page.encode()
+    assert Skeleton(page).tags == Skeleton(report_html(report())).tags
+
+
+def test_nothing_is_asked_of_the_internet() -> None:
+    page = report_html(report())
+    assert "default-src 'none'" in page
+    assert not re.search(r"https?://|url\(|@import|src=", page)
+
+
+def test_what_each_pick_adds_by_hand() -> None:
+    # 5 covers x and y: 2 of 4 aspects. 2 covers x again. 4 covers nothing. z is missed, w has no sentence.
+    text = Skeleton(report_html(report())).text
+    assert "3 sentences picked, in this order" in text
+    assert "adds A1, A2 · Aspect Recall so far 50.0% · place 1 of 4 in the ranking · score 0.9" in text
+    assert "adds nothing new, repeats A1 · Aspect Recall so far 50.0% · place 2 of 4" in text
+    assert "covers no study aspect · Aspect Recall so far 50.0% · place 4 of 4" in text
+    assert "Each with the sentences that cover it. 2 of 4 are found: Aspect Recall 50.0%." in text
+    assert "A3 what z says 6 missed" in text
+    assert "A4 what w says none missed" in text
+    assert "A2 (result) what y says 5 pick 1" in text
+
+
+def test_the_head_says_what_was_searched_and_what_was_not() -> None:
+    text = Skeleton(report_html(report())).text
+    assert "Evidence in one paper · 21 November 2026, 10:48 UTC" in text
+    assert "J. Tea · PMC1" in text
+    assert "8 sentences of the paper were searched, 2 headings among them." in text
+    assert "Left out, and not searched: tables (2), figures (1)." in text  # no references met: not named
+    assert "No abstract was recognised." in text
+    assert "no medical advice" in text
+
+
+def test_context_is_of_the_same_section_and_no_heading() -> None:
+    page = report_html(report())
+    context = [text for _, text in re.findall(r'<p class="context"( dir="auto")>([^<]+)</p>', page)]
+    # 5 stands between 4 and 6; after 2 comes a heading, so only 1; 4 stands after a heading, so only 5.
+    assert context == ["Salt rose.", "It hurt.", "Background.", "Pressure fell."]
+
+
+def test_marks_of_the_whole_paper() -> None:
+    page = report_html(report())
+    css = {index: names for names, index in re.findall(r'<li class="([^"]+)" id="s(\d)"', page)}
+    assert css == {
+        "0": "s heading",
+        "1": "s",
+        "2": "s both",
+        "3": "s heading",
+        "4": "s picked",
+        "5": "s both",
+        "6": "s missed",
+        "7": "s",
+    }
+
+
+def test_without_gold_there_are_places_and_reasons_and_no_scores() -> None:
+    text = Skeleton(report_html(report(evidence=None))).text
+    assert "Aspect Recall" not in text
+    assert "adds" not in text
+    assert "Study aspects" not in text
+    assert "place 1 of 4 in the ranking · score 0.9" in text
+    assert "It names the outcome." in text
+
+
+def test_plain_words() -> None:
+    text = Skeleton(report_html(report(), plain=True)).text
+    assert "The 3 sentences to read first" in text
+    assert "It names the outcome." in text
+    for word in (
+        "Aspect Recall",
+        "aspect",
+        "ranking",
+        "score",
+        "ER@3",
+        "K =",
+        "retriever",
+        "bm25",
+        "PMC1",
+        "sentence 5",
+    ):
+        assert word not in text
+    assert text.count("no medical advice") == 2
+
+
+def test_the_command_and_the_settings_are_there() -> None:
+    text = Skeleton(report_html(report())).text
+    assert "evidencebench find 'a b.pdf'" in text
+    assert "k1 1.5" in text
+    assert "of a, b" in text
+    assert "budget K = 3" in text
+    assert "line one line two" in text
+
+
+def test_it_is_the_same_for_the_same_input() -> None:
+    assert report_html(report()) == report_html(report())
+
+
+def test_no_picks_and_a_moment_that_is_none() -> None:
+    text = Skeleton(report_html(report(retrieval=Retrieval((), (), ()), created_at="", left_out={}))).text
+    assert "0 sentences picked" in text
+    assert "No sentence was picked." in text
+    assert "Left out" not in text
+    assert moment("yesterday") == "yesterday"
+    assert (counted(1, "tables"), counted(1200, "tables")) == ("1 table", "1,200 tables")
+
+
+def test_a_repeated_pick_is_shown_once() -> None:
+    assert report_html(report(retrieval=Retrieval((5,), (1.0,), (5, 5)))).count('class="number"') == 1
+
+
+def test_long_details_are_cut() -> None:
+    page = report_html(report(retrieval=Retrieval((), (), (), 0, {"answer": "x" * 50_000, "blank": " "})))
+    assert len(re.findall("x{1000,}…", page)) == 1
+    assert "blank" not in page
+
+
+def test_sentences_that_the_paper_does_not_have() -> None:
+    with pytest.raises(SelectionError, match="sentence 8"):
+        report(retrieval=Retrieval((), (), (8,)))
+    with pytest.raises(SelectionError, match="ranking"):
+        report(retrieval=Retrieval((-1,), (1.0,), ()))
+    with pytest.raises(SettingError, match="7 sections"):
+        report(sections=("x",) * 7)
+
+
+def test_the_report_on_an_instance() -> None:
+    raw = raw_instance(["# The title", "> We found.", "More."], {"x": [1], "y": [2]}, ["y"], synthetic=True)
+    instance = parse_instance("i", raw)
+    made = report_of(instance, Retrieval((1,), (1.0,), (1,)), task_named("result-er@optimal"), command="c")
+    assert (made.title, made.task, made.focus, made.budget) == (
+        "The title",
+        "Result-ER@Optimal",
+        "results",
+        1,
+    )
+    assert made.covers == (frozenset({2}),)
+    assert made.labels == ("A2",)
+    assert "invented" in made.notes[0]
+    assert made.command == "c"
+    assert report_of(instance, Retrieval((), (), ()), evidence=None).covers == ()
+
+
+def test_colours_are_those_of_the_app() -> None:
+    css = Path(report_page.__file__).with_name("report.css").read_text(encoding="utf-8")
+    light, dark = css.split("prefers-color-scheme: dark")[:2]
+    for scheme, page, is_dark in ((light, LIGHT_PAGE, False), (dark, DARK_PAGE, True)):
+        found = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", scheme))
+        assert found["page"] == page
+        for mark, hue in MARKS.items():
+            assert found[mark] == hue.on(is_dark)
+        for name in ("text", "quiet", "accent"):
+            assert contrast(found[name], page) >= 4.5
+
+
+def test_the_page_of_a_run(tmp_path: Path) -> None:
+    raws = tiny_dataset()
+    raws["tiny_1"]["hypothesis"] = HOSTILE
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, written(raws, tmp_path / "tiny.json"))
+    (*_, last) = execute(store, "tiny", "lead", tasks=["result-er@5"], limit=5)
+    run, score = RunStore(store).run(last.run_id), score_run(store, last.run_id, "result-er@5")
+    answers = answers_of(store, run.id, with_papers=True)
+    whole = Skeleton(run_html(run, score, answers, "evidencebench export x", {"python": "3"}))
+    # tiny_4 has no result aspects and tiny_5 was not asked: both are on the page and say so.
+    assert [tag for tag, _ in whole.tags].count("details") == 6
+    assert "skipped: it has no result aspects" in whole.text
+    assert "no answer: it was not asked" in whole.text
+    assert "4 scored, 1 skipped, 1 without an answer, 0 answered with no sentence" in whole.text
+    assert f"Aspect Recall {100 * score.aspect_recall:.1f}%" in whole.text
+    assert "script" not in {tag for tag, _ in whole.tags}
+    some = Skeleton(run_html(run, score, answers, limit=2))
+    assert [tag for tag, _ in some.tags].count("details") == 2
+    assert "The first 2 of 6 instances." in some.text

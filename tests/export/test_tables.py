@@ -1,0 +1,171 @@
+"""CSV, JSON and prediction files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.data import Instance, Store, ingest, open_store, parse_instance
+from evidencebench_core.export import answers_of, versions, write_csv, write_json, write_predictions
+from evidencebench_core.export.answers import Answer
+from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunStore, execute, predictions_from, score_predictions, score_run
+from evidencebench_core.tasks import task_named
+from tests.factories import raw_instance, tiny_dataset, written
+
+TASK = task_named("er@3")
+SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, it fell.", "The end."]
+
+
+def made(name: str = "i") -> Instance:
+    # x is covered by 1 and 2, y by 2, z by 4
+    return parse_instance(name, raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
+
+
+def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Answer:
+    instance = made()
+    retrieval = None if picks is None else Retrieval((2, 1, 0), (0.5, -0.25, -0.25), tuple(picks))
+    reason = "" if picks is not None else "=it broke"
+    return Answer(name, instance.evidence, retrieval, reason, instance if with_paper else None)
+
+
+def csv_rows(*answers: Answer, what: str = "selection") -> list[dict[str, str]]:
+    stream = io.StringIO(newline="")
+    write_csv(answers, TASK, stream, "run-1", what)  # type: ignore[arg-type]
+    return list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
+
+
+def test_picks_by_hand() -> None:
+    # 1 covers x; 2 covers x again and y anew; 4 was not ranked, so it has neither rank nor score.
+    rows = csv_rows(answer([1, 2, 4], with_paper=False))
+    assert list(rows[0]) == list(COLUMNS)
+    shown = [
+        (row["pick"], row["rank"], row["sentence"], row["score"], row["covers"], row["newly_covered"])
+        for row in rows
+    ]
+    assert shown == [
+        ("1", "2", "1", "-0.25", "A1", "A1"),
+        ("2", "1", "2", "0.5", "A1 A2", "A2"),
+        ("3", "", "4", "", "A3", "A3"),
+    ]
+    assert {(row["run"], row["task"], row["instance"], row["picked"]) for row in rows} == {
+        ("run-1", "er@3", "i", "1")
+    }
+
+
+def test_the_ranking_and_picks_outside_of_it() -> None:
+    rows = csv_rows(answer([1, 4]), what="ranking")
+    shown = [(row["sentence"], row["rank"], row["pick"], row["picked"]) for row in rows]
+    assert shown == [("2", "1", "", "0"), ("1", "2", "1", "1"), ("0", "3", "", "0"), ("4", "", "2", "1")]
+
+
+def test_formulas_are_text_and_numbers_stay_numbers() -> None:
+    rows = csv_rows(answer([1, 3], name="@sum"))
+    assert list(rows[0]) == [*COLUMNS, *TEXT_COLUMNS]
+    assert [row["text"] for row in rows] == ["'=1+1 was found.", "'-5 mmHg, it fell."]
+    assert rows[0]["score"] == "-0.25"
+    assert rows[0]["instance"] == "'@sum"
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1", "\n=1", "＝1", "－1"])
+def test_every_beginning_of_a_formula_is_quoted(text: str) -> None:
+    assert cell(text) == f"'{text}".replace("\r", "\n")
+
+
+@pytest.mark.parametrize("text", ["", "1-2", "p = 0.05", "'quoted'", "a\t=1"])
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert cell(text) == text
+
+
+def test_instances_without_a_line_say_why() -> None:
+    rows = csv_rows(answer([], "empty"), answer(None, "broken"))
+    assert [(row["instance"], row["sentence"], row["note"]) for row in rows] == [
+        ("empty", "", "no sentence was picked"),
+        ("broken", "", "no answer: =it broke"),
+    ]
+    assert {len(row) for row in rows} == {len(COLUMNS) + len(TEXT_COLUMNS)}
+    assert None not in [*rows[0].values(), *rows[1].values()]
+    assert csv_rows() == []
+
+
+def test_what_could_steer_a_terminal_is_written_out() -> None:
+    assert cell("\x1b[31mred \u202e\x00\x9b\n\ttail") == "[U+001B][31mred [U+202E][U+0000][U+009B]\n\ttail"
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"], include_characters="\n\t\r"), max_size=40)
+)
+def test_any_text_comes_back(text: str) -> None:
+    # Line breaks, quotes and separators within a text do not make rows or columns of their own.
+    instance = parse_instance("i", raw_instance([text, "b"], {"x": [1]}))
+    given_answer = Answer("i", instance.evidence, Retrieval((0,), (1.0,), (0,)), "", instance)
+    (row,) = csv_rows(given_answer)
+    lines = instance.sentences[0].replace("\r\n", "\n").replace("\r", "\n")
+    assert row["text"].removeprefix("'") == lines.removeprefix("'")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
+    return store
+
+
+def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None:
+    (*_, last) = execute(store, "tiny", "bm25", tasks=["result-er@5"])
+    path, stream = tmp_path / "mine.json", io.StringIO()
+    told = write_predictions(answers_of(store, last.run_id), task_named("result-er@5"), stream)
+    path.write_text(stream.getvalue(), encoding="utf-8")
+    predictions = predictions_from(path)
+    assert len(predictions) == told.n_instances == 5
+    assert told.skipped == {"tiny_4": "it has no result aspects"}
+    assert score_predictions(store, "tiny", predictions, "result-er@5") == score_run(
+        store, last.run_id, "result-er@5"
+    )
+
+
+def test_no_predictions_at_all() -> None:
+    stream = io.StringIO()
+    write_predictions([], TASK, stream)
+    assert json.loads(stream.getvalue()) == {}
+
+
+def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
+    (*_, last) = execute(store, "tiny", "bm25", {"k1": 1.2}, tasks=["er@3", "result-er@5"], limit=5)
+    run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
+    tasks = [task_named("er@3"), task_named("result-er@5")]
+    answers = [(task, score_run(store, run.id, task), answers_of(store, run.id, task)) for task in tasks]
+    told = write_json(run, info, answers, stream, {"python": "3.x"})
+    document = json.loads(stream.getvalue())
+    assert document["run"] == run.id
+    assert document["settings"] == {"k1": 1.2, "b": 0.75, "epsilon": 0.25, "tokenisation": "word"}
+    assert document["dataset"] == {"name": "tiny", "sha256": info.sha256, "n_instances": 6}
+    assert document["versions"] == {"python": "3.x"}
+    first = document["tasks"]["er@3"]
+    assert first["score"]["aspect_recall"] == answers[0][1].aspect_recall
+    retrieval = RunStore(store).retrieval(run.id, "er@3", "tiny_0")
+    assert retrieval is not None
+    record = first["instances"]["tiny_0"]
+    assert tuple(record["selection"]) == retrieval.selection
+    assert tuple(record["scores"]) == retrieval.scores
+    assert record["aspect_recall"] == answers[0][1].per_instance["tiny_0"]
+    assert first["instances"]["tiny_5"] == {"error": "no answer: it was not asked"}
+    assert document["tasks"]["result-er@5"]["instances"]["tiny_4"] == {
+        "error": "skipped: it has no result aspects"
+    }
+    assert told["er@3"].unanswered == {"tiny_5": "it was not asked"}
+
+
+def test_versions_name_python_and_this_package() -> None:
+    found = versions()
+    assert found["python"].startswith("3.")
+    assert "evidencebench-explorer" in found
+    assert "numpy" in found

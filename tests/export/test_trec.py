@@ -1,0 +1,253 @@
+"""TREC runs and diversity qrels: what the lines say, and that ir_measures scores them as we do."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.data import Aspect, EvidenceSet, ingest, open_store
+from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
+from evidencebench_core.export import answers_of, trec_id, write_qrels, write_run
+from evidencebench_core.export.answers import Answer
+from evidencebench_core.metrics import aspect_recall
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import execute, score_run
+from evidencebench_core.tasks import Task, score, task_named
+from tests.factories import tiny_dataset, written
+
+ER_AT_3 = task_named("er@3")
+
+
+def evidence(
+    n_sentences: int, aspects: Mapping[str, Sequence[int]], results: Sequence[str] = ()
+) -> EvidenceSet:
+    return EvidenceSet(
+        n_sentences,
+        tuple(
+            Aspect(name, tuple(sorted(indices)), name in results, f"A{number}")
+            for number, (name, indices) in enumerate(aspects.items(), start=1)
+        ),
+        optimal=2,
+        results_optimal=1 if results else None,
+    )
+
+
+def answer(name: str, gold: EvidenceSet, picks: Sequence[int] | None, ranking: Sequence[int] = ()) -> Answer:
+    if picks is None:
+        return Answer(name, gold, None, "the server was silent")
+    scores = tuple(1.0 for _ in ranking)
+    return Answer(name, gold, Retrieval(tuple(ranking), scores, tuple(picks)))
+
+
+def run_text(answers: Iterable[Answer], task: Task, what: str = "selection") -> tuple[str, object]:
+    stream = io.StringIO()
+    told = write_run(answers, task, stream, "my run", what)  # type: ignore[arg-type]
+    return stream.getvalue(), told
+
+
+def qrels_text(gold: Iterable[tuple[str, EvidenceSet]], task: Task) -> tuple[str, object]:
+    stream = io.StringIO()
+    told = write_qrels(gold, task, stream)
+    return stream.getvalue(), told
+
+
+def subtopic_recall(run: str, qrels: str, k: int) -> dict[str, float]:
+    """Of ir_measures, by the original instance id; files are read as ir_measures reads them."""
+    measure = ir_measures.parse_measure(f"StRecall@{k}")
+    scored = ir_measures.iter_calc(
+        [measure],
+        list(ir_measures.read_trec_qrels(qrels + "\n")),
+        list(ir_measures.read_trec_run(run + "\n")),
+    )
+    return {unquote(metric.query_id): metric.value for metric in scored}
+
+
+GOLD = evidence(9, {"x": [4, 1], "y": [], "z": [7]}, results=["z"])
+
+
+def test_lines_of_a_run_by_hand() -> None:
+    # Three picks: scores count down from 3, whatever the retriever's own were.
+    text, _ = run_text([answer("i 1", GOLD, [7, 0, 4])], ER_AT_3)
+    assert text == "i%201 Q0 7 1 3 my%20run\ni%201 Q0 0 2 2 my%20run\ni%201 Q0 4 3 1 my%20run\n"
+
+
+def test_lines_of_the_qrels_by_hand() -> None:
+    # Aspect y is covered by no sentence: it counts, with a document that no run can find.
+    text, told = qrels_text([("i", GOLD)], ER_AT_3)
+    assert text == "i 1 1 1\ni 1 4 1\ni 2 none 1\ni 3 7 1\n"
+    assert told.n_rows == 4
+    assert told.notes == ("1 aspect is covered by no sentence, and found by no run: docid none.",)
+    # The result tasks ask for z alone, and it keeps the number of its label, A3.
+    assert qrels_text([("i", GOLD)], task_named("result-er@5"))[0] == "i 3 7 1\n"
+
+
+def test_uncovered_aspects_count_in_both() -> None:
+    # Of x, y and z, picking 1 covers x: 1/3, not 1/2.
+    run, qrels = run_text([answer("i", GOLD, [1])], ER_AT_3)[0], qrels_text([("i", GOLD)], ER_AT_3)[0]
+    assert subtopic_recall(run, qrels, 3) == {"i": pytest.approx(1 / 3)}
+
+
+def test_ties_keep_the_order_of_the_ranking() -> None:
+    # All scores are equal; TREC's tools would order such a run by docid, highest first, and find 8 before 1.
+    ranking = [1, 8, 3]
+    gold = evidence(9, {"x": [1], "y": [8]})
+    run, _ = run_text([answer("i", gold, [1], ranking)], ER_AT_3, "ranking")
+    assert [line.split()[2] for line in run.splitlines()] == ["1", "8", "3"]
+    assert subtopic_recall(run, qrels_text([("i", gold)], ER_AT_3)[0], 1) == {"i": 0.5}
+
+
+def test_a_selection_beyond_the_budget_is_cut_and_told() -> None:
+    run, told = run_text([answer("i", GOLD, [0, 2, 3, 7])], ER_AT_3)
+    assert len(run.splitlines()) == 3
+    assert told.over_budget == ("i",)
+    assert any("cut to its first K" in line for line in told.lines())
+
+
+def test_repeated_picks_are_written_once() -> None:
+    assert len(run_text([answer("i", GOLD, [7, 7, 1])], ER_AT_3)[0].splitlines()) == 2
+
+
+def test_nothing_is_left_out_in_silence() -> None:
+    bare = evidence(9, {"x": [1]})
+    answers = [
+        answer("empty", GOLD, []),
+        answer("silent", GOLD, None),
+        answer("none", bare, None),
+        answer("fine", GOLD, [7]),
+    ]
+    text, told = run_text(answers, task_named("result-er@5"))
+    assert {line.split()[0] for line in text.splitlines()} == {"fine"}
+    assert told.empty == ("empty",)
+    assert told.unanswered == {"silent": "the server was silent"}
+    assert told.skipped == {"none": "it has no result aspects"}
+    assert told.lines()[:3] == (
+        "1 instance without an answer: silent.",
+        "1 instance skipped, nothing to cover on this task: none.",
+        "1 instance answered with no sentence: empty.",
+    )
+    assert told.n_instances == 2  # "empty" is an answer
+    # ir_measures gives 0 to both: as ours for the empty one, and as --missing zero for the other.
+    qrels = qrels_text([(one.instance_id, one.evidence) for one in answers], task_named("result-er@5"))[0]
+    assert subtopic_recall(text, qrels, 5) == {"empty": 0, "silent": 0, "fine": 1}
+
+
+def test_which_measure_is_ours_is_told() -> None:
+    def last_note(task: str, what: str = "selection", picks: Sequence[int] = (7, 1)) -> str:
+        gold = evidence(40, {"x": [1]}, results=["x"])
+        return run_text([answer("i", gold, picks, range(40))], task_named(task), what)[1].notes[-1]
+
+    assert last_note("er@3") == "Aspect Recall is StRecall@3 of ir_measures, over the qrels."
+    assert last_note("er@optimal").startswith("Aspect Recall is StRecall@2 ")
+    assert "No single StRecall@k" in last_note("er@optimal", "ranking")
+    assert "at 20 sentences at most" in last_note("er@25")
+    assert "StRecall@40" in last_note("result-er@unconstrained", picks=range(40))
+
+
+def test_wrong_input_is_refused() -> None:
+    with pytest.raises(SelectionError, match="sentence 9"):
+        run_text([answer("i", GOLD, [9])], ER_AT_3)
+    with pytest.raises(SelectionError, match="sentence 9"):
+        run_text([answer("i", GOLD, [1], [9])], ER_AT_3, "ranking")
+    with pytest.raises(SettingError, match="selection, ranking"):
+        run_text([], ER_AT_3, "everything")
+
+
+ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
+
+
+@given(ids)
+def test_ids_are_safe_and_come_back(text: str) -> None:
+    safe = trec_id(text)
+    assert safe.isascii()
+    assert safe.split() == [safe]
+    assert unquote(safe) == text
+
+
+@st.composite
+def made_up(draw: st.DrawFn) -> tuple[EvidenceSet, list[int]]:
+    n_sentences = draw(st.integers(1, 12))
+    indices = st.lists(st.integers(0, n_sentences - 1), unique=True, max_size=6)
+    aspects = draw(st.lists(indices, min_size=1, max_size=5))
+    gold = evidence(n_sentences, {f"a{number}": found for number, found in enumerate(aspects)})
+    return gold, draw(indices)
+
+
+@given(st.dictionaries(ids, made_up(), min_size=1, max_size=4), st.integers(1, 6))
+def test_subtopic_recall_is_aspect_recall_on_made_up_instances(
+    instances: dict[str, tuple[EvidenceSet, list[int]]], k: int
+) -> None:
+    task = Task(f"er@{k}", "all", k)
+    gold = {name: one for name, (one, _) in instances.items()}
+    run, _ = run_text([answer(name, one, picks) for name, (one, picks) in instances.items()], task)
+    theirs = subtopic_recall(run, qrels_text(gold.items(), task)[0], k)
+    assert theirs.keys() == gold.keys()
+    for name, (one, picks) in instances.items():
+        assert theirs[name] == pytest.approx(aspect_recall(picks[:k], one.covers("all")), abs=1e-9)
+
+
+TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", TASKS)
+def test_subtopic_recall_is_aspect_recall_on_train(train_path: Path, tmp_path: Path, name: str) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, train_path, "train")
+    task = task_named(name)
+    (*_, last) = execute(store, "train", "abstract-tail", tasks=[name])
+    answers = answers_of(store, last.run_id)
+    run, told = run_text(answers, task)
+    qrels, _ = qrels_text(store.evidence_sets("train"), task)
+    ours = score_run(store, last.run_id, name)
+    assert ours.n_scored == (95 if task.focus == "results" else 96)
+    k = int(told.notes[-1].split("StRecall@")[1].split()[0])
+    theirs = subtopic_recall(run, qrels, k)
+    assert theirs == pytest.approx(dict(ours.per_instance), abs=1e-9)
+    assert np.mean(list(theirs.values())) == pytest.approx(ours.aspect_recall)
+    assert told.skipped.keys() == ours.skipped.keys()
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", TASKS)
+def test_random_selections_agree_on_train(train_path: Path, tmp_path: Path, name: str) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, train_path, "train")
+    task, rng = task_named(name), np.random.default_rng(20261121)
+    gold = dict(store.evidence_sets("train"))
+    asked = {one: found for one, found in gold.items() if found.focused(task.focus)}
+    picks = {
+        one: [
+            int(i) for i in rng.permutation(found.n_sentences)[: rng.integers(0, task.budget_for(found) + 1)]
+        ]
+        for one, found in asked.items()
+    }
+    run, told = run_text([answer(one, found, picks.get(one)) for one, found in gold.items()], task)
+    k = int(told.notes[-1].split("StRecall@")[1].split()[0])
+    ours = score(task, gold.items(), picks)
+    assert subtopic_recall(run, qrels_text(gold.items(), task)[0], k) == pytest.approx(
+        dict(ours.per_instance), abs=1e-9
+    )
+
+
+def test_answers_of_a_run(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
+    (*_, last) = execute(store, "tiny", "lead", tasks=["er@3", "result-er@5"], limit=2)
+    with pytest.raises(SettingError, match="--task"):
+        answers_of(store, last.run_id)
+    with pytest.raises(UnknownNameError, match="no answers for er@10"):
+        answers_of(store, last.run_id, "er@10")
+    answers = list(answers_of(store, last.run_id[:6], ER_AT_3, with_papers=True))
+    assert [one.instance_id for one in answers] == list(tiny_dataset())
+    assert answers[0].retrieval is not None
+    assert answers[0].retrieval.selection == (0, 1, 2)
+    assert answers[0].instance == store.get("tiny", "tiny_0")
+    assert [one.reason for one in answers] == ["", "", *["it was not asked"] * 4]

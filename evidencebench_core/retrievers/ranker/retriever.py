@@ -1,0 +1,138 @@
+"""The retriever ``evidence-ranker``: a trained model, and picks that are to cover much between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.ranker.explanation import explained
+from evidencebench_core.retrievers.ranker.features import features_of
+from evidencebench_core.retrievers.ranker.model import RankerModel, TrainedOn, meaning, table_of
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
+from evidencebench_core.retrievers.ranker.selection import Pick, expected_coverage_order
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["EvidenceRanker", "picked_first", "ranked_by_model"]
+
+_CHOSEN_SO = 30  # picks that are chosen one by one; behind them the order of the scores is kept
+
+
+class EvidenceRanker:
+    """Ranks by a model that ``evidencebench train-ranker`` fitted.
+
+    Parameters
+    ----------
+    model : str
+        ``"default"``, the file that ``train-ranker`` writes unless told otherwise, or a path.
+    weights : str, optional
+        Filled in: the digest of the model file. If given, it must be that file's.
+
+    Raises
+    ------
+    RetrieverError
+        If the file is not there or is no model.
+    """
+
+    name = "evidence-ranker"
+
+    def __init__(self, *, model: str = "default", weights: str | None = None) -> None:
+        path = default_model_path() if model == "default" else Path(model).expanduser()
+        self.model, digest = read_model(path)
+        if weights not in (None, digest):
+            raise RetrieverError(
+                str(path),
+                f"holds the model {digest}, not {weights}",
+                "It was trained again since: run the retriever again with the model that is there.",
+            )
+        self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "weights": digest})
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The instances that the model has seen: its scores on them say nothing about others."""
+        return self.model.trained_on
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """Rank, select, and say why.
+
+        ``details["explanation"]`` is JSON; see `explained`.
+
+        Raises
+        ------
+        RetrieverError
+            If the embedding model cannot be loaded, or is another than the ranker was trained with.
+        """
+        started = perf_counter()
+        from evidencebench_core.retrievers.encoder import embedded
+
+        if not query.sentences:
+            return Retrieval((), (), (), perf_counter() - started)
+        vectors, encoder = embedded(self.model.encoder, (query.hypothesis, *query.sentences))
+        if encoder.identity != self.model.encoder_identity:
+            raise RetrieverError(
+                "retriever evidence-ranker",
+                f"was trained with another embedding model than {self.model.encoder} is now",
+                "Train it again: evidencebench train-ranker.",
+            )
+        return ranked_by_model(self.model, query, vectors, started)
+
+
+def ranked_by_model(
+    model: RankerModel, query: Query, vectors: NDArray[np.float32], started: float
+) -> Retrieval:
+    """The retrieval of a model, given the embeddings of the hypothesis and of the sentences."""
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
+    features = features_of(query, unit)
+    columns, embedding = table_of(features, unit, model.topics, model.shared_topics), meaning(unit)
+    focus = query.focus if query.focus in model.focuses else "all"
+    scored = model.scored(focus, columns, embedding)
+    picks = expected_coverage_order(
+        scored.scores,
+        features.similarities,
+        max(_CHOSEN_SO, query.budget or 0),
+        sharpness=model.selecting.sharpness,
+        closeness=model.selecting.closeness,
+        reach=model.selecting.reach,
+    )
+    said = picks[: query.budget]
+    rows = [pick.sentence for pick in said]
+    why = model.contributions(focus, columns[rows], embedding[rows], scored.spreads)
+    details = {"explanation": json.dumps(explained(said, scored.scores, columns[rows], why))}
+    return picked_first(query, scored.scores, picks, started, details)
+
+
+def picked_first(
+    query: Query,
+    scores: NDArray[np.float64],
+    picks: tuple[Pick, ...],
+    started: float,
+    details: Mapping[str, str],
+) -> Retrieval:
+    """The picks in their order, then the rest of the pool by score.
+
+    The scores of the retrieval are those of the model: along the picks they need not fall.
+    """
+    import numpy as np
+
+    first = [pick.sentence for pick in picks]
+    chosen = set(first)
+    rest = [int(index) for index in np.argsort(-scores, kind="stable") if int(index) not in chosen]
+    ranking = tuple(first + rest)
+    return Retrieval(
+        ranking=ranking,
+        scores=tuple(round(float(scores[index]), 6) for index in ranking),
+        selection=ranking if query.budget is None else ranking[: query.budget],
+        seconds=perf_counter() - started,
+        details=MappingProxyType(dict(details)),
+    )

@@ -56,12 +56,20 @@ def hypothesis_editor(
     known = next((name for name, text in variants.items() if text == asked), None)
     if known is None:
         return asked, _agreed(state, as_if)
-    st.caption(
+    said = (
         "This is its negation: evidence that supported the original now refutes, so the gold stays the same."
         if known == NEGATION
         else f"This is its paraphrase {literal(known)}, which asks for the same, so the gold stays the same."
     )
+    st.caption(f"{said}{_made_by(dataset, instance, known)}")
     return asked, True
+
+
+def _made_by(dataset: DatasetInfo, instance: Instance, name: str) -> str:
+    """Who made a wording, as Markdown; empty for those that came with the data."""
+    stored = name if name == NEGATION else PARAPHRASE + name
+    origin = resources.wording_origins(dataset).get(stored, {}).get(instance.id)
+    return "" if origin is None else f" Made by: {literal(str(origin))}."
 
 
 def _agreed(state: PageState, as_if: str) -> bool:

@@ -84,15 +84,15 @@ def changed_settings(name: str, given: Mapping[str, object]) -> dict[str, object
     return {key: value for key, value in full.items() if value != defaults.get(key)}
 
 
-def retriever_picker(state: PageState, param: str, servers: bool = True) -> tuple[Choice, ...]:
+def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tuple[Choice, ...]:
     """Pills for the retrievers, a popover for their settings; up to three are kept, in order.
 
-    ``servers=False`` leaves out those that ask a server: for pages that would ask without an estimate.
+    Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
     entries = {
         name: entry
         for name, entry in retriever_entries().items()
-        if entry.problem is None and (servers or not entry.asks_server)
+        if entry.problem is None and (has_gold or not entry.sees_gold)
     }
     chosen = tuple(choice for choice in _readable(state[param]) if choice.name in entries)
     by_name = {choice.name: choice for choice in chosen}
@@ -198,7 +198,7 @@ def _known_widget(
         name,
         known if value is None or value in known else (str(value), *known),
         index=None,
-        placeholder="none",
+        placeholder="the strategy's own" if name.endswith("prompt") else "none",
         help=literal(spec.help),
         accept_new_options=name == "model",
         **widget(name, value),

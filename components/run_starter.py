@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.first_instances import first_instances
 from components.llm.caps import draw_caps, draw_estimate
 from components.llm.server import session_model
 from components.markdown import literal
@@ -42,14 +43,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
         format_func=lambda task_name: known[task_name].title,
         key=f"run.tasks.{task.name}",
     )
-    limit = st.number_input(
-        "Only the first instances",
-        min_value=1,
-        max_value=dataset.n_instances,
-        value=None,
-        placeholder=f"all {dataset.n_instances:,}",
-        key="run.limit",
-    )
+    limit = first_instances(dataset, "run.limit")
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
     )

@@ -12,8 +12,9 @@ from components.llm.caps import session_budget, spent_text
 from components.llm.server import session_connection
 from evidencebench_core.data import download, ingest
 from evidencebench_core.errors import BudgetReachedError
-from evidencebench_core.retrievers import retriever_entry
+from evidencebench_core.retrievers import full_settings, retriever_entry
 from evidencebench_core.runs import execute
+from evidencebench_core.runs.prepared import prepared
 from evidencebench_core.tasks import Task
 
 __all__ = ["start_download", "start_ingest", "start_run"]
@@ -32,17 +33,20 @@ def start_run(
     """
     store = resources.store()
     session = budget = None
+    full: Mapping[str, object] = full_settings(retriever, settings)  # of a run that is resumed the same
     if retriever_entry(retriever).asks_server:
         from evidencebench_core.retrievers.llm import session_for
 
         budget = session_budget()
         session = session_for(store, connection=session_connection(), budget=budget)
+        full = prepared(store, dataset, retriever, settings, session=session).spec.settings
 
     def taken() -> str:
         return "" if budget is None else f" Asked: {spent_text(budget.spent)}."
 
     def work(job: JobContext) -> str:
         answered = failed = 0
+        whole = " in every task" if len(tasks) > 1 else ""
         steps = execute(
             store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled, session=session
         )
@@ -54,13 +58,13 @@ def start_run(
                     step.done, step.total, f"{answered:,} of {step.total:,} instances{noted}.{taken()}"
                 )
         except BudgetReachedError as reached:
-            raise JobStopped(f"{answered:,} instances answered.{taken()} {reached}") from reached
+            raise JobStopped(f"{answered:,} instances answered{whole}.{taken()} {reached}") from reached
         noted = f", {failed:,} failed" if failed else ""
         resume = " Start it again to go on where it stopped." if job.cancelled() else ""
-        return f"{answered:,} instances answered{noted}.{taken()}{resume}"
+        return f"{answered:,} instances answered{whole}{noted}.{taken()}{resume}"
 
     names = ", ".join(task.title for task in tasks)
-    subject = f"{dataset}/{retriever}/{sorted(settings.items())}"
+    subject = f"{dataset}/{retriever}/{sorted(full.items())}"
     return resources.jobs().start("run", subject, f"{retriever} on {dataset}: {names}", work)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "open_later",
     "remembered",
     "secret_widget",
+    "typed",
 ]
 
 _FLASHES: Final = "flashes"
@@ -157,6 +158,11 @@ def remembered(key: str, value: object) -> dict[str, Any]:
     """``key`` of a widget outside the address that starts at a value and then keeps its own."""
     st.session_state.setdefault(key, value)
     return {"key": key}
+
+
+def typed(key: str, default: str = "") -> str:
+    """What a text widget of `remembered` holds now; for callbacks, which run before it is drawn again."""
+    return str(st.session_state.get(key, default))
 
 
 def keep(name: str, value: str) -> None:

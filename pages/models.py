@@ -6,11 +6,11 @@ import streamlit as st
 
 from components.llm.prices import draw_prices
 from components.llm.prompts import draw_prompts
-from components.llm.server import draw_server, session_connection, session_model
+from components.llm.server import draw_server, session_model, was_tried
 from components.markdown import literal
 from components.page import guarded
 from components.retriever_picker import Choice, choices_text
-from components.state import PageState, kept, open_later
+from components.state import PageState, open_later
 
 DEFAULTS = {"part": "server", "prompt": ""}
 PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts"}
@@ -43,7 +43,7 @@ def draw(state: PageState) -> None:
 
 def _next() -> None:
     """What to do from here: try, then ask."""
-    if not session_model() or not kept(f"llm.tried.{session_connection().address}"):
+    if not session_model() or not was_tried():
         st.info(
             "Three steps: give the address of a server (the names below the field fill in the usual ones; a local "
             "server needs no key), try the connection to see its models, choose one. Nothing is asked of a model "
@@ -54,6 +54,7 @@ def _next() -> None:
     with st.container(horizontal=True):
         st.button("About one instance", on_click=open_later, args=("browse", {"r": _choice()}))
         st.button("About a whole dataset", on_click=open_later, args=("leaderboard", {}))
+        st.button("To word hypotheses anew", on_click=open_later, args=("wording", {"part": "make"}))
 
 
 def _choice() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from components import resources
@@ -15,13 +17,18 @@ from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_i
 __all__ = ["draw_calls", "outcome_line", "reason_line"]
 
 
+_REASONS: Final = 40  # that are listed
+_LONGEST: Final = 200_000  # characters of an answer or a prompt
+
+
 def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
     """What came back, by name, as Markdown; empty for a retriever that asks no model."""
     kind = outcome_of(retrieval)
     if not kind:
         return ""
-    parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**"]
     n_picks = len(retrieval.selection)
+    of = f" of {n_picks:,}" if kind == "selection" else ""
+    parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}"]
     if budget is not None and n_picks > budget:
         parts.append(f"{n_picks} picks where K is {budget}: scored by expectation over every K of them")
     unknown = retrieval.details.get("n_unknown", "0")
@@ -45,9 +52,10 @@ def draw_calls(question: Question, letter: str, label: str, retrieval: Retrieval
         return
     with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
         strategy = literal(retrieval.details.get("strategy", ""))
-        st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. {_total(calls)}.")
+        st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. It took {_total(calls)}.")
         if not retrieval.selection:
             st.caption("Nothing was picked, and nothing is invented in its place.")
+        _reasons(retrieval)
         place = 0
         if len(calls) > 1:
             place = st.selectbox(
@@ -58,6 +66,17 @@ def draw_calls(question: Question, letter: str, label: str, retrieval: Retrieval
             )
         _call(calls[place], letter)
         ask_again(question, letter)
+
+
+def _reasons(retrieval: Retrieval) -> None:
+    """What it said of each pick, in the order of its picks."""
+    reasons = [(index, reason_line(retrieval, index)) for index in retrieval.selection[:_REASONS]]
+    lines = [f"- **{index}** {reason}" for index, reason in reasons if reason]
+    if lines:
+        st.caption("Of its picks it said")
+        st.markdown("\n".join(lines))
+        if len(retrieval.selection) > _REASONS:
+            st.caption(f"The first {_REASONS} of {len(retrieval.selection):,} picks.")
 
 
 def _call(call: CallRecord, letter: str) -> None:
@@ -74,13 +93,23 @@ def _call(call: CallRecord, letter: str) -> None:
         st.code(call.refusal, language=None, wrap_lines=True)
     if call.thinking:
         st.markdown("Thoughts")
-        st.code(call.thinking, language=None, wrap_lines=True, height=200)
+        _letters(call.thinking, 200)
     st.markdown("Raw answer")
-    st.code(call.text or "(empty)", language=None, wrap_lines=True, height=260)
+    _letters(call.text or "(empty)", 260)
     if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
         for message in call.messages:
             st.caption(literal(message.role))
-            st.code(message.content, language=None, wrap_lines=True, height=320)
+            _letters(message.content, 320)
+
+
+def _letters(text: str, height: int) -> None:
+    """Text as it is; of one too long for a browser the beginning and the end."""
+    if len(text) > _LONGEST:
+        left_out = len(text) - _LONGEST
+        st.caption(f"{left_out:,} of {len(text):,} characters are left out in the middle.")
+        half = _LONGEST // 2
+        text = f"{text[:half]}\n\n[...]\n\n{text[-half:]}"
+    st.code(text, language=None, wrap_lines=True, height=height)
 
 
 def _kind(call: CallRecord) -> str:
@@ -102,4 +131,4 @@ def _total(calls: tuple[CallRecord, ...]) -> str:
     cost = "price unknown" if None in costs else dollars(sum(c or 0.0 for c in costs))
     seconds = sum(call.seconds for call in calls)
     n = f"{len(calls):,} call{'' if len(calls) == 1 else 's'}"
-    return f"{n}, {tokens}, {seconds:.1f} s, {literal(cost)} when first asked"
+    return f"{n}, {tokens}, {seconds:.1f} s, {literal(cost)}"

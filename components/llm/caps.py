@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -18,7 +18,15 @@ from evidencebench_core.retrievers.llm import session_for
 from evidencebench_core.runs import RunEstimate, estimated_run
 from evidencebench_core.tasks import Task
 
-__all__ = ["dollars", "draw_caps", "draw_estimate", "estimate_text", "session_budget", "spent_text"]
+__all__ = [
+    "dollars",
+    "draw_caps",
+    "draw_estimate",
+    "draw_estimate_of",
+    "estimate_text",
+    "session_budget",
+    "spent_text",
+]
 
 
 def session_budget() -> Budget:
@@ -63,37 +71,46 @@ def draw_estimate(
 ) -> bool:
     """What the run will take; returns whether it can begin."""
     store = resources.store()
+    session = session_for(store, connection=session_connection())
+    return draw_estimate_of(
+        lambda: estimated_run(store, dataset.name, retriever, settings, tasks, limit, session=session)
+    )
+
+
+def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") -> bool:
+    """What ``made`` says of work with the session's server; returns whether it can begin.
+
+    Parameters
+    ----------
+    made : callable
+        May take its time, and raise an error of ours, which is said.
+    noun : str
+        What ``n_instances`` of the estimate counts.
+    """
     connection = session_connection()
     try:
         with st.spinner("Estimating …"):
-            estimate = estimated_run(
-                store,
-                dataset.name,
-                retriever,
-                settings,
-                tasks,
-                limit,
-                session=session_for(store, connection=connection),
-            )
+            estimate = made()
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
         return False
     asked = f" {literal(estimate.model)} is asked, at {address_text(connection)}." if estimate.calls else ""
-    st.info(f"{estimate_text(estimate)}{asked}")
-    if estimate.price is None and kept("llm.cap.money"):
+    st.info(f"{estimate_text(estimate, noun)}{asked}")
+    if estimate.calls and estimate.price is None and kept("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
         return False
     return True
 
 
-def estimate_text(estimate: RunEstimate) -> str:
-    """``"About 96 instances, 96 calls, 1,200,000 tokens, $1.23."``, as Markdown."""
+def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
+    """``"96 instances, about 96 calls, 1,200,000 tokens, $1.23."``, as Markdown."""
     if not estimate.calls:
         return "Nothing is left to ask: every answer is in the store."
     tokens = estimate.prompt_tokens + estimate.completion_tokens
+    each = round(estimate.calls / max(1, estimate.n_instances))
     parts = [
-        f"{_counted(estimate.n_instances, 'instance')}",
-        f"about {_counted(estimate.calls, 'call')}",
+        f"{_counted(estimate.n_instances, noun)}",
+        f"about {_counted(estimate.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
         f"{tokens:,} tokens",
     ]
     price = estimate.price

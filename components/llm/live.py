@@ -17,7 +17,7 @@ from evidencebench_core.retrievers.llm import Planned
 
 __all__ = ["answer_or_button", "ask_again"]
 
-_SHOWN = 20_000  # characters of a streaming answer
+_TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
 
 
 def answer_or_button(question: Question, label: str) -> Retrieval | None:
@@ -82,11 +82,16 @@ def _stream(job: Job, label: str) -> None:
         if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
             job.cancel()
             st.rerun(scope="fragment")
-    done = [step for step, _ in steps[:-1]]
-    if done:
-        st.caption(f"Done: {literal(', '.join(done))}")
-    text = steps[-1][1] if steps else ""
-    st.code(text[-_SHOWN:] or "…", language=None, wrap_lines=True, height=260)
+    if len(steps) > 1:
+        st.caption(f"{len(steps) - 1:,} before it {'is' if len(steps) == 2 else 'are'} done")
+    st.code(_tail(steps[-1][1] if steps else "") or "…", language=None, wrap_lines=True, height=260)
+
+
+def _tail(text: str) -> str:
+    """What came last: a box that is filled anew always begins at its top."""
+    lines, characters = _TAIL
+    last = "\n".join(text.splitlines()[-lines:])[-characters:]
+    return last if len(last) >= len(text.rstrip()) else f"…{last}"
 
 
 def _failure(job: Job, label: str) -> None:
@@ -98,10 +103,10 @@ def _plan_text(question: Question, planned: Planned) -> str:
     model = str(question.settings.get("model", ""))
     price = price_of(model)
     cost = (
-        "unknown price: tokens only"
+        "price unknown"
         if price is None
         else literal(dollars(price.of(planned.prompt_tokens, planned.completion_tokens)))
     )
     calls = f"{planned.calls:,} call{'' if planned.calls == 1 else 's'}"
     cached = f", {planned.cached:,} in the store" if planned.cached else ""
-    return f"About {calls}{cached}, {tokens:,} tokens, {cost}, by {address_text(question.connection)}."
+    return f"About {calls}{cached}, {tokens:,} tokens, {cost}, at {address_text(question.connection)}."

@@ -22,6 +22,7 @@ __all__ = [
     "session_connection",
     "session_model",
     "tried",
+    "was_tried",
 ]
 
 COMMON: Final = {
@@ -136,16 +137,35 @@ def draw_server() -> None:
         _model()
     with right:
         clicked = st.button("Try the connection", type="primary")
-    place = f"llm.tried.{connection.address}"
     if clicked:
         with st.spinner("Asking the server …", show_time=True):
             found = tried(connection, session_model())
-        keep(place, ("ok " if found.ok else "no ") + found.line)
+        keep(_tried_key(connection), "\n".join(("ok" if found.ok else "no", session_model(), found.line)))
         if found.models:
             keep(f"llm.models.{connection.address}", "\n".join(found.models))
         st.rerun()
-    if told := kept(place):
-        (st.success if told.startswith("ok ") else st.error)(literal(told[3:]))
+    _tell_tried(connection)
+
+
+def was_tried() -> bool:
+    """Whether the session's server answered when it was tried, whatever the model."""
+    return kept(_tried_key(session_connection())).startswith("ok")
+
+
+def _tell_tried(connection: Connection) -> None:
+    state, _, rest = kept(_tried_key(connection)).partition("\n")
+    model, _, line = rest.partition("\n")
+    if not state:
+        return
+    if state == "ok" and model != session_model():
+        chosen = literal(session_model())
+        st.success(
+            f"The server is there. Try once more to see whether {chosen} answers: it is asked for one word."
+            if chosen
+            else "The server is there. Choose a model."
+        )
+    else:
+        (st.success if state == "ok" else st.error)(literal(line))
 
 
 def _address() -> None:
@@ -164,7 +184,8 @@ def _address() -> None:
         "else OpenAI.",
         **kept_widget("llm.server", read=read),
     )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Usual addresses:", width="content")
         for name, address in COMMON.items():
             st.button(
                 name, key=f"llm.common.{name}", type="tertiary", on_click=keep, args=("llm.server", address)
@@ -178,7 +199,7 @@ def _key() -> None:
             flash("A key has no spaces, and only letters, digits and signs of ASCII. It was not taken.")
         elif text:
             keep(_key_name(connection), text)
-            keep(f"llm.tried.{connection.address}", "")
+            keep(_tried_key(connection), "")
 
     connection = session_connection()
     name = _key_name(connection)
@@ -223,6 +244,10 @@ def _model() -> None:
         accept_new_options=True,
         **kept_optional_widget("llm.model"),
     )
+
+
+def _tried_key(connection: Connection) -> str:
+    return f"llm.tried.{connection.address}"
 
 
 def _key_name(connection: Connection) -> str:

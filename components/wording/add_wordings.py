@@ -1,42 +1,112 @@
-"""Bringing a variants file to a dataset."""
+"""The wordings of a dataset: what there is and who made it, a file to take away, a file to bring."""
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import streamlit as st
 
 from components import resources
 from components.markdown import literal
-from components.state import flash
+from components.state import PageState, flash
+from components.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.perturb import keep_variants, variants_from
+from evidencebench_core.perturb import Origin, kept_variants, variants_document, variants_file
+from evidencebench_core.perturb.drafts import Drafts
 
-__all__ = ["draw_add_wordings"]
+__all__ = ["draw_wordings"]
+
+_SHOWN: Final = 100  # wordings of one name
 
 
-def draw_add_wordings(dataset: DatasetInfo) -> None:
-    """A fold with what there is, what a file looks like, and the upload."""
-    there = {name: len(texts) for name, texts in resources.wordings(dataset).items()}
-    with st.expander("Wordings of this dataset", expanded=not there):
-        if there:
-            counts = ", ".join(f"{literal(name)} ({count:,})" for name, count in there.items())
-            st.markdown(f"Of {dataset.n_instances:,} instances: {counts}.")
-        else:
-            st.markdown("The data brought none, and no file has been added.")
+def draw_wordings(state: PageState, dataset: DatasetInfo) -> None:
+    """A table of the names, one of the wordings under the chosen name, and files in and out."""
+    wordings, origins = resources.wordings(dataset), resources.wording_origins(dataset)
+    if wordings:
         st.markdown(
-            "A variants file is one JSON object; every instance has paraphrases, a negation, or both:"
+            f"Other wordings of the {dataset.n_instances:,} hypotheses that runs can use. Click a name to read them."
         )
-        st.code(
-            '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
-            language="json",
-            wrap_lines=True,
-        )
-        given = st.file_uploader("Variants file", type=["json"], key=f"wordings.{dataset.id}")
-        if given is not None and st.button("Keep these wordings", type="primary"):
-            _keep(dataset, given.name, given.getvalue())
+        _names(state, wordings, origins)
+        if state["name"] in wordings:
+            _texts(dataset, state["name"], wordings[state["name"]], origins.get(state["name"], {}))
+    else:
+        st.info("The data brought no other wordings, and none were added yet.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        _upload(dataset)
+    with right:
+        _download(dataset, origins)
+
+
+def _names(
+    state: PageState,
+    wordings: Mapping[str, Mapping[str, str]],
+    origins: Mapping[str, Mapping[str, Origin]],
+) -> None:
+    rows = []
+    for name, texts in wordings.items():
+        added = origins.get(name, {}).values()
+        models = sum(bool(one.made_by.model) for one in added)
+        unread = sum(one.made_by.needs_review for one in added)
+        files = len(added) - models
+        rows.append(Row(name, (name, len(texts), len(texts) - len(added), files, models, unread)))
+    table(
+        (
+            Column("name", "Wording", "title"),
+            Column("n", "Instances", "number"),
+            Column("data", "From the data", "number"),
+            Column("files", "From files", "number"),
+            Column("models", "By a model", "number", "Written by a language model"),
+            Column("unread", "Of these not reviewed", "number", "Kept by `run --variants` without a review"),
+        ),
+        rows,
+        key="wording-names",
+        chosen=(state["name"],),
+        on_event=lambda event: state.put(name=None if event.value == state["name"] else event.value),
+        caption="Wordings of this dataset",
+    )
+
+
+def _texts(dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: Mapping[str, Origin]) -> None:
+    ids = tuple(texts)[:_SHOWN]
+    originals = {row.id: row.hypothesis for row in resources.store().rows(dataset.name, ids)}
+    table(
+        (
+            Column("instance", "Instance", "id"),
+            Column("text", name, "title"),
+            Column("original", "Original"),
+            Column("made", "Made by"),
+        ),
+        [
+            Row(one, (one, texts[one], originals[one], str(origins[one]) if one in origins else "the data"))
+            for one in ids
+        ],
+        key=f"wording-texts-{name}",
+        action="none",
+        caption=f"Wordings {name}",
+        height=420,
+    )
+    if len(texts) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of {len(texts):,}; the file has all that were added.")
+
+
+def _upload(dataset: DatasetInfo) -> None:
+    st.markdown("#### Bring a file")
+    st.markdown("A variants file is one JSON object; every instance has paraphrases, a negation, or both:")
+    st.code(
+        '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
+        language="json",
+        wrap_lines=True,
+    )
+    given = st.file_uploader("Variants file", type=["json"], key=f"wordings.{dataset.id}")
+    if given is not None and st.button("Keep these wordings", type="primary"):
+        _keep(dataset, given.name, given.getvalue())
+    st.caption("What such a file says a model made and nobody has accepted comes to Review first.")
 
 
 def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
@@ -44,9 +114,35 @@ def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
         path = Path(folder) / "variants.json"
         path.write_bytes(content)
         try:
-            kept = keep_variants(resources.store(), dataset.name, variants_from(path), name)
+            kept, drafts = Drafts(resources.store(), dataset.name).bring(variants_file(path), name)
         except EvidenceBenchError as error:
             st.error(literal(str(error).replace(str(path), name)))
             return
-    flash(f"{kept:,} wordings kept beside {dataset.name}.")
+    waiting = f", {drafts:,} more wait to be read (Review)" if drafts else ""
+    flash(f"{kept:,} wordings kept beside {literal(dataset.name)}{waiting}.")
     st.rerun()
+
+
+def _download(dataset: DatasetInfo, origins: Mapping[str, Mapping[str, Origin]]) -> None:
+    st.markdown("#### Take them along")
+    if not origins:
+        st.caption("Wordings that were added or accepted can be downloaded here; so far there are none.")
+        return
+    st.markdown("The wordings that were added or accepted, each with model, prompt, date and reviewer.")
+
+    def content() -> str:
+        made_by = {
+            name: {one: origin.made_by for one, origin in by_id.items()} for name, by_id in origins.items()
+        }
+        return json.dumps(
+            variants_document(kept_variants(resources.store(), dataset.name), made_by), indent=1
+        )
+
+    st.download_button(
+        "Download variants file",
+        content,
+        file_name="variants.json",
+        mime="application/json",
+        on_click="ignore",
+        key="wordings.download",
+    )

@@ -12,7 +12,7 @@ from components.chart import draw_chart, is_dark, picked_point
 from components.charts.slope import LINES_AT_MOST, slope_chart
 from components.markdown import literal
 from components.palette import MARKS
-from components.retriever_picker import Choice, choices_text
+from components.retriever_picker import choices_text
 from components.state import PageState, open_later
 from components.table import Chip, Column, Row, TableEvent, table
 from components.wording.work import System
@@ -177,6 +177,12 @@ def _wordings(
     answers: Mapping[str, Retrieval],
 ) -> None:
     task = system.asked.task
+    origins = {
+        name: str(by_id[instance.id])
+        for name, by_id in resources.wording_origins(dataset).items()
+        if instance.id in by_id
+    }
+    there = {name for name, texts in resources.wordings(dataset).items() if instance.id in texts}
     covers, budget = instance.evidence.covers(task.focus), task.budget_for(instance.evidence)
 
     def heard(event: TableEvent) -> None:
@@ -189,6 +195,7 @@ def _wordings(
             Column("name", "Wording"),
             Column("recall", "Aspect Recall", "percent"),
             Column("text", "Hypothesis", "title"),
+            *((Column("made", "Made by"),) if origins else ()),
         ),
         [
             Row(
@@ -197,6 +204,7 @@ def _wordings(
                     name,
                     expected_recall(answers[name].selection, covers, budget) if name in answers else None,
                     text,
+                    *((origins.get(name, "the data" if name in there else ""),) if origins else ()),
                 ),
             )
             for name, text in wordings.items()
@@ -210,11 +218,10 @@ def _wordings(
 def _link(
     dataset: DatasetInfo, system: System, instance: Instance, changes: Mapping[str, str]
 ) -> dict[str, str]:
-    choice = Choice(system.retriever, system.asked.settings)
     return {
         "dataset": dataset.name,
         "instance": instance.id,
         "task": system.asked.task.name,
-        "r": choices_text([choice]),
+        "r": choices_text([system.choice]),
         **changes,
     }

@@ -14,6 +14,7 @@ from evidencebench_core.tasks import Task
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
+    from evidencebench_core.retrievers.llm.session import Session
 
 __all__ = ["Answers", "Asked", "Step", "answers_of", "n_unanswered", "run_variants"]
 
@@ -83,9 +84,11 @@ class Answers:
     n_missing: int = 0
 
 
-def n_unanswered(store: Store, asked: Asked, variants: Sequence[Variant | None]) -> int:
-    """How many instances, over all variants together, still have to be asked."""
-    scorable = _scorable(store, asked)
+def n_unanswered(
+    store: Store, asked: Asked, variants: Sequence[Variant | None], limit: int | None = None
+) -> int:
+    """How many instances, over all variants together, still have to be asked; of the first ``limit`` if given."""
+    scorable = _scorable(store, asked, limit)
     runs = RunStore(store)
     return sum(
         len(_having(scorable, variant) - runs.done(asked.run_id(store, variant), asked.task.name))
@@ -98,8 +101,18 @@ def run_variants(
     asked: Asked,
     variants: Sequence[Variant | None],
     cancelled: Callable[[], bool] | None = None,
+    *,
+    session: Session | None = None,
+    limit: int | None = None,
 ) -> Iterator[Step]:
     """Ask whatever is missing, variant by variant; resumes like `execute`.
+
+    Parameters
+    ----------
+    session : Session, optional
+        As of `execute`, for a retriever that asks a server.
+    limit : int, optional
+        Only the first so many instances of the dataset, the same for every variant.
 
     Yields
     ------
@@ -108,10 +121,10 @@ def run_variants(
 
     Raises
     ------
-    UnknownNameError, SettingError, RetrieverError
+    UnknownNameError, SettingError, RetrieverError, LLMError
         As `execute` does.
     """
-    scorable = _scorable(store, asked)
+    scorable = _scorable(store, asked, limit)
     total = sum(len(_having(scorable, variant)) for variant in variants)
     before = 0
     for variant in variants:
@@ -122,8 +135,10 @@ def run_variants(
             asked.retriever,
             asked.settings,
             (asked.task,),
-            cancelled=cancelled,
+            limit,
+            cancelled,
             variant=variant,
+            session=session,
         ):
             failed = f", {progress.failed:,} failed" if progress.failed else ""
             yield Step(before + progress.done, total, f"{name}{failed}")
@@ -161,9 +176,9 @@ def answers_of(store: Store, asked: Asked, variant: Variant | None) -> Answers:
     )
 
 
-def _scorable(store: Store, asked: Asked) -> set[str]:
-    """Instances with something to cover in the task (spec rule 4)."""
-    gold = store.evidence_sets(asked.dataset)
+def _scorable(store: Store, asked: Asked, limit: int | None = None) -> set[str]:
+    """Instances with something to cover in the task (spec rule 4), among the first ``limit`` if given."""
+    gold = store.evidence_sets(asked.dataset, None if limit is None else store.ids(asked.dataset, limit))
     return {instance_id for instance_id, evidence in gold if evidence.focused(asked.task.focus)}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-__all__ = ["add_json", "add_missing", "add_store", "positive", "store_of"]
+__all__ = ["add_json", "add_missing", "add_settings", "add_store", "positive", "store_of"]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +25,19 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
         default="report",
         help="instances without an answer: leave them out and name them (report, the default), or score"
         " them 0 (zero)",
+    )
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """``--set``, as often as wanted: a list of key and value."""
+    parser.add_argument(
+        "--set",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="a setting of the retriever (may be repeated)",
     )
 
 
@@ -45,6 +58,13 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return number
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key.strip() or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=value")
+    return key.strip(), value
 
 
 def store_of(args: argparse.Namespace) -> Store:

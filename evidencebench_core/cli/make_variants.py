@@ -1,4 +1,4 @@
-"""``evidencebench make-variants --dataset N --model M``"""
+"""``evidencebench make-variants --dataset N --model M``, and the review of what it made"""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
+    from evidencebench_core.cli.variant_drafts import add_review
+
     parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
-    parser.add_argument("--model", metavar="M", required=True, help="the model, as the server calls it")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--model", metavar="M", help="make wordings with this model, as the server calls it")
+    add_review(what, parser)
     parser.add_argument(
         "--kind",
         action="append",
@@ -34,11 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the file; as JSON what is in it, what was refused and why, and what it took."""
+    """Keep drafts and write the file; as JSON what is in it, what was refused and why, and what it took."""
+    if args.model is None:
+        from evidencebench_core.cli.variant_drafts import review
+
+        return review(args)
     from evidencebench_core.errors import LLMError
+    from evidencebench_core.perturb.drafts import Drafts
     from evidencebench_core.perturb.made import KINDS, made_variants, written_variants
 
     store = store_of(args)
+    drafts = Drafts(store, args.dataset)
     kinds = tuple(kind for kind in KINDS if kind in (args.kind or KINDS))
     path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
     n_asked = len(store.ids(args.dataset, args.limit)) * len(kinds)
@@ -64,8 +74,10 @@ def run(args: argparse.Namespace) -> int:
         stopped = error
     finally:
         tell_spending(session)
-    written = written_variants(path, made, args.model, kinds)
+        drafts.keep(made)
+    written = written_variants(path, made)
     refused = [one for one in made if one.text is None]
+    counts = drafts.counts()
     if args.json:
         print_json(
             {
@@ -74,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
                 "refused": [
                     {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
                 ],
+                "drafts": counts,
                 "spending": spending_document(session),
             }
         )
@@ -81,7 +94,10 @@ def run(args: argparse.Namespace) -> int:
         print(plain(f"{counted(written, 'wording')} in {path}; {len(refused):,} refused"))
         for one in refused[:10]:
             print(plain(f"  {one.instance_id}, {one.kind}: {one.problem}"))
-        print("Read them before use; then: evidencebench run ... --variants FILE --variant negation")
+        print(
+            f"{counted(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
+            " with --list, then --accept ID ... (--reject ID ...); then: evidencebench run ... --variant negation"
+        )
     if stopped is not None:
         note(f"evidencebench: {stopped}")
         return 1

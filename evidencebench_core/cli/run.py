@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evidencebench_core.cli.arguments import add_json, positive, store_of
+from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
 from evidencebench_core.cli.output import counted, note, plain, print_json
 from evidencebench_core.cli.spending import (
     add_server,
@@ -40,15 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " also er@K and result-er@K for any K, and result-er@unconstrained",
     )
     parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
-    parser.add_argument(
-        "--set",
-        type=_setting,
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        dest="settings",
-        help="a setting of the retriever (may be repeated)",
-    )
+    add_settings(parser)
     parser.add_argument(
         "--variant",
         metavar="NAME",
@@ -137,13 +129,11 @@ def _session(store: Store, args: argparse.Namespace) -> Session | None:
 
 def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
     """The variant asked for, once the file with wordings, if there is one, is in the store."""
-    from evidencebench_core.perturb import keep_variants, variants_from
-    from evidencebench_core.perturb.made import source_of
+    from evidencebench_core.cli.variant_drafts import keep_file
     from evidencebench_core.runs import variant_named
 
     if args.variants is not None:
-        kept = keep_variants(store, args.dataset, variants_from(args.variants), source_of(args.variants))
-        note(f"{counted(kept, 'wording')} of {args.variants} kept beside {args.dataset}")
+        keep_file(store, args.dataset, args.variants)
     return None if args.variant is None else variant_named(store, args.dataset, args.variant)
 
 
@@ -180,10 +170,3 @@ def _tell_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:
         f"evidencebench: {counted(last.failed, 'instance')} could not be answered; the first: {reason}"
         " Give the same command again to try only them."
     )
-
-
-def _setting(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not key.strip() or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=value")
-    return key.strip(), value

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.arguments import add_json, add_missing, store_of
 from evidencebench_core.cli.output import plain, print_json
+
+if TYPE_CHECKING:
+    from evidencebench_core.retrievers.llm import OutcomeCounts
+    from evidencebench_core.tasks import Score
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def _document(score: Score, outcomes: OutcomeCounts | None) -> dict[str, Any]:
+    counted = {} if outcomes is None else {"outcomes": outcomes.as_dict()}
+    return score.as_dict() | counted
+
+
 def run(args: argparse.Namespace) -> int:
-    """Score a run; as JSON a list with one object a task."""
+    """Score a run; as JSON a list with one object a task, with ``outcomes`` where a model was asked."""
     from evidencebench_core.cli.scores import print_outcomes, print_scores
     from evidencebench_core.errors import UnknownNameError
     from evidencebench_core.runs import RunStore, score_run
@@ -32,10 +42,11 @@ def run(args: argparse.Namespace) -> int:
             f"run {info.id}", "has no answers yet", "Start it again with `evidencebench run`, it goes on."
         )
     scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
+    outcomes = RunStore(store).outcomes(info.id)
     if args.json:
-        print_json([score.as_dict() for score in scores])
+        print_json([_document(score, outcomes.get(score.task.name)) for score in scores])
         return 0
     print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
     print_scores(scores)
-    print_outcomes(RunStore(store).outcomes(info.id), [score.task.name for score in scores])
+    print_outcomes(outcomes, [score.task.name for score in scores])
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.arguments import positive
@@ -27,8 +28,13 @@ __all__ = [
 
 def add_server(parser: argparse.ArgumentParser) -> None:
     """``--concurrency``, ``--fresh`` and the caps."""
+    from evidencebench_core.llm import prices_path, prompt_folder
+
     server = parser.add_argument_group(
-        "asking a server", "Which one: OPENAI_BASE_URL and OPENAI_API_KEY, as for the openai package."
+        "asking a server",
+        "Which one: OPENAI_BASE_URL and OPENAI_API_KEY, as for the openai package."
+        f" Your own prices: {prices_path()}. Your own prompts: copy one of ours ({_our_prompts()}) to"
+        f" {prompt_folder()} under another name, change it, and say --set strategy=cot --set prompt=NAME.",
     )
     server.add_argument(
         "--concurrency", type=positive, metavar="N", help="instances asked at once (default: 8)"
@@ -38,7 +44,18 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     )
     server.add_argument("--max-calls", type=positive, metavar="N", help="stop before more calls than that")
     server.add_argument("--max-tokens", type=positive, metavar="N", help="stop before more tokens than that")
-    server.add_argument("--max-cost", type=_dollars, metavar="X", help="stop before more dollars than that")
+    server.add_argument(
+        "--max-cost",
+        type=_dollars,
+        metavar="X",
+        help="stop before more dollars than that, by the table of prices",
+    )
+
+
+def _our_prompts() -> Path:
+    from evidencebench_core.llm import prompts
+
+    return Path(prompts.__path__[0])
 
 
 def server_session(store: Store, args: argparse.Namespace) -> Session:
@@ -112,7 +129,9 @@ def _spent(session: Session) -> Spending | None:
 def _estimated_money(estimate: RunEstimate) -> str:
     price, money = estimate.price, estimate.money
     if price is None or money is None:
-        return "at a price that is not known (put it into prices.toml)"
+        from evidencebench_core.llm import prices_path
+
+        return f"at a price that is not known (put it into {prices_path()})"
     since = f", prices of {price.date}" if price.date else ""
     return f"about ${money:,.2f} (${price.prompt:g} and ${price.completion:g} per million{since})"
 

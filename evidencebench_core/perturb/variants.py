@@ -1,101 +1,75 @@
-"""Other wordings of hypotheses: read from a file, kept in the store, merged with those the data brings.
+"""Other wordings of hypotheses, kept in the store and merged with those the data brings.
 
-A file is one JSON object, ``{"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}``;
-each instance has at least one of the two keys, and may say under ``made_by`` what made them. In the store
-a wording is named ``"negation"`` or ``"paraphrase:name"``.
+In the store a wording is named ``"negation"`` or ``"paraphrase:name"``. Files: `variants_file`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from evidencebench_core.data.packing import unpacked_rest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, shown
+from evidencebench_core.perturb.made_by import MadeBy
+from evidencebench_core.perturb.variants_file import NEGATION, PARAPHRASE, Wordings
 
-__all__ = ["NEGATION", "PARAPHRASE", "hypothesis_variants", "keep_variants", "variants_from"]
+__all__ = [
+    "KEEP_VARIANT",
+    "Origin",
+    "checked_instances",
+    "hypothesis_variants",
+    "keep_variants",
+    "kept_variants",
+    "variant_origins",
+]
 
-NEGATION: Final = "negation"
-PARAPHRASE: Final = "paraphrase:"
+KEEP_VARIANT: Final = (
+    "INSERT INTO hypothesis_variants (dataset_id, instance_id, name, text, source, added_at, made_by)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (dataset_id, name, instance_id) DO UPDATE SET"
+    " text = excluded.text, source = excluded.source, added_at = excluded.added_at,"
+    " made_by = excluded.made_by"
+)
 
-_MAX_CHARS = 5000
-_REMEDY = 'A variants file is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.'
 
-Wordings = dict[str, dict[str, str]]  # by the variant's name, by instance id
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a wording that did not come with the data is from.
 
-
-def variants_from(path: Path) -> Wordings:
-    """The wordings of a variants file: by name of the variant, then by instance id.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or anything in it is not as the format says; one line that names it.
+    Attributes
+    ----------
+    source : str
+        The file, or how it came otherwise.
+    added_at : str
+        ISO 8601, UTC.
+    made_by : MadeBy
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error}", _REMEDY) from error
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror or error}"
-        raise DataError(str(path), problem, "Name a file that can be read.") from error
 
-    def unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise DataError(str(path), f"has the key {shown(key)} more than once", "Keep one of them.")
-            seen.add(key)
-        return dict(pairs)
+    source: str
+    added_at: str
+    made_by: MadeBy
 
-    def no_number(name: str) -> NoReturn:
-        raise DataError(str(path), f"holds {name}, which is not JSON", _REMEDY)
-
-    try:
-        value = json.loads(text, object_pairs_hook=unrepeated, parse_constant=no_number)
-    except (ValueError, RecursionError) as error:
-        raise DataError(str(path), f"is not JSON: {error}", _REMEDY) from error
-    if not isinstance(value, dict) or not value:
-        raise DataError(str(path), f"holds {shown(value)}, not an object with instances", _REMEDY)
-    wordings: Wordings = {}
-    for instance_id, entry in value.items():
-        for name, wording in _entry(f"{path}, {shown(instance_id)}", entry):
-            wordings.setdefault(name, {})[instance_id] = wording
-    return wordings
+    def __str__(self) -> str:
+        return str(self.made_by) if self.made_by else self.source
 
 
-def _entry(place: str, entry: object) -> Iterator[tuple[str, str]]:
-    if not isinstance(entry, dict) or not entry:
-        raise DataError(place, f"is {shown(entry)}, not an object with paraphrases or a negation", _REMEDY)
-    for key in entry:
-        if key not in {"paraphrases", "negation", "made_by"}:
-            raise DataError(place, f"has the key {shown(key)}", _REMEDY)
-    paraphrases = entry.get("paraphrases", {})
-    if not isinstance(paraphrases, dict):
-        raise DataError(f"{place}, paraphrases", f"is {shown(paraphrases)}, not an object", _REMEDY)
-    for name, text in paraphrases.items():
-        if not name.strip() or not name.isprintable():
-            raise DataError(f"{place}, paraphrases", f"has the name {shown(name)}", "Give it a name.")
-        yield PARAPHRASE + name, _wording(f"{place}, paraphrase {shown(name)}", text)
-    if "negation" in entry:
-        yield NEGATION, _wording(f"{place}, negation", entry["negation"])
-
-
-def _wording(place: str, text: object) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(place, f"is {shown(text)}, not a text", "Give the hypothesis in other words.")
-    if len(text) > _MAX_CHARS or any("\ud800" <= character <= "\udfff" for character in text):
-        problem = f"has {len(text):,} characters, or half of a surrogate pair"
-        raise DataError(place, problem, f"Give a text of at most {_MAX_CHARS:,} characters.")
-    return " ".join(text.split())
-
-
-def keep_variants(store: Store, dataset: str, wordings: Mapping[str, Mapping[str, str]], source: str) -> int:
+def keep_variants(
+    store: Store,
+    dataset: str,
+    wordings: Mapping[str, Mapping[str, str]],
+    source: str,
+    made_by: Mapping[str, Mapping[str, MadeBy]] | None = None,
+) -> int:
     """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
+
+    Parameters
+    ----------
+    wordings, made_by : mapping
+        By name of the variant, then by instance id; ``made_by`` for as many as it is known of.
+    source : str
+        The file that they are from.
 
     Raises
     ------
@@ -104,8 +78,32 @@ def keep_variants(store: Store, dataset: str, wordings: Mapping[str, Mapping[str
     UnknownNameError
         If there is no such dataset.
     """
-    info, known = store.dataset(dataset), set(store.ids(dataset))
-    strangers = sorted({one for texts in wordings.values() for one in texts} - known)
+    info = store.dataset(dataset)
+    checked_instances(store, dataset, wordings, source)
+    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+    origins = made_by or {}
+    rows = [
+        (info.id, instance_id, name, text, source, moment, _json(origins.get(name, {}).get(instance_id)))
+        for name, texts in wordings.items()
+        for instance_id, text in texts.items()
+    ]
+    with store.write() as db:
+        db.executemany(KEEP_VARIANT, rows)
+    return len(rows)
+
+
+def checked_instances(
+    store: Store, dataset: str, wordings: Mapping[str, Mapping[str, str]], source: str
+) -> tuple[str, ...]:
+    """The instances that wordings are for, sorted.
+
+    Raises
+    ------
+    DataError
+        If the dataset does not have one of them.
+    """
+    wanted = {one for texts in wordings.values() for one in texts}
+    strangers = sorted(wanted - set(store.ids(dataset)))
     if strangers:
         raise DataError(
             source,
@@ -113,26 +111,14 @@ def keep_variants(store: Store, dataset: str, wordings: Mapping[str, Mapping[str
             f" {shown(strangers[0])}",
             "Name the dataset that these variants belong to, or leave those instances out.",
         )
-    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-    rows = [
-        (info.id, instance_id, name, text, source, moment)
-        for name, texts in wordings.items()
-        for instance_id, text in texts.items()
-    ]
-    with store.write() as db:
-        db.executemany(
-            "INSERT INTO hypothesis_variants (dataset_id, instance_id, name, text, source, added_at)"
-            " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (dataset_id, name, instance_id) DO UPDATE SET"
-            " text = excluded.text, source = excluded.source, added_at = excluded.added_at",
-            rows,
-        )
-    return len(rows)
+    return tuple(sorted(wanted))
 
 
 def hypothesis_variants(store: Store, dataset: str) -> Wordings:
     """Every wording there is for a dataset, by name of the variant and then by instance id.
 
-    Those that came with the data, and over them those that were added. The negation comes last.
+    Those that came with the data, and over them those that were added. The negation comes last. Drafts that
+    nobody has accepted yet are not among them.
 
     Raises
     ------
@@ -153,11 +139,53 @@ def hypothesis_variants(store: Store, dataset: str) -> Wordings:
                 wordings.setdefault(PARAPHRASE + name, {})[instance_id] = text
             if raw.get("hypothesis_negation"):
                 wordings.setdefault(NEGATION, {})[instance_id] = raw["hypothesis_negation"]
+    for name, texts in kept_variants(store, dataset).items():
+        wordings.setdefault(name, {}).update(texts)
+    return {name: wordings[name] for name in sorted(wordings, key=lambda name: (name == NEGATION, name))}
+
+
+def kept_variants(store: Store, dataset: str) -> Wordings:
+    """Those wordings alone that were added: from files, and drafts that were accepted.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    wordings: Wordings = {}
+    with store.read() as db:
         added = db.execute(
             "SELECT name, instance_id, text FROM hypothesis_variants WHERE dataset_id = ?"
             " ORDER BY name, instance_id",
-            (info.id,),
+            (store.dataset(dataset).id,),
         )
         for name, instance_id, text in added:
             wordings.setdefault(name, {})[instance_id] = text
-    return {name: wordings[name] for name in sorted(wordings, key=lambda name: (name == NEGATION, name))}
+    return wordings
+
+
+def variant_origins(store: Store, dataset: str) -> dict[str, dict[str, Origin]]:
+    """Where the added wordings are from, by name of the variant and then by instance id.
+
+    Those that came with the data are not in it.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    origins: dict[str, dict[str, Origin]] = {}
+    with store.read() as db:
+        rows = db.execute(
+            "SELECT name, instance_id, source, added_at, made_by FROM hypothesis_variants"
+            " WHERE dataset_id = ? ORDER BY name, instance_id",
+            (store.dataset(dataset).id,),
+        )
+        for name, instance_id, source, added_at, made_by in rows:
+            origin = Origin(source, added_at, MadeBy.from_json(made_by))
+            origins.setdefault(name, {})[instance_id] = origin
+    return origins
+
+
+def _json(made_by: MadeBy | None) -> str:
+    return made_by.as_json() if made_by else ""

@@ -67,6 +67,16 @@ def test_a_cancel_stops_and_a_second_call_goes_on(store: Store) -> None:
     assert n_unanswered(store, ASKED, variants) == 0
 
 
+def test_only_the_first_instances_are_asked_the_same_in_every_wording(store: Store) -> None:
+    variants = (None, *WORDING_VARIANTS["paraphrases"](store, "tiny"))
+    # Five instances, of which the second paraphrase has four: of the first two each wording has two.
+    assert n_unanswered(store, ASKED, variants, limit=2) == 6
+    last = list(run_variants(store, ASKED, variants, limit=2))[-1]
+    assert (last.done, last.total) == (6, 6)
+    assert n_unanswered(store, ASKED, variants, limit=2) == 0
+    assert n_unanswered(store, ASKED, variants) == 14 - 6
+
+
 def test_recalls_are_those_of_the_score(store: Store) -> None:
     *_, last = execute(store, "tiny", "bm25", tasks=(ASKED.task,))
     answers = answers_of(store, ASKED, None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
-from tests.llm.server import Scripted, answering, reply, scripted, status
+from tests.llm.server import Scripted, Step, answering, body, reply, scripted, status
 
 RUN = ("run", "--dataset", "tiny", "--retriever", "llm", "--task", "er@10")
 MODEL = ("--set", "model=gpt-4o-mini")
@@ -47,6 +49,17 @@ def test_as_json(command, tiny: Path, server: Scripted) -> None:
     assert document["spending"]["calls"] == 2
     assert document["outcomes"]["er@10"]["selection"] == 2
     assert document["settings"]["prompts"]
+    (scored,) = command("score", document["run"], "--json").document
+    assert scored["outcomes"] == document["outcomes"]["er@10"]
+    assert set(scored["outcomes"]) >= {
+        "selection",
+        "empty",
+        "unknown",
+        "no_list",
+        "refusal",
+        "cut_off",
+        "failed",
+    }
 
 
 def test_a_cap_is_one_line_and_what_was_answered_is_kept(command, tiny: Path, server: Scripted) -> None:
@@ -99,6 +112,95 @@ def test_a_refused_key(command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "secret" not in printed.err
 
 
+ECHOED = 'sk-test-SECRET/+abc"XYZ'
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        status(401, f"Incorrect API key provided: {ECHOED}."),
+        status(400, f"Incorrect API key provided: {quote(ECHOED, safe='')}."),
+        status(400, json.dumps({"key": ECHOED})),
+        status(403, f"No access for {ECHOED[4:14]}"),
+        status(400, "x" * 286 + ECHOED),  # where long messages are cut
+        body(f"<html>Forbidden for {ECHOED}</html>".encode(), "text/html", 403),
+        body(f"bad gateway: {ECHOED}".encode(), "text/html"),
+        reply("DECISION: [5]"),
+    ],
+)
+def test_the_key_is_nowhere(
+    command, tiny: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, echo: Step
+) -> None:
+    caplog.set_level("DEBUG")
+    with scripted(echo) as server:
+        address = server.url.replace("http://", "http://user:p4ssw0rd@") + "?token=querySECRET"
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        monkeypatch.setenv("OPENAI_API_KEY", ECHOED)
+        printed = command(*RUN, *MODEL, "--concurrency", "1", "--limit", "1")
+        listed = command("runs", "--json")
+        assert server.requests[0].headers["authorization"] == f"Bearer {ECHOED}"
+    store = Path(os.environ["EVIDENCEBENCH_STORE"])
+    kept = b"".join(path.read_bytes() for path in store.parent.glob(f"{store.name}*")).decode("latin-1")
+    assert kept
+    for text in (printed.out, printed.err, listed.out, caplog.text, kept):
+        assert "SECRET" not in text
+        assert "p4ssw0rd" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("Choose from $sentences", "has no $hypothesis"),
+        ("$hypothesis", "has no $sentences"),
+        ("$hypothesis $sentences $gold", "unknown field $gold"),
+        ("${hypothesis $sentences", "has a '$' that starts no name"),
+    ],
+)
+def test_a_broken_prompt_is_one_line_and_asks_nothing(
+    command,
+    tiny: Path,
+    server: Scripted,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: str,
+    problem: str,
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
+    (tmp_path / "mine.txt").write_text(f"version: 1\n=== user ===\n{content}")
+    printed = command(*RUN, *MODEL, "--set", "strategy=cot", "--set", "prompt=mine")
+    assert printed.code == 1
+    assert problem in printed.err
+    assert printed.err.count("\n") == 1
+    assert server.requests == []
+
+
+def test_a_run_says_which_prompt_it_used(
+    command, tiny: Path, server: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
+    words = (*RUN, *MODEL, "--limit", "1", "--set", "strategy=cot", "--set", "prompt=mine", "--json")
+    said = []
+    for body_of in ("$hypothesis\n$sentences", "$hypothesis\n\n$sentences"):
+        (tmp_path / "mine.txt").write_text(f"version: 4\n=== user ===\n{body_of}")
+        said.append(command(*words).document)
+    first, second = said
+    assert "prompt=mine" in first["label"]
+    assert first["run"] != second["run"]  # the text changed: another version, another run
+    versions = [one for run in said for one in run["settings"]["prompts"] if one.startswith("mine 4-")]
+    assert len(set(versions)) == 2
+
+
+def test_a_price_that_is_not_known_is_said_with_the_place_for_it(
+    command, tiny: Path, server: Scripted
+) -> None:
+    printed = command(*RUN, "--set", "model=mine", "--limit", "1")
+    assert "at a price that is not known (put it into " in printed.err
+    assert "prices.toml" in printed.err
+    capped = command(*RUN, "--set", "model=mine", "--max-cost", "1")
+    assert capped.code == 1
+    assert "the price of mine is not known. Put it into " in capped.err.splitlines()[-1]
+
+
 def test_made_variants_are_run(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "v.json"
 
@@ -113,6 +215,7 @@ def test_made_variants_are_run(command, tiny: Path, tmp_path: Path, monkeypatch:
         assert printed.code == 0
         assert (printed.document["written"], printed.document["refused"]) == (12, [])
         assert printed.document["spending"]["calls"] == 12
+        assert printed.document["drafts"]["waiting"] == 12
     assert len(json.loads(file.read_text())) == 6
     ran = command(
         "run",
@@ -128,3 +231,75 @@ def test_made_variants_are_run(command, tiny: Path, tmp_path: Path, monkeypatch:
     )
     assert ran.document["variant"] == "negation"
     assert ran.document["tasks"]["er@10"] == 6
+    assert "12 of them a model made and nobody reviewed" in ran.err
+
+
+@pytest.fixture
+def drafted(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve drafts by model m."""
+
+    def say(request):
+        prompt = request["messages"][-1]["content"]
+        number = prompt.partition("in cohort ")[2][:1]
+        return reply(f"HYPOTHESIS: Cohort {number} drinks tea \x1b[31m without effect.")
+
+    with scripted(answering(say)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        made = command(
+            "make-variants",
+            "--dataset",
+            "tiny",
+            "--model",
+            "m",
+            "--kind",
+            "negation",
+            "--out",
+            tmp_path / "v.json",
+        )
+    assert made.code == 1  # signs that cannot be printed: all six are refused
+
+
+REVIEW = ("make-variants", "--dataset", "tiny")
+
+
+@pytest.mark.usefixtures("drafted")
+def test_drafts_are_reviewed_on_the_command_line(command, tmp_path: Path) -> None:
+    listed = command(*REVIEW, "--list", "refused")
+    assert "\\x1b[31m" in listed.out  # spelt out: nothing reaches the terminal itself
+    assert "\x1b" not in listed.out
+    assert listed.out.count("problem:  the wording has signs that cannot be printed") == 6
+    assert command(*REVIEW, "--list").out == "No drafts are waiting\n"
+    found = command(*REVIEW, "--list", "all", "--json").document
+    assert [one["instance"] for one in found] == [f"tiny_{n}" for n in range(6)]
+    number = str(found[0]["id"])
+    accepted = command(*REVIEW, "--accept", number, "--text", "Tea is idle.", "--reviewer", "Ana", "--json")
+    assert accepted.document == {"waiting": 0, "refused": 5, "accepted": 1, "rejected": 0}
+    assert "1 draft rejected" in command(*REVIEW, "--reject", str(found[1]["id"]), "--reviewer", "Ana").out
+    ran = command(*RUN[:3], "--retriever", "bm25", "--task", "er@10", "--variant", "negation", "--json")
+    assert ran.document["tasks"] == {"er@10": 1}
+    exported = command(*REVIEW, "--export", tmp_path / "out.json", "--json")
+    assert exported.document["written"] == 1
+    made_by = json.loads((tmp_path / "out.json").read_text())["tiny_0"]["made_by"]["negation"]
+    assert (made_by["model"], made_by["reviewer"], made_by["edited"]) == ("m", "Ana", True)
+    assert "1 decision taken back" in command(*REVIEW, "--take-back", number).out
+    assert command(*REVIEW, "--export", tmp_path / "none.json").code == 1
+
+
+@pytest.mark.usefixtures("drafted")
+@pytest.mark.parametrize(
+    ("words", "code", "problem"),
+    [
+        (("--accept", "99"), 1, "draft 99"),
+        (("--accept", "one"), 1, "is no id"),
+        (("--accept", "all"), 1, "no drafts are waiting"),
+        (("--accept", "1", "2", "--text", "x"), 1, "is for one draft"),
+        (("--accept", "1", "--reviewer", " "), 1, "has no name"),
+        (("--list", "mine"), 2, "mine"),
+        (("--list", "--accept", "1"), 2, "not allowed with"),
+        ((), 2, "required"),
+    ],
+)
+def test_reviews_that_cannot_be(command, words: tuple[str, ...], code: int, problem: str) -> None:
+    printed = command(*REVIEW, *words)
+    assert printed.code == code
+    assert problem in printed.err

@@ -37,7 +37,8 @@ def estimate(**changes: object) -> RunEstimate:
 
 def test_an_unknown_price_leaves_tokens_only() -> None:
     said = estimate_text(estimate())
-    assert said.startswith("96 instances, about 1,200 calls, 1,200,000 tokens, the price of tiny")
+    # 1,200 calls over 96 instances: 12.5, said as 12.
+    assert said.startswith("96 instances, about 1,200 calls (12 each), 1,200,000 tokens, the price of tiny")
     assert "is not known: tokens only" in said
     assert "$" not in said
     assert "Told from 48 instances" in said

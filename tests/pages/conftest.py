@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -69,3 +71,24 @@ def texts(app: AppTest) -> str:
 def address(app: AppTest) -> dict[str, str]:
     """The query parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
     return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+
+
+@pytest.fixture
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server, key, prompts or prices of whoever runs the test."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path / "prompts"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.fixture
+def logged() -> Iterator[io.StringIO]:
+    """Everything that anything logs."""
+    stream_, root = io.StringIO(), logging.getLogger()
+    handler, level = logging.StreamHandler(stream_), root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream_
+    root.removeHandler(handler)
+    root.setLevel(level)

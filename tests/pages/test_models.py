@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,23 +28,16 @@ from tests.llm.server import (
     stream,
 )
 from tests.llm.server import delta as piece
-from tests.pages.conftest import ROOT, OpenPage, address, texts
+from tests.pages.asking import LISTED, SECRET, click, listing, said, type_into, with_model
+from tests.pages.conftest import ROOT, OpenPage, address
 from tests.pages.waiting import jobs_ended
 
-SECRET = "sk-live-0123456789abcdef"  # noqa: S105 - made up
-LISTED = b'{"object": "list", "data": [{"id": "tiny"}, {"id": "<b>bold</b>"}]}'
 ANSWER = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
 MODEL = "llm;model=tiny"
 
 OpenModels = Callable[..., AppTest]
 
-
-@pytest.fixture(autouse=True)
-def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path / "prompts"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+pytestmark = pytest.mark.usefixtures("own_places")
 
 
 @pytest.fixture
@@ -62,45 +54,6 @@ def open_models() -> OpenModels:
         return app
 
     return opened
-
-
-@pytest.fixture
-def logged() -> Iterator[io.StringIO]:
-    """Everything that anything logs."""
-    stream_, root = io.StringIO(), logging.getLogger()
-    handler, level = logging.StreamHandler(stream_), root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    yield stream_
-    root.removeHandler(handler)
-    root.setLevel(level)
-
-
-def field(app: AppTest, label: str) -> object:
-    return next(one for one in app.text_input if one.label.startswith(label))
-
-
-def type_into(app: AppTest, label: str, text: str) -> None:
-    next(one for one in app.text_input if one.label.startswith(label)).set_value(text).run()
-    assert not app.exception
-
-
-def click(app: AppTest, label: str) -> None:
-    next(b for b in app.button if b.label == label).click().run()
-    assert not app.exception
-
-
-def said(app: AppTest) -> str:
-    return "\n".join((texts(app), *(str(one.value) for one in app.success))).replace("\\", "")
-
-
-def listing(then: Step) -> Step:
-    """Lists models when asked for them, else takes another step."""
-
-    def step(handler: Handler) -> None:
-        (body(LISTED) if handler.path.endswith("/models") else then)(handler)
-
-    return step
 
 
 # -- the server ---------------------------------------------------------------------------------------
@@ -252,7 +205,7 @@ def test_a_model_is_asked_on_a_click_only_and_then_kept(open_page: OpenPage) -> 
     with scripted(reply(ANSWER)) as server:
         app = browse(open_page, server.url)
         assert "has not answered this yet. About 1 call" in said(app)
-        assert "unknown price: tokens only" in said(app)
+        assert "price unknown" in said(app)
         assert not server.requests
         click(app, "Ask the model")
         jobs_ended()
@@ -279,6 +232,20 @@ def test_the_models_words_are_shown_as_letters_beside_its_pick(open_page: OpenPa
         fold.toggle[0].set_value(True).run()
         fold = next(one for one in app.expander if "what it was asked and what it said" in one.label)
         assert any("<hypothesis>" in one.value for one in fold.code)
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_a_huge_answer_is_shown_from_both_ends(open_page: OpenPage) -> None:
+    huge = "begins " + "x" * 400_000 + " ends\nDECISION: [0]"
+    with scripted(reply(huge)) as server:
+        app = browse(open_page, server.url)
+        click(app, "Ask the model")
+        jobs_ended()
+        app.run()
+        assert "of 400,026 characters are left out in the middle" in said(app)
+        shown = next(one.value for one in app.code if one.value.startswith("begins"))
+        assert shown.endswith(" ends\nDECISION: [0]")
+        assert len(shown) < 201_000
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -381,12 +348,7 @@ def dialog() -> None:
 
 
 def started(server_url: str, **caps: str) -> AppTest:
-    app = AppTest.from_function(dialog, default_timeout=60)
-    app.session_state["kept.llm.server"] = server_url
-    app.session_state["kept.llm.model"] = "tiny"
-    for name, cap in caps.items():
-        app.session_state[f"kept.llm.cap.{name}"] = cap
-    app.run()
+    app = with_model(AppTest.from_function(dialog, default_timeout=60), server_url, **caps)
     app.selectbox(key="run.retriever").set_value("llm").run()
     app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
     assert not app.exception

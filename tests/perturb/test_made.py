@@ -12,8 +12,15 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import LLMRejectedError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, RetryPolicy
-from evidencebench_core.perturb import variants_from
-from evidencebench_core.perturb.made import lost_terms, made_variants, source_of, written_variants
+from evidencebench_core.perturb import variants_file, variants_from
+from evidencebench_core.perturb.made import (
+    lost_terms,
+    made_variants,
+    planned_variants,
+    prompt_of,
+    wording_problem,
+    written_variants,
+)
 from tests.factories import tiny_dataset, written
 from tests.llm.server import Step, answering, reply, scripted, status
 
@@ -45,15 +52,52 @@ def test_a_file_of_both_kinds(store: Store, tmp_path: Path) -> None:
         assert {request.json["temperature"] for request in server.requests} == {0.0}
         again = list(made_variants(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
         assert len(server.requests) == 6  # all answers are in the store
-    assert sorted(made, key=repr) == sorted(again, key=repr)
-    assert written_variants(path, made, "gpt-x") == 6
+    said = sorted((one.instance_id, one.kind, one.text) for one in made)
+    assert said == sorted((one.instance_id, one.kind, one.text) for one in again)
+    assert written_variants(path, made) == 6
     wordings = variants_from(path)
     assert wordings["negation"]["tiny_1"] == "Tea raises blood pressure in cohort 1."
     assert wordings["paraphrase:gpt-x"]["tiny_2"] == "In cohort 2, blood pressure is lowered by tea."
     made_by = json.loads(path.read_text())["tiny_0"]["made_by"]
-    assert made_by["model"] == "gpt-x"
-    assert made_by["negation"].startswith("negation 1-")
-    assert source_of(path).startswith(f"{path}, made by gpt-x, paraphrase 1-")
+    assert made_by["negation"]["model"] == "gpt-x"
+    assert made_by["negation"]["prompt"].startswith("negation 1-")
+    assert "reviewer" not in made_by["paraphrase:gpt-x"]
+    assert variants_file(path).n_unreviewed == 6
+
+
+def test_what_is_known_is_not_asked_for(store: Store) -> None:
+    known = {("tiny_0", "negation"), ("tiny_1", "negation"), ("tiny_1", "paraphrase")}
+    with scripted(answering(wording)) as server:
+        client = client_of(server.url, store)
+        planned = planned_variants(store, "tiny", "m", client, limit=3, known=known)
+        made = list(made_variants(store, "tiny", "m", client, limit=3, known=known))
+        after = planned_variants(store, "tiny", "m", client, limit=3, known=known)
+        fresh = planned_variants(store, "tiny", "m", client, limit=3, known=known, fresh=True)
+    # Of three instances' six wordings three are known: tiny_0 lacks one, tiny_1 none, tiny_2 both.
+    assert {(one.instance_id, one.kind) for one in made} == {
+        ("tiny_0", "paraphrase"),
+        ("tiny_2", "paraphrase"),
+        ("tiny_2", "negation"),
+    }
+    assert (planned.n_wordings, planned.n_instances, planned.calls, planned.cached) == (3, 2, 3, 0)
+    assert planned.completion_tokens == 450  # 150 each
+    assert planned.prompt_tokens > 3 * 100  # the prompts alone have some 150 words
+    assert (after.calls, after.cached, after.prompt_tokens) == (0, 3, 0)
+    assert (fresh.calls, fresh.cached) == (3, 0)
+
+
+def test_a_plan_for_nothing(store: Store) -> None:
+    known = {(f"tiny_{n}", kind) for n in range(6) for kind in ("negation", "paraphrase")}
+    with scripted(reply("x")) as server:
+        planned = planned_variants(store, "tiny", "m", client_of(server.url, store), known=known)
+    assert (planned.n_wordings, planned.calls, planned.cached) == (0, 0, 0)
+
+
+def test_a_failed_call_is_no_refusal(store: Store) -> None:
+    with scripted(status(400, "no")) as server:
+        (one,) = made_variants(store, "tiny", "m", client_of(server.url, store), kinds=["negation"], limit=1)
+    assert one.failed
+    assert (one.text, one.said) == (None, "")
 
 
 @pytest.mark.parametrize(
@@ -70,6 +114,10 @@ def test_what_is_refused(store: Store, kind: Any, said: str, problem: str) -> No
         (one,) = made_variants(store, "tiny", "m", client_of(server.url, store), kinds=[kind], limit=1)
     assert problem in one.problem
     assert (one.text is None) == bool(problem)
+    assert not one.failed
+    assert one.made_by.prompt == prompt_of(kind)
+    refused = " ".join(said.removeprefix("HYPOTHESIS: ").split()) if "HYPOTHESIS" in said else ""
+    assert one.said == (refused if problem else "")
 
 
 def test_a_refused_key_ends_it_after_what_came(store: Store) -> None:
@@ -84,7 +132,7 @@ def test_a_refused_key_ends_it_after_what_came(store: Store) -> None:
 
 def test_nothing_usable_writes_no_file(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="would be empty"):
-        written_variants(tmp_path / "v.json", [], "m")
+        written_variants(tmp_path / "v.json", [])
     assert not (tmp_path / "v.json").exists()
 
 
@@ -99,3 +147,21 @@ def test_nothing_usable_writes_no_file(tmp_path: Path) -> None:
 )
 def test_terms(original: str, paraphrase: str, lost: tuple[str, ...]) -> None:
     assert lost_terms(original, paraphrase) == lost
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no line HYPOTHESIS"),
+        ("Tea  helps.", "is the original"),
+        ("tea helps", "is the original"),
+        ("x" * 5_001, "5,001 characters"),
+        ("Tea \u202ehelps", "cannot be printed"),  # turns what follows round
+        ("Tea \ud800", "cannot be printed"),  # half of a surrogate pair: no store takes it
+        ("Coffee helps.", ""),
+    ],
+)
+def test_what_speaks_against_a_wording(text: str, problem: str) -> None:
+    found = wording_problem("Tea helps.", text)
+    assert problem in found
+    assert bool(found) == bool(problem)

@@ -5,9 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store, ingest, open_store, schema
 from evidencebench_core.errors import DataError
-from evidencebench_core.perturb import hypothesis_variants, keep_variants, variants_from
+from evidencebench_core.perturb import (
+    MadeBy,
+    hypothesis_variants,
+    keep_variants,
+    kept_variants,
+    variant_origins,
+    variants_document,
+    variants_file,
+    variants_from,
+)
+from evidencebench_core.perturb.variants_file import write_variants
 from tests.factories import raw_instance, written
 
 
@@ -103,3 +113,52 @@ def test_unknown_instances_are_refused_and_nothing_is_kept(store: Store) -> None
     with pytest.raises(DataError, match="1 instances that dataset 'two' does not have, such as 'c'"):
         keep_variants(store, "two", {"negation": {"a": "x", "c": "y"}}, "a file")
     assert hypothesis_variants(store, "two")["negation"] == {"a": "Not from the data."}
+
+
+MADE = MadeBy("gpt-x", "negation 1-abc", "2026-01-31", "Ana", "2026-02-01", edited=True)
+
+
+def test_what_is_written_is_read_back_with_its_makers(store: Store, tmp_path: Path) -> None:
+    wordings = {"negation": {"b": "No b."}, "paraphrase:gpt-x": {"a": "A.", "b": "B."}}
+    made_by = {"negation": {"b": MADE}, "paraphrase:gpt-x": {"a": MadeBy("gpt-x")}}
+    path = tmp_path / "v.json"
+    write_variants(path, variants_document(wordings, made_by))
+    file = variants_file(path)
+    assert (file.wordings, file.made_by, file.n_unreviewed) == (wordings, made_by, 1)
+    keep_variants(store, "two", file.wordings, "v.json", file.made_by)
+    assert kept_variants(store, "two") == wordings
+    origins = variant_origins(store, "two")
+    assert (origins["negation"]["b"].made_by, str(origins["negation"]["b"])) == (MADE, str(MADE))
+    assert not origins["paraphrase:gpt-x"]["b"].made_by
+    assert str(origins["paraphrase:gpt-x"]["b"]) == "v.json"
+
+
+@pytest.mark.parametrize("said", ["gpt-x", 3, [], {"negation": "gpt-x"}, {"negation": {"model": 7}}, None])
+def test_a_maker_that_is_none_is_passed_over(said: object, tmp_path: Path) -> None:
+    assert variants_file(file_of({"a": {"negation": "x", "made_by": said}}, tmp_path)).made_by == {}
+
+
+def test_the_first_files_named_the_model_once_an_instance(tmp_path: Path) -> None:
+    said = {"model": "gpt-x", "paraphrase": "paraphrase 1-abc", "negation": "negation 1-def"}
+    file = variants_file(
+        file_of({"a": {"negation": "x", "paraphrases": {"p": "y"}, "made_by": said}}, tmp_path)
+    )
+    assert file.made_by == {
+        "negation": {"a": MadeBy("gpt-x", "negation 1-def")},
+        "paraphrase:p": {"a": MadeBy("gpt-x", "paraphrase 1-abc")},
+    }
+
+
+def test_wordings_of_an_older_store_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old.sqlite"
+    with monkeypatch.context() as patch:  # before drafts, and before it was known who made a wording
+        patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:4])
+        patch.setattr(schema, "VERSION", 4)
+        old = open_store(path)
+        ingest(old, written({"a": raw_instance(8, {"x": [4]})}, tmp_path / "old.json"), name="old")
+        with old.write() as db:
+            db.execute("INSERT INTO hypothesis_variants VALUES (1, 'a', 'negation', 'No.', 'v.json', '2026')")
+    store = open_store(path)
+    assert hypothesis_variants(store, "old") == {"negation": {"a": "No."}}
+    origin = variant_origins(store, "old")["negation"]["a"]
+    assert (origin.source, origin.made_by) == ("v.json", MadeBy())

@@ -58,15 +58,12 @@ def report(args: argparse.Namespace) -> Report:
         paraphrase_report,
         paraphrase_variants,
     )
-    from evidencebench_core.perturb import keep_variants, variants_from
+    from evidencebench_core.cli.variant_drafts import keep_file
     from evidencebench_core.runs import RunStore
 
     store = store_of(args)
     if args.variants is not None:
-        dataset, wordings = RunStore(store).run(args.runs[0]).dataset, variants_from(args.variants)
-        note(
-            f"{keep_variants(store, dataset, wordings, str(args.variants)):,} wordings kept beside {dataset}"
-        )
+        keep_file(store, RunStore(store).run(args.runs[0]).dataset, args.variants)
     reports = []
     if args.only != "negation":
         reports.append(report_of_runs(store, args, paraphrase_variants, paraphrase_report))

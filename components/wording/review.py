@@ -1,0 +1,249 @@
+"""Reading what a model wrote: the original beside the draft, and accept, edit or reject, by key or by click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import resources
+from components.focus import focus_on
+from components.markdown import literal
+from components.state import PageState, flash, keep, kept, kept_widget, remembered, typed
+from components.wording.words import marked_words
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.perturb import NEGATION
+from evidencebench_core.perturb.drafts import DRAFT_STATES, Draft, Drafts, DraftState
+
+__all__ = ["draw_review"]
+
+_SHOWN: Final = 10  # drafts a page
+_NAMES: Final[Mapping[DraftState, str]] = {
+    "waiting": "Waiting",
+    "refused": "Refused by the checks",
+    "accepted": "Accepted",
+    "rejected": "Rejected",
+}
+_LAST: Final = "review.last"  # what Undo takes back: ids
+_EDITED: Final = "review.edited"  # the draft whose words are being changed
+
+
+def draw_review(state: PageState, dataset: DatasetInfo) -> None:
+    """The drafts of one state, the first of them in hand."""
+    drafts = Drafts(resources.store(), dataset.name)
+    counts = drafts.counts()
+    if not any(counts.values()):
+        st.info(
+            "Nothing has been written yet. A language model writes drafts of paraphrases and negations; here you "
+            "read them, and what you accept becomes a wording that runs can use."
+        )
+        st.button("Write some with a model", type="primary", on_click=lambda: state.put(part="make"))
+        return
+    shown = next((name for name in DRAFT_STATES if name == state["drafts"]), DRAFT_STATES[0])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            "Drafts",
+            DRAFT_STATES,
+            format_func=lambda name: f"{_NAMES[name]} ({counts[name]:,})",
+            required=True,
+            wrap=True,
+            **state.widget("drafts", shown, str, reset=("at",)),
+        )
+        st.text_input(
+            "Your name or initials",
+            placeholder="needed to accept or reject",
+            help="Kept with every wording that you accept, beside the model and its prompt.",
+            width=260,
+            **kept_widget("author", read=str.strip),
+        )
+    n_drafts = counts[shown]
+    if not n_drafts:
+        _undo(drafts)
+        _nothing_left(shown, counts)
+        return
+    at = min(state.number("at") or 0, n_drafts - 1)
+    page = drafts.drafts(shown, _SHOWN, at)
+    _bar(state, dataset, drafts, page, at, n_drafts)
+    for place, draft in enumerate(page):
+        _card(dataset, drafts, draft, in_hand=place == 0)
+
+
+def _undo(drafts: Drafts) -> None:
+    last = [int(number) for number in kept(_LAST + drafts.dataset).split()]
+    many = f" {len(last):,}" if len(last) > 1 else ""
+    st.button(
+        f"Undo{many}",
+        key="review.undo",
+        shortcut="U",
+        disabled=not last,
+        help="Takes back the last decision." if last else None,
+        on_click=_take_back,
+        args=(drafts, last),
+    )
+
+
+def _nothing_left(shown: DraftState, counts: Mapping[DraftState, int]) -> None:
+    if shown == "waiting":
+        n_refused = counts["refused"]
+        more = f" {n_refused:,} were refused by the checks; they can be read and mended." if n_refused else ""
+        st.success(f"Everything that waited has been read.{more}")
+    else:
+        st.info("There are none.")
+
+
+def _bar(
+    state: PageState, dataset: DatasetInfo, drafts: Drafts, page: Sequence[Draft], at: int, n_drafts: int
+) -> None:
+    """Where we are, the way on and back, and the decision on the whole page."""
+    clean = [draft.id for draft in page if draft.state == "waiting" and not _standing(dataset, draft)]
+    n_others = sum(draft.state == "waiting" for draft in page) - len(clean)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{at + 1:,} to {at + len(page):,} of {n_drafts:,}**, the first in hand", width="content"
+        )
+        _mover(state, "Back", "K", at - 1, at > 0)
+        _mover(state, "Next", "J", at + 1, at + 1 < n_drafts)
+        if n_drafts > _SHOWN:
+            _mover(state, f"Next {_SHOWN}", "Shift+J", at + _SHOWN, at + _SHOWN < n_drafts)
+        _undo(drafts)
+        if len(clean) > 1:
+            st.button(
+                f"Accept {len(clean)} shown",
+                key="review.accept-page",
+                shortcut="Shift+A",
+                disabled=not kept("author"),
+                help="All that are shown below"
+                + (f", but for {n_others} that would take the place of a wording. " if n_others else ". ")
+                + "Read them first: your name is kept with each.",
+                on_click=_decided(drafts, clean, lambda: drafts.accept(clean, kept("author"))),
+            )
+
+
+def _mover(state: PageState, label: str, key: str, at: int, possible: bool) -> None:
+    st.button(
+        label,
+        key=f"review.{label}",
+        shortcut=key,
+        disabled=not possible,
+        on_click=lambda: state.put(at=max(at, 0) or None),
+    )
+
+
+def _card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool) -> None:
+    with st.container(border=True, key=f"draft-{'in-hand' if in_hand else draft.id}"):
+        st.caption(
+            f"{':blue-badge[In hand] ' if in_hand else ''}{literal(draft.instance_id)} · "
+            f"**{literal(draft.name)}** · {literal(str(draft.made_by).removesuffix('; not reviewed'))}"
+        )
+        before, after = marked_words(draft.original, draft.wording)
+        left, right = st.columns(2)
+        with left:
+            st.caption("Original")
+            st.markdown(before)
+        with right:
+            editing = kept(_EDITED) == str(draft.id)
+            st.caption("Draft" if draft.edited is None else "Draft, as the reviewer changed it")
+            if editing:
+                st.text_area(
+                    "Your words",
+                    height=110,
+                    label_visibility="collapsed",
+                    **remembered(_text_key(draft), draft.wording),
+                )
+                focus_on(_text_key(draft))
+            else:
+                st.markdown(after or "*No wording could be read from the answer.*")
+                if draft.edited is not None:
+                    st.caption(f"The model wrote: {literal(draft.text)}")
+        _warnings(dataset, draft)
+        with st.container(horizontal=True):
+            _buttons(drafts, draft, editing, in_hand)
+
+
+def _warnings(dataset: DatasetInfo, draft: Draft) -> None:
+    """What speaks against it, and what it would replace."""
+    if draft.problem:
+        st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
+    if there := _standing(dataset, draft):
+        origin = resources.wording_origins(dataset).get(draft.name, {}).get(draft.instance_id)
+        source = "came with the data" if origin is None else f"is there already ({origin})"
+        kind = "negation" if draft.name == NEGATION else "paraphrase"
+        st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
+
+
+def _standing(dataset: DatasetInfo, draft: Draft) -> str:
+    """The wording that a draft would replace, unless it is that one."""
+    there = resources.wordings(dataset).get(draft.name, {}).get(draft.instance_id, "")
+    return "" if draft.state == "accepted" else there
+
+
+def _buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None:
+    """What can be done with a draft; the one in hand has the keys."""
+
+    def button(
+        label: str, key: str, do: Callable[[], None], named: bool = True, primary: bool = False
+    ) -> None:
+        st.button(
+            label,
+            key=f"review.{label}.{draft.id}",
+            shortcut=key if in_hand else None,
+            type="primary" if primary and in_hand else "secondary",
+            disabled=named and not kept("author"),
+            help="Say above who you are: it is kept with the decision."
+            if named and not kept("author")
+            else None,
+            on_click=do,
+        )
+
+    def accept() -> None:
+        words = {draft.id: typed(_text_key(draft))} if editing else {}
+        _decided(drafts, [draft.id], lambda: drafts.accept([draft.id], kept("author"), words))()
+
+    if editing or (draft.wording and draft.state != "accepted"):
+        button(
+            "Accept these words" if editing else "Accept",
+            "Mod+Enter" if editing else "A",
+            accept,
+            primary=True,
+        )
+    if editing:
+        button("Leave as it was", "Esc", lambda: keep(_EDITED, ""), named=False)
+        return
+    button("Edit", "E", lambda: keep(_EDITED, str(draft.id)), named=False)
+    if draft.state != "rejected":
+        button(
+            "Reject",
+            "X",
+            _decided(drafts, [draft.id], lambda: drafts.reject([draft.id], kept("author"))),
+        )
+    if draft.state in ("accepted", "rejected"):
+        button("Take back", "T", lambda: _take_back(drafts, [draft.id]), named=False)
+
+
+def _decided(drafts: Drafts, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
+    """A callback that decides, says what went wrong, and lets the decision be undone."""
+
+    def callback() -> None:
+        try:
+            decide()
+        except EvidenceBenchError as error:
+            flash(literal(str(error)))
+            return
+        keep(_EDITED, "")
+        keep(_LAST + drafts.dataset, " ".join(map(str, ids)))
+
+    return callback
+
+
+def _take_back(drafts: Drafts, ids: Sequence[int]) -> None:
+    try:
+        drafts.take_back(ids)
+    except EvidenceBenchError as error:
+        flash(literal(str(error)))
+    keep(_LAST + drafts.dataset, "")
+
+
+def _text_key(draft: Draft) -> str:
+    return f"review-text-{draft.id}"

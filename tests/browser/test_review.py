@@ -1,0 +1,91 @@
+"""Drafts read by keyboard alone, and nothing a model wrote is ever more than text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.perturb import MadeBy, hypothesis_variants
+from evidencebench_core.perturb.drafts import Drafts
+from evidencebench_core.perturb.made import MadeVariant
+from tests.browser.serving import ROOT, served
+
+HOSTILE = "<script>document.title='taken'</script> ![x](http://127.0.0.1:9/x.png) <img src=x> **bold** $x^2$"
+REVIEW = "/wording?dataset=sample_data&part=review"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """The sample papers, with a draft for each."""
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, ROOT / "sample_data" / "sample_data.json")
+    made_by = MadeBy("tiny", "paraphrase 1-abc", "2026-01-31T10:00:00+00:00")
+    Drafts(store, "sample_data").keep(
+        MadeVariant(one, "paraphrase", "", f"{HOSTILE} {one}", made_by=made_by)
+        for one in store.ids("sample_data")
+    )
+    return store
+
+
+@pytest.fixture
+def app_url(chromium_path: str, store: Store) -> Iterator[str]:
+    places = {
+        "EVIDENCEBENCH_STORE": str(store.path),
+        "EVIDENCEBENCH_CACHE": str(store.path.parent / "cache"),
+    }
+    with served(ROOT / "app.py", **places) as address:
+        yield address
+
+
+def count(page: Page, name: str, number: int) -> None:
+    expect(page.get_by_role("radio", name=f"{name} ({number})", exact=True)).to_be_visible(timeout=20_000)
+
+
+def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store) -> None:
+    page.goto(app_url + REVIEW)
+    count(page, "Waiting", 6)
+    name = page.get_by_role("textbox", name="Your name or initials")
+    name.fill("Ana")
+    name.press("Enter")
+    expect(page.get_by_role("button", name="Accept Shortcut A")).to_be_enabled(timeout=20_000)
+    page.get_by_role("heading", name="Wording").click()
+    page.keyboard.press("a")
+    count(page, "Waiting", 5)
+    page.keyboard.press("e")
+    words = page.get_by_role("textbox", name="Your words")
+    expect(words).to_be_focused()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("Typed by Ana")
+    page.keyboard.press("ControlOrMeta+Enter")
+    count(page, "Accepted", 2)
+    expect(words).to_be_hidden()
+    expect(page.get_by_role("button", name="Reject Shortcut X")).to_be_enabled()
+    page.keyboard.press("x")
+    count(page, "Rejected", 1)
+    page.keyboard.press("u")
+    count(page, "Rejected", 0)
+    page.keyboard.press("Shift+A")
+    count(page, "Accepted", 6)
+    first, second, *_ = store.ids("sample_data")
+    texts = hypothesis_variants(store, "sample_data")["paraphrase:tiny"]
+    assert texts[first].startswith("<script>")
+    assert texts[second] == "Typed by Ana"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_draft_is_only_ever_text_and_a_phone_never_scrolls_sideways(
+    new_page: Callable[..., Page], app_url: str, scheme: str
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page.goto(app_url + REVIEW)
+    expect(page.get_by_text("**bold** $x^2$ sample_cohort")).to_be_visible(timeout=20_000)
+    assert page.locator("[data-testid=stMain] img").count() == 0
+    assert page.title() != "taken"
+    main = page.evaluate(
+        "(() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth })()"
+    )
+    assert main == 0

@@ -1,0 +1,311 @@
+"""Your paper: brought, read, searched, kept, presented."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components import resources
+from components.own_paper.mending import retitled
+from components.own_paper.opened import OpenPaper, new_ref
+from evidencebench_core.data import Store
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Limits, Paper, PaperKind, read_paper
+from evidencebench_core.papers.own import OwnPapers
+from tests.pages.conftest import OpenPage, address, texts
+from tests.pages.waiting import jobs_ended
+
+pytestmark = pytest.mark.usefixtures("empty_store")
+
+TEXT = """Salt and blood pressure
+
+Abstract
+We tested a salt substitute in care homes. Blood pressure fell by 4.9 mmHg.
+
+1. Introduction
+Salt raises blood pressure. Kitchens season the food of residents.
+
+2. Results
+Systolic pressure was lower with the substitute. Sleep did not change.
+"""
+HYPOTHESIS = "A salt substitute lowers systolic blood pressure."
+
+
+def button(app: AppTest, label: str) -> object:
+    return next(button for button in app.button if button.label == label)
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+@pytest.fixture
+def paper() -> Paper:
+    return read_paper(TEXT.encode(), "salt.txt")
+
+
+@pytest.fixture
+def kept(empty_store: Store, paper: Paper) -> str:
+    """The id of a kept paper."""
+    return str(OwnPapers(empty_store).save(paper, "Salt", HYPOTHESIS).id)
+
+
+@pytest.fixture
+def in_memory(paper: Paper) -> str:
+    """The ref of a paper that is open and not kept."""
+    ref = new_ref()
+    resources.open_papers().put(OpenPaper(ref, paper, "salt.txt"))
+    return ref
+
+
+def test_the_empty_page_says_what_it_takes_and_how_much(open_page: OpenPage) -> None:
+    app = open_page("paper", r="bm25")
+    (upload,) = app.file_uploader
+    assert "up to 25 MiB" in upload.label
+    assert [tab.label for tab in app.tabs] == ["Upload a file", "Paste its text", "Europe PMC", "A sample"]
+    assert "Nothing is kept before you keep it" in texts(app)
+    assert "Kept papers" not in texts(app)
+
+
+def test_the_size_limit_is_a_setting(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", "3")
+    assert "up to 3 MiB" in open_page("paper", r="bm25").file_uploader[0].label
+    monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", "lots")
+    assert resources.paper_limits().max_bytes == Limits().max_bytes
+
+
+def test_an_upload_is_read_searched_and_not_kept(open_page: OpenPage, empty_store: Store) -> None:
+    app = open_page("paper", r="bm25", h=HYPOTHESIS)
+    app.file_uploader[0].upload("..\\..\\evil/salt.txt", TEXT.encode(), "text/plain").run()
+    jobs_ended()
+    app.run()
+    said = texts(app)
+    assert "## Salt and blood pressure" in said
+    # 1 title, 2 of the abstract, 2 headings with 2 sentences each
+    assert "9 sentences · 3 headings among them · 2 in the abstract · read from text in" in said
+    assert "9 sentences picked by bm25" in said  # it asked for 10 of 9
+    assert address(app)["paper"].startswith("open-")
+    assert address(app)["h"] == HYPOTHESIS
+    assert "Not kept yet, so it has no link" in said
+    assert OwnPapers(empty_store).all() == ()
+
+
+def test_pasted_text_is_read(open_page: OpenPage) -> None:
+    app = open_page("paper", r="bm25")
+    next(area for area in app.text_area if area.label == "Text of the paper").set_value(TEXT).run()
+    button(app, "Read the text").click().run()
+    jobs_ended()
+    app.run()
+    assert "## Salt and blood pressure" in texts(app)
+    assert "Write a hypothesis above" in texts(app)
+
+
+def test_a_file_that_cannot_be_read_says_why_and_stays_where_it_was(open_page: OpenPage) -> None:
+    app = open_page("paper", r="bm25")
+    app.file_uploader[0].upload("<b>x.pdf", b"%PDF-1.4 nothing", "application/pdf").run()
+    jobs_ended()
+    app.run()
+    (error,) = app.error
+    assert "\\<b\\>x\\.pdf" in error.value
+    assert not app.exception
+    assert len(app.file_uploader) == 1
+    assert "paper" not in address(app)
+
+
+def test_a_reference_that_is_none_is_told_at_once(open_page: OpenPage) -> None:
+    app = open_page("paper", r="bm25")
+    field = next(text for text in app.text_input if text.label == "PMC id, PubMed id or DOI")
+    field.set_value("no such thing").run()
+    button(app, "Fetch it").click().run()
+    assert "is no PMC id\\, PubMed id or DOI" in app.error[0].value
+
+
+def test_without_the_internet_fetching_says_so(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", "http://127.0.0.1:9/none")  # nobody listens there
+    app = open_page("paper", r="bm25")
+    field = next(text for text in app.text_input if text.label == "PMC id, PubMed id or DOI")
+    field.set_value("PMC2785062").run()
+    button(app, "Fetch it").click().run()
+    jobs_ended()
+    app.run()
+    assert "cannot be reached" in app.error[0].value
+    assert "give the paper as a file" in app.error[0].value
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Reading that lasts until this event is set."""
+    over = threading.Event()
+
+    def waits(content: bytes, name: str, kind: PaperKind | None, limits: Limits) -> Paper:
+        over.wait(60)
+        raise PaperError(name, "was given up", "Nothing.")
+
+    monkeypatch.setattr("components.own_paper.reading_job.read_paper_apart", waits)
+    yield over
+    over.set()
+
+
+def test_reading_can_be_cancelled_and_the_page_is_back(open_page: OpenPage, endless: threading.Event) -> None:
+    app = open_page("paper", r="bm25")
+    app.file_uploader[0].upload("slow.pdf", b"%PDF-1.4", "application/pdf").run()
+    assert "Reading slow\\.pdf" in texts(app)
+    assert len(app.file_uploader) == 0
+    button(app, "Cancel").click().run()
+    jobs_ended()
+    app.run()
+    assert not endless.is_set()  # what was read for goes on, and nobody waits for it
+    assert "Reading was cancelled" in texts(app)
+    assert len(app.file_uploader) == 1
+
+
+def test_a_sample_opens_with_its_hypothesis_and_is_marked_synthetic(open_page: OpenPage) -> None:
+    app = open_page("paper", r="bm25")
+    next(b for b in app.button if b.label.startswith("Sample\\: cluster")).click().run()
+    assert address(app)["paper"] == "sample_trial"
+    assert "The paper is synthetic" in texts(app)
+    assert app.text_area[0].value.startswith("Replacing regular salt")
+    assert "10 sentences picked by bm25" in texts(app)
+
+
+def test_there_is_no_score_and_no_oracle_without_gold(open_page: OpenPage) -> None:
+    app = open_page("paper", paper="sample_trial", r="bm25~oracle")
+    assert "Aspect Recall" not in texts(app)
+    assert "picked by oracle" not in texts(app)
+    assert "nothing is scored" in texts(app)
+
+
+def test_retrievers_are_compared(open_page: OpenPage) -> None:
+    app = open_page("paper", paper="sample_trial", r="bm25~lead~abstract-tail", k="5", system="1")
+    said = texts(app)
+    assert "5 sentences picked by lead" in said
+    assert "How far they agree" in said
+    # lead picks sentences 0 to 4; the abstract has 14, from its last: 13 to 9
+    assert "All three picked 0 of" in said
+
+
+def test_the_opposite_is_asked_and_compared(open_page: OpenPage, kept: str) -> None:
+    app = open_page("paper", paper=kept, r="bm25", k="3")
+    next(b for b in app.button if b.label.startswith("opposite\\, by rule")).click().run()
+    assert (
+        address(app)["h"] == "A salt substitute raises systolic blood pressure." or "not" in address(app)["h"]
+    )
+    assert address(app)["h0"] == HYPOTHESIS
+    assert "What the other wording changed" in texts(app)
+    button(app, "Back to the wording before").click().run()
+    assert {"h", "h0"}.isdisjoint(address(app))
+
+
+def test_keeping_gives_a_link_and_renaming_and_removing_work(
+    open_page: OpenPage, empty_store: Store, in_memory: str
+) -> None:
+    own = OwnPapers(empty_store)
+    app = open_page("paper", paper=in_memory, r="bm25", h=HYPOTHESIS)
+    button(app, "Keep").click().run()
+    (kept,) = own.all()
+    assert (kept.name, kept.hypothesis) == ("Salt and blood pressure", HYPOTHESIS)
+    assert address(app)["paper"] == str(kept.id)
+    assert "has no link" not in texts(app)
+    next(text for text in app.text_input if text.label == "Name").set_value("Salt again").run()
+    button(app, "Rename").click().run()
+    assert own.get(kept.id).name == "Salt again"
+    button(app, "Remove this paper").click().run()
+    assert own.all() == ()
+    assert "paper" not in address(app)
+
+
+def test_a_kept_paper_comes_back_with_its_hypothesis(open_page: OpenPage, kept: str) -> None:
+    app = open_page("paper", paper=kept, r="bm25")
+    assert app.text_area[0].value == HYPOTHESIS
+    assert "Mend" not in [p.label for p in app.get("popover") if hasattr(p, "label")]
+    app.text_area[0].set_value("Sleep changed.").run()
+    button(app, "Keep this hypothesis").click().run()
+    assert resources.own_paper(int(kept)).hypothesis == "Sleep changed."
+
+
+def test_a_wrong_title_and_a_missing_abstract_are_mended(open_page: OpenPage, in_memory: str) -> None:
+    app = open_page("paper", paper=in_memory, r="bm25")
+    next(text for text in app.text_input if text.label == "Title").set_value("Another title").run()
+    button(app, "Set the title").click().run()
+    assert "## Another title" in texts(app)
+    opened = resources.open_papers().get(in_memory)
+    assert opened is not None
+    assert opened.paper.sentences[0] == "Another title"
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"paper": "open-0123"}, "was not kept"),
+        ({"paper": "17"}, "not in this store"),
+        ({"paper": "../../etc/passwd"}, "not in this store"),
+        ({"paper": "sample_trial", "sentence": "147"}, "the paper has 0 to 146"),
+        ({"paper": "sample_trial", "r": "bm26"}, "bm25"),
+    ],
+)
+def test_a_link_to_what_is_not_there_says_so(open_page: OpenPage, params: dict[str, str], said: str) -> None:
+    app = open_page("paper", **{"r": "bm25", **params})
+    assert said in "\n".join(str(e.value) for kind in ("warning", "error") for e in app.get(kind))
+    assert not app.exception
+
+
+@pytest.mark.parametrize("k", ["0", "-3", "many", "100000"])
+def test_an_impossible_number_of_sentences_is_none(open_page: OpenPage, k: str) -> None:
+    app = open_page("paper", paper="sample_trial", r="bm25", k=k)
+    assert not app.exception
+    (field,) = [number for number in app.number_input if number.label == "Sentences (K)"]
+    assert 1 <= int(field.value) <= 100
+
+
+def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, empty_store: Store) -> None:
+    sentence = "<script>alert(1)</script> :red[x] $\\sqrt{2}$ [a](http://b.c) \u202e\U0001d4ce" + "x" * 500
+    read = read_paper("\n\n".join(["A title", *[f"Words first. {sentence}."] * 50]).encode(), "a.txt")
+    paper = retitled(read, "<img src=x onerror=alert(1)> *a*")
+    kept = OwnPapers(empty_store).save(paper, "</h1> :red[name]", "<b>salt</b>")
+    app = open_page("paper", paper=str(kept.id), r="bm25")
+    heading = next(element.value for element in app.markdown if element.value.startswith("## "))
+    assert "\\<img src\\=x onerror\\=alert\\(1\\)\\>" in heading
+    listed = open_page("paper", r="bm25")
+    assert not listed.exception
+
+
+def test_five_thousand_sentences_are_no_trouble(open_page: OpenPage, empty_store: Store) -> None:
+    text = "A title\n\n" + " ".join(f"Salt sentence number {n} is here." for n in range(4990))
+    paper = read_paper(text.encode(), "long.txt")
+    kept = OwnPapers(empty_store).save(paper)
+    app = open_page("paper", paper=str(kept.id), r="bm25", h="Salt sentence 4000")
+    assert f"{len(paper.sentences):,} sentences" in texts(app)
+    assert "10 sentences picked by bm25" in texts(app)
+
+
+def test_presenter_mode_has_plain_words_and_no_settings(open_page: OpenPage, kept: str) -> None:
+    app = open_page("paper", paper=kept, present="1", r="bm25", k="4")
+    said = texts(app) + "\n".join(labels(app))
+    assert "The 4 sentences to read first" in said
+    assert "no medical advice" in said
+    assert "by the words that they share with the question" in said
+    for jargon in ("Recall", "bm25", "K =", "retriever", "Settings"):
+        assert jargon not in said
+    assert [slider.label for slider in app.slider] == ["Sentences to show"]
+    assert app.text_area[0].value == HYPOTHESIS
+    app.text_area[0].set_value("Sleep changed.").run()
+    assert address(app)["h"] == "Sleep changed."
+    button(app, "Leave presenter mode").click().run()
+    assert "present" not in address(app)
+    assert address(app)["h"] == "Sleep changed."
+
+
+def test_presenting_without_a_question_asks_for_one(open_page: OpenPage, in_memory: str) -> None:
+    app = open_page("paper", paper=in_memory, present="1", r="bm25")
+    assert "Type a statement above" in texts(app)
+    assert "no medical advice" in texts(app)
+
+
+def test_the_sample_file_is_the_repositorys() -> None:
+    sample = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
+    assert set(resources.sample_papers()) == set(json.loads(sample.read_text(encoding="utf-8")))

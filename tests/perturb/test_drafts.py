@@ -1,0 +1,230 @@
+"""Drafts: nothing a model wrote is a wording before somebody has accepted it, and who did is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.errors import DataError, SettingError, UnknownNameError
+from evidencebench_core.perturb import (
+    MadeBy,
+    hypothesis_variants,
+    keep_variants,
+    variant_origins,
+    variants_file,
+)
+from evidencebench_core.perturb.drafts import REVIEWED, Drafts
+from evidencebench_core.perturb.made import Kind, MadeVariant
+from evidencebench_core.runs import variant_named
+from tests.factories import raw_instance, written
+
+BY = MadeBy("m", "negation 1-abc", "2026-01-31T10:00:00+00:00")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Two instances; the first brings a negation of its own."""
+    store = open_store(tmp_path / "store.sqlite")
+    dataset = {
+        "b": raw_instance(9, {"x": [4]}, hypothesis="Tea helps.", hypothesis_negation="By hand."),
+        "a": raw_instance(8, {"x": [4]}, hypothesis="Salt harms."),
+    }
+    ingest(store, written(dataset, tmp_path / "two.json"), name="two")
+    return store
+
+
+@pytest.fixture
+def drafts(store: Store) -> Drafts:
+    return Drafts(store, "two")
+
+
+def made(instance_id: str, text: str | None, kind: Kind = "negation", **more: object) -> MadeVariant:
+    return MadeVariant(instance_id, kind, "", text, made_by=BY, **more)  # type: ignore[arg-type]
+
+
+def ids(drafts: Drafts) -> list[int]:
+    return [draft.id for draft in drafts.drafts()]
+
+
+def test_a_draft_is_no_wording(store: Store, drafts: Drafts) -> None:
+    assert drafts.keep([made("a", "Salt heals."), made("b", "Tea harms.")]) == 2
+    assert drafts.counts() == {"waiting": 2, "refused": 0, "accepted": 0, "rejected": 0}
+    # In the order of the dataset, with the hypothesis beside the draft.
+    assert [(one.instance_id, one.original, one.text) for one in drafts.drafts()] == [
+        ("b", "Tea helps.", "Tea harms."),
+        ("a", "Salt harms.", "Salt heals."),
+    ]
+    assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand."}}
+    with pytest.raises(SettingError):
+        variant_named(store, "two", "paraphrase:m")
+
+
+def test_an_accepted_one_is_and_says_who_made_and_read_it(store: Store, drafts: Drafts) -> None:
+    drafts.keep([made("a", "Salt heals."), made("b", "Tea harms.")])
+    (accepted,) = drafts.accept(ids(drafts)[1:], "  Ana  ")
+    assert (accepted.state, accepted.instance_id) == ("accepted", "a")
+    assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand.", "a": "Salt heals."}}
+    assert variant_named(store, "two", "negation").hypotheses == {"b": "By hand.", "a": "Salt heals."}
+    origin = variant_origins(store, "two")["negation"]["a"]
+    assert origin.source == REVIEWED
+    assert (origin.made_by.model, origin.made_by.prompt, origin.made_by.made_at) == (
+        BY.model,
+        BY.prompt,
+        BY.made_at,
+    )
+    assert (origin.made_by.reviewer, origin.made_by.edited) == ("Ana", False)
+    assert origin.made_by == accepted.made_by
+    assert "b" not in variant_origins(store, "two")["negation"]  # it came with the data
+
+
+def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(store: Store, drafts: Drafts) -> None:
+    drafts.keep([made("a", "Salt heals.")])
+    (number,) = ids(drafts)
+    (accepted,) = drafts.accept([number], "Ana", {number: " Salt \n does no harm. "})
+    assert (accepted.text, accepted.edited) == ("Salt heals.", "Salt does no harm.")
+    assert hypothesis_variants(store, "two")["negation"]["a"] == "Salt does no harm."
+    assert variant_origins(store, "two")["negation"]["a"].made_by.edited
+
+
+@pytest.mark.parametrize(
+    ("words", "reviewer", "problem"),
+    [
+        ("salt harms", "Ana", "is the original"),
+        (" ", "Ana", "there are no words"),
+        ("x" * 6000, "Ana", "6,000 characters"),
+        ("Salt heals.", "  ", "has no name"),
+        ("Salt heals.", "x" * 201, "has no name"),
+    ],
+)
+def test_what_cannot_be_accepted_changes_nothing(
+    store: Store, drafts: Drafts, words: str, reviewer: str, problem: str
+) -> None:
+    drafts.keep([made("b", "Tea harms."), made("a", "Salt heals.")])
+    first, second = ids(drafts)
+    with pytest.raises(SettingError, match=problem):
+        drafts.accept([first, second], reviewer, {second: words})
+    assert drafts.counts()["waiting"] == 2  # the first neither: all or none
+    assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand."}}
+
+
+def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Store, drafts: Drafts) -> None:
+    drafts.keep([made("b", "Tea harms.")])
+    (number,) = ids(drafts)
+    drafts.accept([number], "Ana")
+    assert hypothesis_variants(store, "two")["negation"]["b"] == "Tea harms."
+    drafts.take_back([number])
+    assert hypothesis_variants(store, "two")["negation"]["b"] == "By hand."
+    assert drafts.draft(number).state == "waiting"
+    assert drafts.draft(number).made_by == BY  # nobody has read it
+
+
+def test_a_rejected_one_is_no_wording_any_more(store: Store, drafts: Drafts) -> None:
+    drafts.keep([made("a", "Salt heals.")])
+    drafts.accept(ids(drafts), "Ana")
+    drafts.reject(ids(drafts), "Ben")
+    assert "a" not in hypothesis_variants(store, "two")["negation"]
+    assert drafts.counts()["rejected"] == 1
+
+
+def test_taking_back_leaves_a_wording_that_came_since(store: Store, drafts: Drafts) -> None:
+    drafts.keep([made("a", "Salt heals.")])
+    drafts.accept(ids(drafts), "Ana")
+    keep_variants(store, "two", {"negation": {"a": "From a file."}}, "a file")
+    drafts.take_back(ids(drafts))
+    assert hypothesis_variants(store, "two")["negation"]["a"] == "From a file."
+
+
+def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts: Drafts) -> None:
+    other = MadeVariant(
+        "a", "negation", "", "Salt is harmless.", made_by=MadeBy("n", "negation 1-abc", "2026")
+    )
+    drafts.keep([made("a", "Salt heals."), other])
+    for number in ids(drafts):
+        drafts.accept([number], "Ana")
+    assert hypothesis_variants(store, "two")["negation"]["a"] == "Salt is harmless."
+    assert [draft.state for draft in drafts.drafts()] == ["rejected", "accepted"]
+
+
+def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(store: Store, drafts: Drafts) -> None:
+    kept = drafts.keep(
+        [
+            made("a", None, "paraphrase", said="It heals.", problem="has lost Salt"),
+            made("b", None, failed=True, problem="timed out"),
+        ]
+    )
+    assert kept == 1
+    (draft,) = drafts.drafts("refused")
+    assert (draft.name, draft.text, draft.problem) == ("paraphrase:m", "It heals.", "has lost Salt")
+    drafts.accept([draft.id], "Ana", {draft.id: "Salt heals, it does."})
+    assert hypothesis_variants(store, "two")["paraphrase:m"]["a"] == "Salt heals, it does."
+    drafts.take_back([draft.id])
+    assert drafts.counts()["refused"] == 1
+
+
+def test_the_same_words_again_keep_their_state_and_new_words_wait(drafts: Drafts) -> None:
+    drafts.keep([made("a", "Salt heals."), made("b", "Tea harms.")])
+    drafts.reject(ids(drafts), "Ana")
+    assert drafts.keep([made("a", "Salt heals."), made("b", "Tea does harm.")]) == 1
+    assert {one.instance_id: one.state for one in drafts.drafts()} == {"a": "rejected", "b": "waiting"}
+
+
+def test_known_ones_need_not_be_made(drafts: Drafts) -> None:
+    drafts.keep([made("a", "Salt heals.")])
+    assert drafts.known("m", {"negation": "negation 1-abc"}) == {("a", "negation")}
+    assert drafts.known("m", {"negation": "negation 2-def"}) == frozenset()  # another prompt
+    assert drafts.known("n", {"negation": "negation 1-abc"}) == frozenset()
+
+
+def test_pages_of_drafts(drafts: Drafts) -> None:
+    drafts.keep([made("a", "1"), made("b", "2"), made("b", "3", "paraphrase")])
+    # Dataset order is b, a; an instance's by name: negation before paraphrase.
+    assert [one.text for one in drafts.drafts("waiting", limit=2, offset=0)] == ["2", "3"]
+    assert [one.text for one in drafts.drafts("waiting", limit=2, offset=2)] == ["1"]
+
+
+def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
+    store: Store, drafts: Drafts, tmp_path: Path
+) -> None:
+    read = {"model": "m", "prompt": "p 1", "reviewer": "Ana", "reviewed_at": "2026-01-01"}
+    content = {
+        "a": {
+            "paraphrases": {"gpt": "Salt is bad.", "hand": "Salt does harm."},
+            "negation": "Salt heals.",
+            "made_by": {"paraphrase:gpt": {"model": "m", "prompt": "p 1"}, "negation": read},
+        },
+        "b": {"negation": "Tea harms.", "made_by": {"model": "old", "negation": "negation 1-x"}},
+    }
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(content))
+    before = drafts.stamp()
+    assert drafts.bring(variants_file(path), "v.json") == (2, 2)
+    assert drafts.stamp() != before
+    assert {(one.instance_id, one.name, one.made_by.model) for one in drafts.drafts("waiting")} == {
+        ("a", "paraphrase:gpt", "m"),
+        ("b", "negation", "old"),
+    }
+    assert hypothesis_variants(store, "two") == {
+        "paraphrase:hand": {"a": "Salt does harm."},
+        "negation": {"b": "By hand.", "a": "Salt heals."},
+    }
+    assert variant_origins(store, "two")["negation"]["a"].made_by.reviewer == "Ana"
+    path.write_text(json.dumps({"c": {"negation": "x", "made_by": {"model": "m"}}}))
+    with pytest.raises(DataError, match="such as 'c'"):
+        drafts.bring(variants_file(path), "v.json")
+
+
+def test_unknown_ones_are_said(drafts: Drafts, store: Store) -> None:
+    with pytest.raises(UnknownNameError, match="draft 99"):
+        drafts.accept([99], "Ana")
+    with pytest.raises(UnknownNameError):
+        Drafts(store, "nowhere")
+
+
+def test_drafts_go_with_their_dataset(drafts: Drafts, store: Store) -> None:
+    drafts.keep([made("a", "Salt heals.")])
+    with store.write() as db:
+        db.execute("DELETE FROM datasets")
+        assert db.execute("SELECT count(*) FROM hypothesis_drafts").fetchone() == (0,)

@@ -55,6 +55,8 @@ class GlyphFont:
 
     def glyphs(self, codes: bytes) -> tuple[Glyph, ...]:
         """What a string shows, glyph by glyph."""
+        if self._source is None:
+            return ()
         found = self._known.get(codes)
         if found is None:
             found = self._decoded(codes)
@@ -64,8 +66,6 @@ class GlyphFont:
 
     def _decoded(self, codes: bytes) -> tuple[Glyph, ...]:
         font = self._source
-        if font is None:
-            return ()
         widths, mapped, default = font.character_widths, font.character_map, font.character_widths["default"]
         decoded: list[Glyph] = []
         if isinstance(font.encoding, str):

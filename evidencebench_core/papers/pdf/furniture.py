@@ -123,7 +123,8 @@ def _set_apart(edge: _Edge, lines: Sequence[Line], counted: Collection[int], bod
     row = [other for other in lines if abs(other.y - line.y) < _ROW]
     owned = any(_OWNED.search(other.text) for other in row)
     numbered = edge.offset is not None or any(id(other) in counted for other in row)
-    white = _white(line, lines, at_head=edge.at_head)
+    text = [other for other in lines if not _OWNED.search(other.text) and not _NUMBER.fullmatch(other.text)]
+    white = _white(line, text, at_head=edge.at_head)
     if owned or numbered:
         return white > 1.6 * line.size
     largest = max(word.size for word in line.words)

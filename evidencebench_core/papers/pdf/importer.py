@@ -12,11 +12,12 @@ from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.pdf.assembly import assembled
 from evidencebench_core.papers.pdf.body import body_of
+from evidencebench_core.papers.pdf.budget import Budget
 from evidencebench_core.papers.pdf.chunk import chunks
 from evidencebench_core.papers.pdf.columns import Column, columns, gutters
 from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers
-from evidencebench_core.papers.pdf.line import fragments
+from evidencebench_core.papers.pdf.line import Line, fragments
 from evidencebench_core.papers.pdf.mending import words_of
 from evidencebench_core.papers.pdf.opened import OpenedPdf, opened_pdf
 from evidencebench_core.papers.pdf.page import Page
@@ -48,10 +49,11 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     """
     place = name or "the PDF"
     limits.check_size(len(content), place)
-    opened = opened_pdf(content, place, limits)
+    budget = Budget(place, limits.max_seconds)
+    opened = opened_pdf(content, place, limits, budget)
     notes = _readability(opened, place)
     left_out: Counter[str] = Counter()
-    page_columns = _columns(opened.pages, left_out)
+    page_columns = _columns(opened.pages, left_out, budget)
     body = body_of([column.lines for column in page_columns])
     words = words_of(line.text for column in page_columns for line in column.lines)
     result = assembled(chunks(page_columns, body), opened.title, body, words)
@@ -59,11 +61,12 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     return draft_paper(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
 
 
-def _columns(pages: Sequence[Page], left_out: Counter[str]) -> list[Column]:
+def _columns(pages: Sequence[Page], left_out: Counter[str], budget: Budget) -> list[Column]:
     """The columns of all pages in reading order, without what does not belong to the running text."""
-    lines = [fragments(without_numbers) for without_numbers in (page.words for page in pages)]
-    for number, found in enumerate(lines):
-        lines[number], _ = without_line_numbers(found)
+    lines: list[list[Line]] = []
+    for page in pages:
+        budget.spend(0)
+        lines.append(without_line_numbers(fragments(page.words))[0])
     lines, n_furniture = without_furniture(pages, lines, body_of(lines))
     left_out["headers and footers"] += n_furniture + sum(page.counts.artifacts > 0 for page in pages)
     body = body_of(lines)
@@ -71,6 +74,7 @@ def _columns(pages: Sequence[Page], left_out: Counter[str]) -> list[Column]:
     expected = [gutter for found in known for gutter in found]
     result: list[Column] = []
     for page, found, own in zip(pages, lines, known, strict=True):
+        budget.spend(0)
         rest, counts = without_floats(page, found, own or gutters(found, expected), body)
         left_out.update(counts)
         result += columns(rest, page.number, expected)

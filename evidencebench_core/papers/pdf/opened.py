@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import Limits
+from evidencebench_core.papers.pdf.budget import REMEDY, Budget
 from evidencebench_core.papers.pdf.interpreter import FontCache, Interpreter
 from evidencebench_core.papers.pdf.matrix import Matrix, product
 from evidencebench_core.papers.pdf.page import Page
@@ -30,9 +30,7 @@ _TURNS: Final[dict[int, Matrix]] = {
     180: (-1.0, 0.0, 0.0, -1.0, 0.0, 0.0),
     270: (0.0, 1.0, -1.0, 0.0, 0.0, 0.0),
 }
-_MOST_OPERATORS: Final = 1_500_000
 _LARGEST_PAGE: Final = 14_400.0  # points; ISO 32000-1, annex C
-_REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +48,7 @@ class OpenedPdf:
     pages: tuple[Page, ...]
 
 
-class _Budget:
-    """Ends the reading of a file that takes too long or has too much in it."""
-
-    def __init__(self, place: str, seconds: float) -> None:
-        self._place, self._seconds = place, seconds
-        self._ends = time.monotonic() + seconds
-        self._operators = _MOST_OPERATORS
-
-    def spend(self, operators: int) -> None:
-        """Take note of work; raises when there is no more time or work left."""
-        self._operators -= operators
-        if self._operators < 0:
-            raise PaperError(self._place, "has more drawings in it than a paper has", _REMEDY)
-        if time.monotonic() > self._ends:
-            raise PaperError(self._place, f"took longer than {self._seconds:g} s to read", _REMEDY)
-
-
-def opened_pdf(content: bytes, place: str, limits: Limits) -> OpenedPdf:
+def opened_pdf(content: bytes, place: str, limits: Limits, budget: Budget) -> OpenedPdf:
     """All pages of a file.
 
     Scripts, launch actions, attached files and forms are never looked at: only the page tree, content
@@ -82,17 +63,17 @@ def opened_pdf(content: bytes, place: str, limits: Limits) -> OpenedPdf:
 
     try:
         with _careful(limits):
-            return _read(content, place, _Budget(place, limits.max_seconds))
+            return _read(content, place, budget)
     except (LimitReachedError, MemoryError) as beyond:
         problem = f"asks for more work or memory than a paper needs ({beyond})"
-        raise PaperError(place, problem, _REMEDY) from beyond
+        raise PaperError(place, problem, REMEDY) from beyond
     except RecursionError as deep:
-        raise PaperError(place, "has objects in each other without end", _REMEDY) from deep
+        raise PaperError(place, "has objects in each other without end", REMEDY) from deep
     except PyPdfError as broken:
-        raise PaperError(place, f"cannot be read as PDF ({broken})", _REMEDY) from broken
+        raise PaperError(place, f"cannot be read as PDF ({broken})", REMEDY) from broken
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError) as broken:
         # pypdf meets what is in broken files with errors of all these kinds, too.
-        raise PaperError(place, "cannot be read as PDF: its objects are broken", _REMEDY) from broken
+        raise PaperError(place, "cannot be read as PDF: its objects are broken", REMEDY) from broken
 
 
 @contextmanager
@@ -120,11 +101,11 @@ def _careful(limits: Limits) -> Iterator[None]:
         remarks.setLevel(before)
 
 
-def _read(content: bytes, place: str, budget: _Budget) -> OpenedPdf:
+def _read(content: bytes, place: str, budget: Budget) -> OpenedPdf:
     reader = _unlocked(content, place)
     n_pages = len(reader.pages)
     if not n_pages:
-        raise PaperError(place, "has no pages", _REMEDY)
+        raise PaperError(place, "has no pages", REMEDY)
     if n_pages > MOST_PAGES:
         raise PaperError(
             place,
@@ -164,7 +145,7 @@ def _unlocked(content: bytes, place: str) -> PdfReader:
     return reader
 
 
-def _page(page: PageObject, number: int, fonts: FontCache, budget: _Budget) -> Page:
+def _page(page: PageObject, number: int, fonts: FontCache, budget: Budget) -> Page:
     box = [float(n) for n in page.cropbox]
     x0, x1 = sorted((box[0], box[2]))
     y0, y1 = sorted((box[1], box[3]))

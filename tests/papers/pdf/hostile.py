@@ -93,6 +93,13 @@ def _branching_forms(depth: int, width: int) -> bytes:
     return paged({**forms, 4: stream(TEXT + b" /X Do" * width), 6 + depth: b"null"})
 
 
+def _strewn(text: bytes, width: int) -> bytes:
+    """Twenty thousand pieces of text at places that have nothing to do with lines."""
+    places = ((37 * i % width, 53 * i % 829) for i in range(20_000))
+    shown = b" ".join(b"1 0 0 1 %d %d Tm (%s) Tj" % (x, y, text) for x, y in places)
+    return paged({4: stream(TEXT + b" BT /F1 5 Tf " + shown + b" ET", compressed=True)})
+
+
 HOSTILE: Final[Mapping[str, Callable[[], bytes]]] = {
     "scripts and launch actions": lambda: paged(
         {1: _JAVASCRIPT, 3: _LINKED_PAGE, 7: b"<</S/Launch/F(/bin/sh)>>"}
@@ -147,6 +154,9 @@ HOSTILE: Final[Mapping[str, Callable[[], bytes]]] = {
     "a million words": lambda: paged(
         {4: stream(TEXT + b"BT /F1 9 Tf (a) Tj 20 0 Td " * 1_000_000, compressed=True)}
     ),
+    "words strewn over the page": lambda: _strewn(b"ab", 557),
+    "captions strewn over the page": lambda: _strewn(b"Table 1. Ab", 89),
+    "long lines strewn over the page": lambda: _strewn(b"a" * 100, 89),
     "strings without end": lambda: paged({4: stream(TEXT + b"(" * 1_000_000, compressed=True)}),
     "brackets in strings": lambda: paged({4: stream(TEXT + b"((((a)))) Tj (" * 200_000, compressed=True)}),
     "numbers without end": lambda: paged({4: stream(TEXT + b"9" * 5_000_000 + b" 0 Td", compressed=True)}),

@@ -37,7 +37,9 @@ _SECONDS = 30.0  # of a machine that does other work beside; alone none takes lo
 def test_hostile_files_end_soon(name: str) -> None:
     content = HOSTILE[name]()
     began = time.monotonic()
-    if name in _READ:
+    if "strewn" in name:
+        assert "Pages with too many drawings were read in part only: 1." in paper_of_pdf(content, name).notes
+    elif name in _READ:
         assert paper_of_pdf(content, name).sentences[:5] == (SENTENCE,) * 5
     else:
         with pytest.raises(PaperError) as caught:

@@ -1,0 +1,94 @@
+"""Abstracts, back matter and lists of references, in the layouts that journals have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.pdf import paper_of_pdf
+from evidencebench_core.papers.pdf.section_names import (
+    begins_beside_text,
+    heading_class,
+    is_back_matter,
+    is_caption,
+    is_references,
+)
+from tests.papers.pdf.gold import gold_of
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.typesetting import Article, Layout, Section, typeset
+
+ARTICLE = gold_of("pdf_two_columns").article
+LABELS = ["Background", "Methods", "Results", "Conclusions"]
+
+
+def _of_type(paper: Paper, wanted: str) -> list[str]:
+    return [text for text, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == wanted]
+
+
+def _structured() -> Article:
+    """The article with an abstract of four parts."""
+    pieces = re.split(r"(Background|Methods|Results|Conclusions): ", ARTICLE.abstract[0].paragraphs[0])[1:]
+    parts = zip(pieces[::2], pieces[1::2], strict=True)
+    return replace(ARTICLE, abstract=tuple(Section(label, (text.strip(),)) for label, text in parts))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=[layout.name for layout in LAYOUTS])
+def test_labels_of_a_structured_abstract_are_of_the_abstract(layout: Layout) -> None:
+    """Printed apart they are sentences of their own (7 sentences and 4 labels), else they begin one."""
+    apart = paper_of_pdf(typeset(_structured(), replace(layout, abstract="apart")))
+    assert len(_of_type(apart, "abstract")) == 11
+    assert [text for text in _of_type(apart, "abstract") if text in LABELS] == LABELS
+    within = _of_type(paper_of_pdf(typeset(_structured(), replace(layout, abstract="heading"))), "abstract")
+    assert len(within) == 7
+    assert [text.split(":")[0] for text in within if ": " in text[:13]] == LABELS
+
+
+def test_an_abstract_without_its_name_stands_above_the_introduction() -> None:
+    paper = paper_of_pdf(typeset(ARTICLE, replace(LAYOUTS[1], abstract="unnamed")))
+    assert len(_of_type(paper, "abstract")) == 7
+
+
+def test_back_matter_is_left_out_and_counted_and_methods_below_it_are_not() -> None:
+    thanks = Section("Acknowledgements", ("We thank the nurses of all wards for their time and patience.",))
+    money = Section("Funding", ("This work was funded by nobody at all, and by everybody a little.",))
+    late = Section("Methods in full", ("Lenses were cleaned each evening with a cloth.",))
+    article = replace(
+        ARTICLE, sections=(*ARTICLE.sections, thanks, money, Section("Methods", late.paragraphs))
+    )
+    paper = paper_of_pdf(typeset(article, LAYOUTS[1]))
+    assert paper.left_out["back matter"] == 2
+    assert not any("thank" in text or "funded" in text for text in paper.sentences)
+    assert paper.sentences[-2:] == ("Methods", "Lenses were cleaned each evening with a cloth.")
+
+
+def test_footnotes_are_left_out_and_counted() -> None:
+    paper = paper_of_pdf(typeset(ARTICLE, replace(LAYOUTS[1], footnote="* Present address: elsewhere.")))
+    assert paper.left_out["footnotes"] >= 1
+    assert not any("address" in text for text in paper.sentences)
+
+
+@pytest.mark.parametrize("style", ["numbered", "hanging"])
+@pytest.mark.parametrize("n", [3, 40])
+def test_references_are_counted(style: str, n: int) -> None:
+    layout = replace(LAYOUTS[1], reference_style=style, table="", figure=False)
+    paper = paper_of_pdf(typeset(replace(ARTICLE, references=n), layout))
+    assert paper.left_out["references"] == n
+
+
+def test_what_headings_and_captions_say() -> None:
+    assert heading_class("II. MATERIALS AND METHODS") == "methods"
+    assert heading_class("A Introduction") == "introduction"
+    assert is_references("R E F E R E N C E S")
+    assert is_references("7. Literature cited")
+    assert not is_references("References to earlier work were checked")
+    assert is_back_matter("Conflict of interest statement") is False  # only names that stand for themselves
+    assert is_back_matter("Competing interests")
+    assert is_back_matter("Authors’ contributions")
+    assert is_caption("Fig. 2a Survival")
+    assert is_caption("TABLE IV")
+    assert not is_caption("Tables were drawn")
+    assert begins_beside_text("Key-words: a, b")
+    assert not begins_beside_text("Classification of tumours was done")

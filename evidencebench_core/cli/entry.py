@@ -36,6 +36,11 @@ VERBS: Final[Mapping[str, str]] = {
     "analyse": "answer a question about runs or a dataset with tables",
     "make-variants": "have a language model paraphrase and negate the hypotheses of a dataset",
     "import-scores": "bring the authors' per-instance scores into the store",
+    "export": "write a run as TREC, CSV, JSON, predictions, BibTeX, or a page to read and print",
+    "export-dataset": "write a dataset as the benchmark's JSON, or its gold as TREC qrels",
+    "train-ranker": "train evidence-ranker on the gold evidence of a dataset, and cross-validate it",
+    "finetune-encoder": "train an embedding model on the gold evidence of a dataset",
+    "find": "show the sentences of any paper that bear on a hypothesis",
 }
 
 

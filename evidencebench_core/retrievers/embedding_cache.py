@@ -46,6 +46,7 @@ CREATE TABLE IF NOT EXISTS vectors (
     encoder INTEGER NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (encoder, text));
 CREATE TABLE IF NOT EXISTS folders (
     path TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, sha256 TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS choices (name TEXT PRIMARY KEY, chosen TEXT NOT NULL);
 """
 
 
@@ -130,6 +131,24 @@ class EmbeddingCache:
                 connection.execute(
                     "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", (str(folder), fingerprint, sha256)
                 )
+
+        self._tried(work, None)
+
+    def choice(self, name: str) -> str | None:
+        """What was remembered under a name: the backend that was found best for a model here."""
+
+        def work(connection: sqlite3.Connection) -> str | None:
+            row = connection.execute("SELECT chosen FROM choices WHERE name = ?", (name,)).fetchone()
+            return None if row is None else str(row[0])
+
+        return self._tried(work, None)
+
+    def remember_choice(self, name: str, chosen: str) -> None:
+        """Keep a choice."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.execute("INSERT OR REPLACE INTO choices VALUES (?, ?)", (name, chosen))
 
         self._tried(work, None)
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
@@ -45,11 +45,14 @@ class Model:
     folder : Path or None
         Where its files are; ``None`` for the packaged MiniLM, whose files are looked for and
         checked only when they are needed.
+    backend : {"torch", "onnx", "onnx-int8"}
+        What runs it; see `evidencebench_core.retrievers.encoding`.
     """
 
     name: str
     identity: str
     folder: Path | None
+    backend: Literal["torch", "onnx", "onnx-int8"] = "torch"
 
 
 def model_named(name: str, cache: EmbeddingCache) -> Model:

@@ -147,24 +147,16 @@ RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType(
                         "(result on the Result tasks, er on the others).",
                         choices=("none", "er", "result", "auto"),
                     ),
+                    "backend": SettingSpec(
+                        "float32",
+                        str,
+                        "What runs the model: float32 (exact, by onnx or torch), auto (the quickest that is near "
+                        "enough on this machine, 8 bits if it may), or by name: torch, onnx, onnx-int8.",
+                        choices=("float32", "auto", "torch", "onnx", "onnx-int8"),
+                    ),
                 }
             ),
             target=f"{_HOME}.dense:Dense",
-        ),
-        "llm": RetrieverEntry(
-            name="llm",
-            summary="A language model on an OpenAI-compatible server, asked by one of the paper's strategies or "
-            "by guided, our own. Ranks only what it selects.",
-            settings=LLM_SETTINGS,
-            target=f"{_HOME}.llm.retriever:LanguageModel",
-            asks_server=True,
-        ),
-        "embeddings": RetrieverEntry(
-            name="embeddings",
-            summary=f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
-            settings=EMBEDDINGS_SETTINGS,
-            target=f"{_HOME}.llm.embeddings:Embeddings",
-            asks_server=True,
         ),
         "hybrid": RetrieverEntry(
             name="hybrid",
@@ -187,6 +179,50 @@ RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType(
             ),
             target=f"{_HOME}.hybrid:Hybrid",
             nests=True,
+        ),
+        "structure": RetrieverEntry(
+            name="structure",
+            summary="Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
+            f"hypothesis; picks that repeat each other count less. {_ALL}",
+            settings=MappingProxyType(
+                {
+                    "encoder": SettingSpec(
+                        "minilm", str, "The embedding model: minilm, a folder, or a Hugging Face name."
+                    )
+                }
+            ),
+            target=f"{_HOME}.ranker.structure:Structure",
+        ),
+        "evidence-ranker": RetrieverEntry(
+            name="evidence-ranker",
+            summary="Learnt from gold evidence: trees and linear models over structure, words and meaning, and picks "
+            f"that cover much between them. Needs a model: evidencebench train-ranker. {_ALL}",
+            settings=MappingProxyType(
+                {
+                    "model": SettingSpec(
+                        "default",
+                        str,
+                        "The model file: default, the one train-ranker wrote last, or a path.",
+                    ),
+                    "weights": SettingSpec(None, str, "The digest of the model file.", derived=True),
+                }
+            ),
+            target=f"{_HOME}.ranker.retriever:EvidenceRanker",
+        ),
+        "llm": RetrieverEntry(
+            name="llm",
+            summary="A language model on an OpenAI-compatible server, asked by one of the paper's strategies or "
+            "by guided, our own. Ranks only what it selects.",
+            settings=LLM_SETTINGS,
+            target=f"{_HOME}.llm.retriever:LanguageModel",
+            asks_server=True,
+        ),
+        "embeddings": RetrieverEntry(
+            name="embeddings",
+            summary=f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
+            settings=EMBEDDINGS_SETTINGS,
+            target=f"{_HOME}.llm.embeddings:Embeddings",
+            asks_server=True,
         ),
     }
 )

@@ -52,6 +52,7 @@ def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return np.array([[byte - 127.5 for byte in digest] for digest in digests], dtype=np.float32)
 
     monkeypatch.setattr(encoder, "_encoded", fake)
+    monkeypatch.setattr(encoder, "resolved", lambda *_: "torch")
     return seen
 
 

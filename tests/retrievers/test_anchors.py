@@ -47,7 +47,7 @@ def test_known_figures(train: tuple[Instance, ...], name: str, expected: tuple[f
 
 @pytest.fixture(scope="module")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One embedding cache for the module: the papers are encoded once (two minutes on two cores)."""
+    """One embedding cache for the module: the papers are encoded once (a minute on two cores)."""
     with pytest.MonkeyPatch.context() as patch:
         folder = str(tmp_path_factory.mktemp("embeddings"))
         patch.setenv("EVIDENCEBENCH_CACHE", folder)

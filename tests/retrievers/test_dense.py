@@ -12,6 +12,7 @@ import pytest
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, encoder, make_retriever
 from evidencebench_core.retrievers.dense import INSTRUCTIONS
+from evidencebench_core.retrievers.encoding import reference
 from evidencebench_core.retrievers.model_folder import Model
 
 
@@ -21,6 +22,7 @@ def test_scores_are_cosines(make_query: Callable[..., Query], monkeypatch: pytes
     monkeypatch.setattr(
         encoder, "_encoded", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
     )
+    monkeypatch.setattr(encoder, "resolved", lambda *_: "torch")
     retrieval = make_retriever("dense").retrieve(make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)
     assert retrieval.scores == (1.0, 0.96, 0.0, -1.0)
@@ -90,7 +92,7 @@ def test_a_cached_look_imports_no_torch(make_query: Callable[..., Query], encode
 import sys
 from evidencebench_core.retrievers import Query, make_retriever
 query = Query("h", ("s1", "s2", "s3"), ("abstract",) * 3, ("",) * 3)
-print(make_retriever("dense").retrieve(query).ranking)
+print(make_retriever("dense", {"backend": "torch"}).retrieve(query).ranking)
 print(sorted({"torch", "transformers", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -109,9 +111,9 @@ def test_a_model_that_gives_no_vectors_is_an_error(monkeypatch: pytest.MonkeyPat
         def encode(self, texts: list[str], **_: object) -> np.ndarray:
             return bad
 
-    monkeypatch.setattr(encoder, "_transformer", lambda _: Transformer())
+    monkeypatch.setattr(reference, "_transformer", lambda _: Transformer())
     with pytest.raises(RetrieverError, match="gave no usable embeddings"):
-        encoder._encoded(Model("m", "m", None), ["a", "b"])
+        reference.reference_encoded(Model("m", "m", None), ["a", "b"])
 
 
 def test_a_model_that_fails_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,9 +121,9 @@ def test_a_model_that_fails_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPa
         def encode(self, texts: list[str], **_: object) -> np.ndarray:
             raise RuntimeError("CUDA out of memory\nlots\nof lines")
 
-    monkeypatch.setattr(encoder, "_transformer", lambda _: Transformer())
+    monkeypatch.setattr(reference, "_transformer", lambda _: Transformer())
     with pytest.raises(RetrieverError) as caught:
-        encoder._encoded(Model("m", "m", None), ["a"])
+        reference.reference_encoded(Model("m", "m", None), ["a"])
     assert "model 'm' could not encode the text (RuntimeError: CUDA out of memory lots of lines)" in str(
         caught.value
     )

@@ -14,6 +14,7 @@ import pytest
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, encoder, make_retriever
 from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
+from evidencebench_core.retrievers.encoding import BackendName, reference
 from evidencebench_core.retrievers.model_folder import checked_minilm_folder
 
 pytestmark = pytest.mark.model
@@ -35,7 +36,8 @@ def test_it_knows_what_is_alike(make_query: Callable[..., Query]) -> None:
     assert retrieval.scores[0] > 0.5 > retrieval.scores[1]
 
 
-def test_odd_texts_have_embeddings() -> None:
+@pytest.mark.parametrize("backend", ["torch", "onnx", "onnx-int8"])
+def test_odd_texts_have_embeddings(backend: BackendName) -> None:
     texts = [
         "",
         " ",
@@ -45,10 +47,10 @@ def test_odd_texts_have_embeddings() -> None:
         "word " * 4000,
         "ש" * 20_000,
     ]
-    vectors, _ = encoder.embedded("minilm", texts)
+    vectors, _ = encoder.embedded("minilm", texts, backend)
     assert vectors.shape == (len(texts), 384)
     assert vectors.dtype == np.float32
-    again, _ = encoder.embedded("minilm", texts)
+    again, _ = encoder.embedded("minilm", texts, backend)
     assert again.tobytes() == vectors.tobytes()
 
 
@@ -57,7 +59,8 @@ def test_a_copy_in_a_folder_gives_the_same_and_loading_is_silent(model_copy: Pat
 import sys
 from evidencebench_core.retrievers import Query, make_retriever
 query = Query("h", ("s1", "s2 and more", "s3"), ("abstract",) * 3, ("",) * 3)
-answers = [make_retriever("dense", {"model": name}).retrieve(query) for name in ("minilm", sys.argv[1])]
+retrievers = [make_retriever("dense", {"model": name, "backend": "torch"}) for name in ("minilm", sys.argv[1])]
+answers = [retriever.retrieve(query) for retriever in retrievers]
 print(answers[0].scores == answers[1].scores, [a.details["model"][:13] for a in answers])
 """
     done = subprocess.run(
@@ -99,13 +102,13 @@ def test_a_damaged_folder_is_an_error_of_one_line(
 
 
 def test_a_model_is_loaded_once() -> None:
-    encoder.embedded("minilm", ["one text"])
-    loaded = dict(encoder._loaded)
-    encoder.embedded("minilm", ["another text"])
-    assert encoder._loaded == loaded
+    encoder.embedded("minilm", ["one text"], "torch")
+    loaded = dict(reference._loaded)
+    encoder.embedded("minilm", ["another text"], "torch")
+    assert reference._loaded == loaded
 
 
 def test_what_is_cached_is_what_the_model_said() -> None:
     vectors, model = encoder.embedded("minilm", ["one text", "two texts"])
-    cached = EmbeddingCache().vectors(f"{model.identity} {encoder._HOW}", ["two texts"])
+    cached = EmbeddingCache().vectors(f"{model.identity} {encoder._HOW[model.backend]}", ["two texts"])
     assert cached["two texts"].tobytes() == vectors[1].tobytes()

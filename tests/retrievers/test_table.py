@@ -10,10 +10,23 @@ import pytest
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever, retriever_entries
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.retrievers.table import _target
+from tests.retrievers.ranker.small_model import small_model
 
 SERVED = ["llm", "embeddings"]
-NAMES = ["random", "oracle", "lead", "abstract-tail", "bm25", "dense", *SERVED, "hybrid"]
+LOCAL = [
+    "random",
+    "oracle",
+    "lead",
+    "abstract-tail",
+    "bm25",
+    "dense",
+    "hybrid",
+    "structure",
+    "evidence-ranker",
+]
+NAMES = [*LOCAL, *SERVED]
 
 
 def test_the_table_holds_these() -> None:
@@ -41,9 +54,13 @@ def test_defaults_are_canonical_already(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SERVED])
 def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> None:
+    if name == "evidence-ranker":
+        write_model(small_model(), default_model_path())
     retriever = make_retriever(name, evidence=EvidenceSet(1, (), 1, None))
     assert retriever.name == name
-    assert dict(retriever.settings) == full_settings(name)
+    derived = {key for key, spec in RETRIEVERS[name].settings.items() if spec.derived}
+    given = {key: value for key, value in retriever.settings.items() if key not in derived}
+    assert given == {key: value for key, value in full_settings(name).items() if key not in derived}
     assert full_settings(name, json.loads(json.dumps(full_settings(name)))) == full_settings(name)
 
 

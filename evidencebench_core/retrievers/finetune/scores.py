@@ -1,0 +1,46 @@
+"""What an encoder in hand scores as a dense retriever, without going through a folder or a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.retrievers.base import query_of
+from evidencebench_core.retrievers.cosine import cosines
+from evidencebench_core.retrievers.ranking import ranked
+from evidencebench_core.tasks import Score, Task, score
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["encoder_scores"]
+
+
+def encoder_scores(
+    encode: Callable[[Sequence[str]], NDArray[np.float32]],
+    instances: Iterable[Instance],
+    tasks: Sequence[Task],
+) -> dict[str, Score]:
+    """The score on each task, by its name; every paper is encoded once.
+
+    Parameters
+    ----------
+    encode : callable
+        Texts to an array of shape (texts, dimensions).
+    instances : iterable of Instance
+    tasks : sequence of Task
+    """
+    gold: list[tuple[str, EvidenceSet]] = []
+    selections: dict[str, dict[str, tuple[int, ...]]] = {task.name: {} for task in tasks}
+    for instance in instances:
+        gold.append((instance.id, instance.evidence))
+        similarities = cosines(encode((instance.hypothesis, *instance.sentences)))
+        for task in tasks:
+            if instance.evidence.focused(task.focus):
+                query = query_of(instance, task.focus, task.budget_for(instance.evidence))
+                picks = ranked(query, similarities, perf_counter()).selection
+                selections[task.name][instance.id] = picks
+    return {task.name: score(task, gold, selections[task.name]) for task in tasks}

@@ -1,0 +1,141 @@
+"""With a model of a few thousand weights, so that training takes a second."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers.finetune import (
+    FinetuneSettings,
+    TrainedOn,
+    Triplet,
+    fitted,
+    fitting,
+    read_trained_on,
+    save_model,
+)
+from evidencebench_core.retrievers.model_folder import checked_minilm_folder
+
+pytestmark = pytest.mark.model
+
+TRIPLETS = [Triplet(f"does {n} help", f"patients given {n} got better", f"we thank {n}") for n in "abcdefgh"]
+TRAINED_ON = TrainedOn("ab" * 32, ("i1", "i2"), ("p1",))
+
+
+@pytest.fixture(scope="module")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packaged model's files with a network of two narrow layers."""
+    from transformers import BertConfig, BertModel, set_seed
+
+    folder = tmp_path_factory.mktemp("small") / "model"
+    shutil.copytree(
+        checked_minilm_folder(), folder, ignore=shutil.ignore_patterns("*.safetensors", "README.md")
+    )
+    set_seed(0)
+    config = BertConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
+    BertModel(config).save_pretrained(folder)
+    pooling = {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True}
+    (folder / "1_Pooling/config.json").write_text(json.dumps(pooling), encoding="utf-8")
+    return folder
+
+
+def _settings(model: Path, **rest: Any) -> FinetuneSettings:
+    return FinetuneSettings(model=str(model), batch_size=4, **rest)
+
+
+def _similarities(model: Any) -> tuple[float, float]:
+    """Of the hypotheses to what belongs to them, and to what does not; means."""
+    anchors, positives, negatives = (
+        model.encode([getattr(triplet, name) for triplet in TRIPLETS], show_progress_bar=False)
+        for name in ("anchor", "positive", "negative")
+    )
+    return float((anchors * positives).sum(axis=1).mean()), float((anchors * negatives).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize("loss", fitting.LOSSES)
+def test_every_loss_pulls_the_two_apart(
+    small_model: Path, loss: fitting.LossName, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = _settings(small_model, loss=loss, margin=0.5, learning_rate=5e-3, epochs=4)
+    model = fitting.loaded(settings)
+    before, steps = np.subtract(*_similarities(model)), []
+    fitted(model, TRIPLETS, settings, lambda done, total: steps.append((done, total)))
+    assert np.subtract(*_similarities(model)) > before
+    # eight triplets (sixteen pairs for contrastive) by fours, four times
+    assert steps[-1] == ((16, 16) if loss == "contrastive" else (8, 8))
+    assert model.max_seq_length == 256
+    assert capsys.readouterr().out == ""  # stdout is for data
+
+
+def test_the_same_seed_learns_the_same(small_model: Path) -> None:
+    vectors = []
+    for seed in (0, 0):
+        settings = _settings(small_model, seed=seed)
+        model = fitted(fitting.loaded(settings), TRIPLETS, settings)
+        vectors.append(model.encode(["one text"], show_progress_bar=False))
+    assert np.array_equal(*vectors)
+
+
+def test_nothing_to_learn_from(small_model: Path) -> None:
+    with pytest.raises(SettingError, match="there are none to learn from"):
+        fitted(None, [], _settings(small_model))
+
+
+def test_a_folder_that_dense_takes_with_its_card(
+    small_model: Path, tmp_path: Path, make_query: Callable[..., Query]
+) -> None:
+    settings = _settings(small_model)
+    row = {
+        "n": 9,
+        "mean_a": 0.5,
+        "mean_b": 0.4,
+        "mean_difference": 0.1,
+        "ci95": [0.05, 0.15],
+        "p_value": 0.01,
+    }
+    target = tmp_path / "mine"
+    save_model(fitting.loaded(settings), target, settings, TRAINED_ON, {"er@10": row})
+    assert read_trained_on(target) == TRAINED_ON
+    card = (target / "README.md").read_text(encoding="utf-8")
+    assert "| er@10 | 9 | 40.0 | 50.0 | 10.0 (5.0 to 15.0) | 0.010 |" in card
+    assert TRAINED_ON.dataset_sha256 in card
+    assert json.loads((target / "finetune.json").read_text())["settings"]["margin"] == 0.05
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    retrieval = make_retriever("dense", {"model": str(target)}).retrieve(make_query(["one", "two"]))
+    assert sorted(retrieval.ranking) == [0, 1]
+    with pytest.raises(SettingError, match="is there already"):
+        save_model(None, target, settings, TRAINED_ON, {})
+
+
+def test_a_save_that_fails_leaves_nothing(small_model: Path, tmp_path: Path) -> None:
+    class Broken:
+        def save(self, folder: str, **_: object) -> None:
+            Path(folder, "half").write_text("", encoding="utf-8")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        save_model(Broken(), tmp_path / "mine", _settings(small_model), TRAINED_ON, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_training_that_fails_is_an_error_of_one_line(
+    small_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Trainer:
+        def train(self) -> None:
+            raise RuntimeError("out of memory\nlots of lines")
+
+    settings = _settings(small_model)
+    monkeypatch.setattr(fitting, "_trainer", lambda *_: Trainer())
+    with pytest.raises(
+        RetrieverError, match=r"training failed \(RuntimeError: out of memory lots of lines\)"
+    ):
+        fitted(fitting.loaded(settings), TRIPLETS, settings)

@@ -1,0 +1,125 @@
+"""What needs no model: triplets, folds, what was trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.finetune import (
+    TrainedOn,
+    paper_folds,
+    read_trained_on,
+    trainings_of,
+    triplets_of,
+)
+from evidencebench_core.retrievers.finetune.folder import check_target
+from evidencebench_core.retrievers.finetune.scores import encoder_scores
+from evidencebench_core.tasks import task_named
+
+
+def _instance(sentences: tuple[str, ...], aspects: dict[str, tuple[tuple[int, ...], bool]]) -> Instance:
+    made = tuple(Aspect(name, where, result, name) for name, (where, result) in aspects.items())
+    return Instance(
+        id="i",
+        hypothesis="h",
+        paper_id="p",
+        sentences=sentences,
+        sentence_types=("normal_paragraph",) * len(sentences),
+        sections=("",) * len(sentences),
+        evidence=EvidenceSet(len(sentences), made, 1, 1),
+        stored={},
+    )
+
+
+PAPER = _instance(("a", "b", "c", "d", "a", " "), {"x": ((0,), True), "y": ((0, 1), False)})
+
+
+def test_positives_cover_and_negatives_do_not() -> None:
+    drawn = list(triplets_of([PAPER], [200], "all", "random", np.random.default_rng(0)))
+    assert len(drawn) == 200
+    assert {triplet.anchor for triplet in drawn} == {"h"}
+    assert {triplet.positive for triplet in drawn} == {"a", "b"}
+    # The fifth sentence has the words of the first, which covers; the last has none at all.
+    assert {triplet.negative for triplet in drawn} == {"c", "d"}
+    # "a" comes from x always and from y every other time: 3 in 4
+    assert 0.65 < sum(triplet.positive == "a" for triplet in drawn) / 200 < 0.85
+
+
+def test_the_focus_says_what_covers() -> None:
+    drawn = list(triplets_of([PAPER], [50], "results", "random", np.random.default_rng(0)))
+    assert {triplet.positive for triplet in drawn} == {"a"}
+    assert {triplet.negative for triplet in drawn} == {"b", "c", "d"}
+
+
+def test_hard_negatives_are_the_highest_ranked() -> None:
+    # bm25 ranks those that share the word "h" first; 20 are kept
+    sentences = ("covers", *(f"nothing {n}" for n in range(60)), *(f"h {n} x y" for n in range(20)))
+    paper = _instance(sentences, {"x": ((0,), True)})
+    drawn = list(triplets_of([paper], [300], "all", "bm25", np.random.default_rng(0)))
+    assert all(triplet.negative.startswith("h ") for triplet in drawn)
+
+
+def test_nothing_to_learn_from() -> None:
+    all_cover = _instance(("a", "b"), {"x": ((0, 1), True)})
+    none_covers = _instance(("a", "b"), {"x": ((), False)})
+    rng = np.random.default_rng(0)
+    assert list(triplets_of([all_cover, none_covers], [5, 5], "all", "random", rng)) == []
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), min_size=1), st.integers(2, 6), st.integers(0, 3))
+def test_folds_share_no_paper_and_are_even(papers: list[str], n_folds: int, seed: int) -> None:
+    folds = paper_folds(papers, n_folds, seed)
+    assert len(set(zip(papers, folds, strict=True))) == len(set(papers))
+    sizes = [len({p for p, f in zip(papers, folds, strict=True) if f == fold}) for fold in range(n_folds)]
+    assert max(sizes) - min(sizes) <= 1
+    assert paper_folds(papers[::-1], n_folds, seed) == folds[::-1]
+
+
+def test_what_was_trained_on_is_read_back(tmp_path: Path) -> None:
+    told = TrainedOn("ab", ("i1", "i2"), ("p1",))
+    told.written(tmp_path)
+    assert read_trained_on(tmp_path) == told
+    # i2 by its id, i9 by its paper
+    assert told.met([("i2", "p7"), ("i8", "p8"), ("i9", "p1")]) == ("i2", "i9")
+
+
+def test_trained_models_among_settings(tmp_path: Path) -> None:
+    told = TrainedOn("ab", ("i1",), ("p1",))
+    told.written(tmp_path)
+    settings = {"of": ("bm25", "dense"), "dense.model": str(tmp_path), "model": "minilm", "k": 60.0}
+    assert trainings_of(settings) == {str(tmp_path): told}
+
+
+@pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset_sha256": 1}'])
+def test_no_word_of_training(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "trained_on.json").write_text(content, encoding="utf-8")
+    assert read_trained_on(tmp_path) is None
+
+
+def test_a_folder_that_is_taken(tmp_path: Path) -> None:
+    check_target(tmp_path / "new")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    for taken in (tmp_path, tmp_path / "file"):
+        with pytest.raises(SettingError, match="is there already"):
+            check_target(taken)
+    with pytest.raises(SettingError, match="is no folder"):
+        check_target(tmp_path / "no" / "new")
+
+
+def test_scores_of_an_encoder_in_hand() -> None:
+    # The hypothesis looks like sentence 2 most, then like 0: ER@1 has nothing, ER@2 both aspects.
+    directions = {"h": 0.0, "a": 0.2, "b": 2.0, "c": 0.1, "d": 3.0, " ": 3.0}
+
+    def encode(texts: tuple[str, ...]) -> np.ndarray:
+        return np.array([[np.cos(directions[t]), np.sin(directions[t])] for t in texts], dtype=np.float32)
+
+    found = encoder_scores(encode, [PAPER], [task_named("er@1"), task_named("er@2")])  # type: ignore[arg-type]
+    assert found["er@1"].aspect_recall == 0.0
+    assert found["er@2"].aspect_recall == 1.0

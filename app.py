@@ -14,6 +14,8 @@ PAGES = {
     "": [
         st.Page("pages/home.py", title="Home", default=True),
         st.Page("pages/browse.py", title="Browse", url_path="browse"),
+        st.Page("pages/paper.py", title="Your paper", url_path="paper"),
+        st.Page("pages/annotate.py", title="Mark evidence", url_path="annotate"),
         st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
         st.Page("pages/models.py", title="Models", url_path="models"),
     ],

@@ -69,6 +69,8 @@ class PaperView:
         The sentence that is selected; one that the paper does not have counts as ``None``.
     aspect : int or None
         Position of the aspect whose sentences are lit; likewise.
+    plain : bool
+        For readers who are no researchers: no sentence indices, no keys, plain words.
     """
 
     paper: str
@@ -80,6 +82,7 @@ class PaperView:
     active: int | None = 0
     selected: int | None = None
     aspect: int | None = None
+    plain: bool = False
 
 
 def view_of(
@@ -114,7 +117,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
     dict
         ``paper``: a key that changes with the text; ``height`` in pixels; ``texts``; ``types`` and
         ``marks``: one letter a sentence; ``aspects``; ``systems``; ``active``, ``selected`` and
-        ``aspect``: positions or ``None``.
+        ``aspect``: positions or ``None``; ``plain``.
 
     Raises
     ------
@@ -147,6 +150,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "active": active,
         "selected": _position(view.selected, n),
         "aspect": _position(view.aspect, len(view.aspects)),
+        "plain": view.plain,
     }
 
 

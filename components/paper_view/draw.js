@@ -8,7 +8,7 @@
  * @typedef {{name: string, picks: number[]}} System
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
- *            selected: number|null, aspect: number|null}} Data
+ *            selected: number|null, aspect: number|null, plain: boolean}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
  *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence.
  * @typedef {{row: HTMLElement, icon: HTMLElement, chips: HTMLElement, others: HTMLElement,
@@ -155,6 +155,16 @@ function drawKey(letter, count, alone) {
   key.title = `${alone ? GOLD_ALONE : meaning}. Click for the next one.`;
   if (!count) key.setAttribute("disabled", "");
   key.append(drawSign(letter, 1), el("span", "", label), el("b", "", String(count)));
+  return key;
+}
+
+/** The one mark of a page for readers who are no researchers. @param {number} count */
+function drawPlainKey(count) {
+  const key = drawKey("p", count, false);
+  const words = `${count} sentence${count === 1 ? "" : "s"} marked`;
+  key.title = "Click for the next one.";
+  key.setAttribute("aria-label", words);
+  key.replaceChildren(drawSign("p", 1), el("span", "", words));
   return key;
 }
 

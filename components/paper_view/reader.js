@@ -67,10 +67,11 @@ class Reader {
     const isNew = data.paper !== before.paper;
     const differs = (/** @type {(keyof Data)[]} */ ...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
-    const isMarkedAnew = differs("marks", "aspects", "systems", "active");
+    const isMarkedAnew = differs("marks", "aspects", "systems", "active", "plain");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - 5.5rem))`;
     this.root.classList.toggle("several", data.systems.length > 1);
+    this.root.classList.toggle("plain", data.plain);
     if (isNew) this.build();
     if (isMarkedAnew) {
       this.drawAspects();
@@ -190,7 +191,8 @@ class Reader {
     const shown = active === null ? "g" : aspects.length ? "gpbm" : "p";
     const focused = /** @type {HTMLElement|null} */ (this.root.querySelector(".head :focus"));
     const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
-    this.legend.replaceChildren(...[...shown].map((letter) => drawKey(letter, counted(letter), active === null)));
+    const keys = [...shown].map((letter) => drawKey(letter, counted(letter), active === null));
+    this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
     const switches = systems.map((system, place) => drawSystem(system, place, place === active));
     this.systems.replaceChildren(...(switches.length > 1 ? switches : []));
     for (const [name, value] of Object.entries(focused?.dataset ?? {})) {

@@ -29,6 +29,7 @@ ANALYSES: Final[Mapping[str, str]] = {
     "compare": "any number of runs against each other, with p-values corrected for their number",
     "slices": "runs compared on parts of the dataset",
     "dataset": "what a dataset is made of: the paper's table 1, and where its evidence stands",
+    "agreement": "how far two annotators agree on what covers which aspect, beside the paper's table 2",
 }
 
 

@@ -1,0 +1,224 @@
+"""The study aspects: write one, see what covers each, change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import resources
+from components.annotate.desk import Desk
+from components.ledger import sentence_chip
+from components.markdown import literal
+from components.state import PageState
+from components.table import Cell, Chip, Column, Row, TableEvent, table
+from evidencebench_core.analyses.marked_papers import GOLD, annotation_of, annotators_of, without_marks
+from evidencebench_core.papers.annotation import (
+    Annotation,
+    MarkedAspect,
+    add_aspect,
+    move,
+    remove_aspect,
+    rename,
+    set_hypothesis,
+    set_result,
+)
+
+__all__ = ["aspect_rows", "draw_aspects", "draw_others", "progress_line"]
+
+_COLUMNS: Final = (
+    Column("aspect", "Aspect", "chips"),
+    Column("text", "What a reader should learn"),
+    Column("sentences", "Covered by", "chips", "Sentence indices; a click goes there"),
+)
+_OTHERS_COLUMNS: Final = (Column("who", "Who"), *_COLUMNS[1:])
+
+
+def progress_line(annotation: Annotation, labels: dict[str, str]) -> str:
+    """How far it is, as Markdown; aspects without a sentence are named."""
+    n_aspects, missing = len(annotation.aspects), annotation.uncovered
+    n_marked = len({index for aspect in annotation.aspects for index in aspect.sentences})
+    line = (
+        f"{n_aspects - len(missing)} of {n_aspects} aspects have a sentence; "
+        f"{n_marked:,} of {annotation.n_sentences:,} sentences marked."
+    )
+    if not missing:
+        return line
+    named = ", ".join(f"{labels[aspect.id]} ({literal(aspect.text, 30)})" for aspect in missing)
+    return f"{line} Without one: {named}."
+
+
+def aspect_rows(annotation: Annotation, sentences: Sequence[str]) -> tuple[Row, ...]:
+    """One row an aspect, with the sentences marked for it."""
+    return tuple(
+        Row(
+            aspect.id,
+            (
+                (Chip(f"aspect:{aspect.id}", f"A{number + 1}", number, aspect.text, bool(aspect.sentences)),),
+                _said(aspect),
+                _marks(aspect, sentences),
+            ),
+        )
+        for number, aspect in enumerate(annotation.aspects)
+    )
+
+
+def _said(aspect: MarkedAspect) -> str:
+    return f"{aspect.text} (result)" if aspect.is_result else aspect.text
+
+
+def _marks(aspect: MarkedAspect, sentences: Sequence[str]) -> Cell:
+    return tuple(sentence_chip(index, sentences[index]) for index in aspect.sentences) or None
+
+
+def draw_aspects(state: PageState, desk: Desk) -> None:
+    """A field for a new aspect, the list, and what can be done with the chosen one."""
+    annotation, labels = desk.annotation, desk.labels()
+    st.markdown("#### Study aspects")
+    _new_aspect(state, desk)
+    if not annotation.aspects:
+        st.markdown(
+            "A study aspect is one thing that an expert would want to learn from this paper about the hypothesis: "
+            "what was compared, in whom, what was found. Write one, then click sentences in the paper and say what "
+            "they cover."
+        )
+        _start_from(desk)
+        return
+    st.caption(progress_line(annotation, labels))
+
+    def heard(event: TableEvent) -> None:
+        kind, _, value = event.value.partition(":")
+        if event.kind == "open":
+            state.put(aspect=None if state["aspect"] == event.value else event.value)
+        elif event.kind == "chip" and kind == "sentence":
+            state.put(sentence=value)
+        elif event.kind == "chip" and kind == "aspect":
+            state.put(aspect=value, lit=None if state["lit"] == value else value)
+
+    chosen = desk.chosen(state["aspect"])
+    table(
+        _COLUMNS,
+        aspect_rows(annotation, desk.marked.paper.sentences),
+        key="own-aspects",
+        on_event=heard,
+        chosen=[chosen.id] if chosen else [],
+        caption="Study aspects; a click chooses one to change it",
+        height=560,
+    )
+    if chosen is None:
+        st.caption("Click an aspect to change its words, its place, or to remove it.")
+    else:
+        _change(state, desk, chosen, labels[chosen.id])
+
+
+def _new_aspect(state: PageState, desk: Desk) -> None:
+    with st.form("new-aspect", clear_on_submit=True, border=True):
+        text = st.text_input(
+            "New study aspect",
+            placeholder="The study followed 2,000 nurses for ten years",
+            max_chars=2000,
+            key="new-aspect-text",
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            added = st.form_submit_button("Add aspect", type="primary")
+            is_result = st.checkbox(
+                "It is a result", key="new-aspect-result", help="What the study found, not how it was made."
+            )
+    if not added:
+        return
+    if not text.strip():
+        st.warning("Say in a few words what a reader should learn.")
+    elif desk.edit(lambda annotation: add_aspect(annotation, text, is_result)):
+        state.put(aspect=f"aspect_{desk.annotation.n_made}")
+        st.rerun()
+
+
+def _start_from(desk: Desk) -> None:
+    """Somebody else's list of aspects, so that marks can be compared aspect by aspect."""
+    annotations = resources.paper_annotations()
+    for other in annotators_of(annotations, desk.marked):
+        theirs = annotation_of(annotations, desk.marked, other)
+        if other == desk.annotator or not theirs.aspects:
+            continue
+        if other == GOLD and not desk.marked.gold_has_words:
+            st.caption(
+                "The dataset gives its aspects no words, so your marks can be compared with its gold by sentence only."
+            )
+            continue
+        aspects = "the aspect" if len(theirs.aspects) == 1 else f"the {len(theirs.aspects)} aspects"
+        if st.button(
+            f"Start from {aspects} of {literal(other, 40)}, without the marks",
+            key=f"start-from.{other}",
+            help="To be compared aspect by aspect, two annotators need the same list.",
+        ):
+            begun = without_marks(theirs, desk.annotator)
+            desk.put(set_hypothesis(begun, desk.annotation.hypothesis or begun.hypothesis))
+            st.rerun()
+
+
+def _change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str) -> None:
+    place = desk.annotation.aspects.index(aspect)
+    with st.container(border=True):
+        text = st.text_input(
+            f"{label} says", value=aspect.text, max_chars=2000, key=f"aspect-text.{aspect.id}.{desk.version}"
+        )
+        if text.strip() != aspect.text and desk.edit(lambda a: rename(a, aspect.id, text)):
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            is_result = st.checkbox(
+                "It is a result", value=aspect.is_result, key=f"aspect-result.{aspect.id}.{desk.version}"
+            )
+            if is_result != aspect.is_result and desk.edit(lambda a: set_result(a, aspect.id, is_result)):
+                st.rerun()
+            if st.button("Up", key="aspect-up", disabled=place == 0):
+                desk.edit(lambda a: move(a, aspect.id, place - 1))
+                st.rerun()
+            if st.button("Down", key="aspect-down", disabled=place + 1 == len(desk.annotation.aspects)):
+                desk.edit(lambda a: move(a, aspect.id, place + 1))
+                st.rerun()
+            if st.button("Remove", key="aspect-remove", help="Undo brings it back, with its marks."):
+                desk.edit(lambda a: remove_aspect(a, aspect.id))
+                state.put(aspect=None, lit=None)
+                st.rerun()
+
+
+def draw_others(state: PageState, desk: Desk) -> None:
+    """What others marked, hidden unless asked for, and the way to the comparison."""
+    annotations = resources.paper_annotations()
+    others = [one for one in annotators_of(annotations, desk.marked) if one != desk.annotator]
+    if not others:
+        return
+    st.markdown("#### Others")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle(
+            f"Show what {literal(' and '.join(others), 80)} marked",
+            help="Hidden while you mark, so that you judge for yourself.",
+            **state.widget("others", state["others"] == "1", lambda on: "1" if on else ""),
+        )
+        if st.button("Compare", disabled=not desk.annotation.aspects, key="to-comparison"):
+            state.put(view="compare", a=desk.annotator, b=others[0], item=None)
+            st.rerun()
+    if state["others"] != "1":
+        return
+    rows = [
+        Row(f"{other}.{aspect.id}", (other, _said(aspect), marks))
+        for other in others
+        for aspect in annotation_of(annotations, desk.marked, other).aspects
+        for marks in [_marks(aspect, desk.marked.paper.sentences)]
+    ]
+
+    def heard(event: TableEvent) -> None:
+        kind, _, value = event.value.partition(":")
+        if event.kind == "chip" and kind == "sentence":
+            state.put(sentence=value)
+
+    table(
+        _OTHERS_COLUMNS,
+        rows,
+        key="others-aspects",
+        action="none",
+        on_event=heard,
+        caption="What others marked",
+        height=480,
+    )

@@ -1,0 +1,164 @@
+"""The disagreements of two annotators, one by one, and the consensus that comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from components.annotate.desk import Desk, desk_of
+from components.ledger import sentence_chip
+from components.markdown import literal
+from components.state import PageState
+from components.table import Cell, Chip, Column, Row, TableEvent, table
+from evidencebench_core.analyses.annotator_pairs import (
+    CONSENSUS,
+    Disagreement,
+    agreed_on,
+    begun_consensus,
+    disagreements,
+    stands_in,
+)
+from evidencebench_core.analyses.marked_papers import MarkedPaper
+from evidencebench_core.papers.annotation import Annotation
+
+__all__ = ["draw_consensus"]
+
+_COLUMNS: Final = (
+    Column("aspect", "Aspect", "chips"),
+    Column("sentence", "Sentence", "chips"),
+    Column("text", "What it says"),
+    Column("by", "Marked by"),
+    Column("consensus", "Consensus"),
+)
+
+
+def draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation) -> None:
+    """The list of disagreements with the decision on each."""
+    items = disagreements(a, b)
+    desk = desk_of(marked, CONSENSUS)
+    standing = desk.revision.annotation
+    deciding = CONSENSUS not in (a.annotator, b.annotator)
+    st.markdown("#### Disagreements")
+    if not items:
+        st.markdown("There is none: both marked the same.")
+    else:
+        st.caption(_counted(items, a, b))
+    if deciding:
+        _steps(state, desk, items, a, b)
+        if standing is not None:
+            _decide(state, desk, items, a, b)
+    _list(state, marked, items, standing if deciding else None)
+
+
+def _counted(items: Sequence[Disagreement], a: Annotation, b: Annotation) -> str:
+    parts = [
+        f"{sum(item.by == one.annotator for item in items)} by {literal(one.annotator, 40)} alone"
+        for one in (a, b)
+    ]
+    whole = sum(item.sentence is None for item in items)
+    are = "is an aspect" if whole == 1 else "are aspects"
+    tail = f" {whole} of them {are} that the other does not have." if whole else ""
+    return f"{len(items):,} in all: {' and '.join(parts)}.{tail}"
+
+
+def _steps(state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation) -> None:
+    """Begin, decide all at once, undo, open."""
+    if desk.revision.annotation is None:
+        st.markdown(
+            'A consensus is one more annotation, by "consensus". It begins with all that either marked, as '
+            "EvidenceBench's guidelines include what two annotators could not resolve; then each disagreement is "
+            "decided for one of them."
+        )
+        if st.button("Begin the consensus", type="primary", key="begin-consensus"):
+            desk.put(begun_consensus(a, b))
+            state.put(item=items[0].id if items else None)
+            st.rerun()
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for one in (a, b):
+            name = literal(one.annotator, 30)
+            if st.button(f"Accept all of {name}", key=f"accept-all.{one.annotator}", disabled=not items):
+                desk.edit(partial(agreed_on, items=items, annotator=one.annotator))
+                st.rerun()
+        if st.button("Undo", key="undo-consensus", disabled=not desk.revision.can_undo):
+            desk.undo()
+            st.rerun()
+        if st.button("Open the consensus", key="open-consensus", help="To look through it and save it."):
+            state.put(view=None, annotator=CONSENSUS, item=None, lit=None, aspect=None)
+            st.rerun()
+
+
+def _decide(
+    state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation
+) -> None:
+    """The disagreement that was clicked, and whose view of it is taken."""
+    places = {item.id: place for place, item in enumerate(items)}
+    if state["item"] not in places:
+        if items:
+            st.caption("Click a disagreement to decide it.")
+        return
+    place = places[state["item"]]
+    item = items[place]
+    with st.container(border=True):
+        what = "This aspect" if item.sentence is None else f"Sentence {item.sentence}"
+        st.markdown(f"**{place + 1} of {len(items)}: {what}**, A{item.number} {literal(item.pair.text, 120)}")
+        if item.sentence is not None:
+            st.caption(literal(desk.marked.paper.sentences[item.sentence], 300))
+        with st.container(horizontal=True):
+            for who in (a.annotator, b.annotator):
+                outcome = "keep it" if who == item.by else "leave it out"
+                if st.button(f"Accept {literal(who, 30)}: {outcome}", key=f"accept.{who}"):
+                    desk.edit(partial(agreed_on, items=[item], annotator=who))
+                    _go_to(state, items[min(place + 1, len(items) - 1)])
+                    st.rerun()
+
+
+def _go_to(state: PageState, item: Disagreement) -> None:
+    state.put(item=item.id)
+    if item.sentence is not None:
+        state.put(sentence=item.sentence)
+
+
+def _list(
+    state: PageState, marked: MarkedPaper, items: Sequence[Disagreement], consensus: Annotation | None
+) -> None:
+    if not items:
+        return
+    by_id = {item.id: item for item in items}
+
+    def heard(event: TableEvent) -> None:
+        kind, _, value = event.value.partition(":")
+        if event.kind == "open" and event.value in by_id:
+            _go_to(state, by_id[event.value])
+        elif event.kind == "chip" and kind == "sentence":
+            state.put(sentence=value)
+        elif event.kind == "chip" and kind == "aspect":
+            state.put(scope=value)
+
+    columns = _COLUMNS if consensus is not None else _COLUMNS[:-1]
+    rows = [_row(item, marked, consensus)[: len(columns)] for item in items]
+    table(
+        columns,
+        [Row(item.id, cells) for item, cells in zip(items, rows, strict=True)],
+        key="disagreements",
+        on_event=heard,
+        chosen=[state["item"]],
+        caption="Disagreements; a click goes to one",
+        height=560,
+    )
+
+
+def _row(item: Disagreement, marked: MarkedPaper, consensus: Annotation | None) -> tuple[Cell, ...]:
+    chip = Chip(f"aspect:{item.number}", f"A{item.number}", item.number - 1, item.pair.text)
+    text = item.pair.text if item.sentence is None else marked.paper.sentences[item.sentence]
+    kept = consensus is not None and stands_in(consensus, item)
+    return (
+        (chip,),
+        None if item.sentence is None else (sentence_chip(item.sentence),),
+        text if item.sentence is not None else f"The whole aspect: {text}",
+        item.by,
+        "kept" if kept else "left out",
+    )

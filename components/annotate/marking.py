@@ -1,0 +1,182 @@
+"""The paper on the left, the study aspects and what covers them on the right."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from components import resources
+from components.annotate.aspects import draw_aspects, draw_others
+from components.annotate.desk import Desk, desk_of
+from components.annotate.saving import draw_saving
+from components.annotate.who import ask_who
+from components.copy_link import copy_link
+from components.markdown import literal
+from components.paper_view import PaperEvent, PaperView, paper_view
+from components.state import PageState
+from evidencebench_core.analyses.marked_papers import MarkedPaper
+from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
+
+__all__ = ["draw_marking", "draw_title", "page_bar"]
+
+_OF_ONE_PAPER = (
+    "paper",
+    "annotator",
+    "aspect",
+    "sentence",
+    "view",
+    "a",
+    "b",
+    "item",
+    "scope",
+    "lit",
+    "others",
+)
+_FEW = 6  # aspects, up to which their pills have room for words
+
+
+def draw_marking(state: PageState, marked: MarkedPaper, annotator: str) -> None:
+    """Everything about one annotator's work on one paper."""
+    desk = desk_of(marked, annotator)
+    _bar(state, desk)
+    draw_title(marked)
+    _hypothesis(desk)
+    paper, side = st.columns([58, 42], gap="medium")
+    with paper, st.container(key="paper-stays-in-sight"):
+        _reader(state, desk)
+    with side:
+        _sentence(state, desk)
+        draw_aspects(state, desk)
+        draw_saving(state, desk)
+        draw_others(state, desk)
+
+
+def page_bar(state: PageState) -> None:
+    """Back to all papers."""
+    if st.button("All papers", key="all-papers"):
+        state.put(**dict.fromkeys(_OF_ONE_PAPER))
+        st.rerun()
+
+
+def draw_title(marked: MarkedPaper) -> None:
+    """The paper's title, or name, and where it is from."""
+    first = marked.paper.sentences[0] if marked.paper.sentence_types[0] == "section_name" else ""
+    st.markdown(f"## {literal(first or marked.name, 300)}")
+    if marked.dataset is not None:
+        st.caption(f"Instance {literal(marked.name)} of the dataset {literal(marked.dataset)}")
+
+
+def _bar(state: PageState, desk: Desk) -> None:
+    known = tuple(
+        one for one in resources.paper_annotations().annotators(desk.marked.key) if one != desk.annotator
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_bar(state)
+        with st.popover(f"Marking as {literal(desk.annotator, 30)}"):
+            ask_who(state, known, "other")
+        if st.button("Undo", disabled=not desk.revision.can_undo):
+            desk.undo()
+            st.rerun()
+        if st.button("Redo", disabled=not desk.revision.can_redo):
+            desk.redo()
+            st.rerun()
+        number = desk.revision.number
+        st.caption(
+            f"Revision {number}, saved" if number else "Every change is saved at once", width="content"
+        )
+        copy_link(state.link("paper", annotator=desk.annotator))
+
+
+def _hypothesis(desk: Desk) -> None:
+    standing = desk.annotation.hypothesis
+    words = st.text_area(
+        "Hypothesis",
+        value=standing,
+        height=68,
+        max_chars=2000,
+        placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
+        key=f"hypothesis.{desk.version}",
+    )
+    said = " ".join(words.split())
+    if said != " ".join(standing.split()) and desk.edit(lambda a: set_hypothesis(a, said)):
+        st.rerun()
+
+
+def _reader(state: PageState, desk: Desk) -> None:
+    ids = list(desk.labels())
+
+    def heard(event: PaperEvent) -> None:
+        clicked = state.number("sentence") if event.sentence is None else event.sentence
+        state.put(sentence=event.sentence, lit=None if event.aspect is None else ids[event.aspect])
+        if event.kind == "aspect" and event.aspect is not None:
+            state.put(aspect=ids[event.aspect])
+        if event.kind == "sentence" and state["click"] == "1" and clicked is not None:
+            _toggle(desk, state["aspect"], clicked)
+
+    paper = desk.marked.paper
+    view = PaperView(
+        paper=desk.marked.key,
+        sentences=paper.sentences,
+        sentence_types=paper.sentence_types,
+        aspects=desk.annotation.evidence().aspects,
+        active=None,
+        selected=state.number("sentence"),
+        aspect=ids.index(state["lit"]) if state["lit"] in ids else None,
+    )
+    paper_view(view, key="reader", height=780, on_event=heard)
+
+
+def _toggle(desk: Desk, aspect_id: str, index: int) -> None:
+    chosen = desk.chosen(aspect_id)
+    if chosen is not None:
+        change = unmark if index in chosen.sentences else mark
+        desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
+
+
+def _sentence(state: PageState, desk: Desk) -> None:
+    """What the chosen sentence covers, to be toggled."""
+    aspects, index = desk.annotation.aspects, state.number("sentence")
+    if not aspects:
+        return
+    with st.container(border=True):
+        if index is None or index >= desk.annotation.n_sentences:
+            st.markdown("**Click a sentence in the paper**, then say here what it covers.")
+        else:
+            paper, labels = desk.marked.paper, desk.labels()
+            section = literal(paper.sections[index] or "before the first heading", 60)
+            st.markdown(f"**Sentence {index}** · {section}")
+            st.caption(literal(paper.sentences[index], 240))
+            covered = [aspect.id for aspect in aspects if index in aspect.sentences]
+            room = 46 if len(aspects) <= _FEW else 16
+            texts = {aspect.id: f"{labels[aspect.id]} {literal(aspect.text, room)}" for aspect in aspects}
+            chosen = st.pills(
+                "It covers",
+                list(texts),
+                selection_mode="multi",
+                format_func=texts.__getitem__,
+                default=covered,
+                key=f"covers.{index}.{desk.version}",
+            )
+            _take(desk, index, set(covered), set(chosen))
+        _click_mode(state, desk)
+
+
+def _take(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
+    for aspect_id in before ^ after:
+        change = mark if aspect_id in after else unmark
+        desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
+    if before != after:
+        st.rerun()
+
+
+def _click_mode(state: PageState, desk: Desk) -> None:
+    """For many marks in a row: a click in the paper marks for the chosen aspect at once."""
+    chosen = desk.chosen(state["aspect"])
+    what = f"for {desk.labels()[chosen.id]}" if chosen else "(choose an aspect below first)"
+    st.toggle(
+        f"A click in the paper marks at once {what}",
+        disabled=chosen is None,
+        help="A second click takes the mark back.",
+        **state.widget("click", state["click"] == "1", lambda on: "1" if on else ""),
+    )

@@ -1,0 +1,79 @@
+"""Mark evidence: study aspects written and sentences marked by hand, and two annotators compared."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import resources
+from components.annotate import (
+    annotator_here,
+    draw_choice,
+    draw_comparing,
+    draw_marking,
+    draw_title,
+    draw_who,
+    page_bar,
+)
+from components.markdown import literal
+from components.page import guarded
+from components.state import PageState
+from evidencebench_core.analyses.marked_papers import MarkedPaper, marked_paper
+from evidencebench_core.errors import UnknownNameError
+
+DEFAULTS = {
+    "paper": "",
+    "annotator": "",
+    "aspect": "",
+    "sentence": "",
+    "view": "mark",
+    "a": "",
+    "b": "",
+    "item": "",  # the disagreement that is being decided
+    "scope": "",  # the aspect whose marks are compared in the reader
+    "lit": "",
+    "click": "",
+    "others": "",
+    "dataset": "",
+    "q": "",
+}
+
+
+def draw(state: PageState) -> None:
+    if not state["paper"]:
+        draw_choice(state)
+        return
+    try:
+        marked = marked_paper(resources.store(), _key(state["paper"]))
+    except UnknownNameError as error:
+        st.title("Mark evidence")
+        st.warning(literal(str(error)))
+        page_bar(state)
+        return
+    _check_sentence(state, marked)
+    if state["view"] == "compare":
+        draw_comparing(state, marked)
+        return
+    annotator = annotator_here(state)
+    if annotator:
+        draw_marking(state, marked, annotator)
+        return
+    page_bar(state)
+    draw_title(marked)
+    draw_who(state, resources.paper_annotations().annotators(marked.key))
+
+
+def _key(paper: str) -> str:
+    """Annotations' key of the paper that the address names; a kept one may be called by its number."""
+    return f"own:{paper}" if paper.isascii() and paper.isdigit() else paper
+
+
+def _check_sentence(state: PageState, marked: MarkedPaper) -> None:
+    """Let go of a sentence that the paper does not have, and say so."""
+    index, n_sentences = state.number("sentence"), len(marked.paper.sentences)
+    if state["sentence"] and (index is None or index >= n_sentences):
+        st.warning(f"The link names a sentence that is not there: the paper has 0 to {n_sentences - 1}.")
+        state.put(sentence=None)
+
+
+with guarded():
+    draw(PageState("annotate", DEFAULTS))

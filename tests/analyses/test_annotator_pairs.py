@@ -1,0 +1,108 @@
+"""Aspects of two annotators matched, their disagreements, and the consensus."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.analyses.annotator_pairs import (
+    agreed_on,
+    begun_consensus,
+    decided,
+    disagreements,
+    evidence_of,
+    matched_aspects,
+    stands_in,
+)
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.annotation import Annotation, MarkedAspect
+
+Marks = dict[str, tuple[int, ...]]
+
+
+def annotation(who: str, marks: Marks, results: tuple[str, ...] = (), n_sentences: int = 10) -> Annotation:
+    aspects = tuple(
+        MarkedAspect(f"aspect_{number}", text, text in results, tuple(sorted(indices)))
+        for number, (text, indices) in enumerate(marks.items())
+    )
+    return Annotation(who, "Tea helps.", n_sentences, aspects, len(aspects))
+
+
+ADA = annotation("Ada", {"Design": (1, 2), "Dose": (4,), "Harm": (7,)}, ("Harm",))
+BEN = annotation("Ben", {"dose ": (4, 5), "Design": (2,), "Cost": (9,)})
+
+
+def as_dict(found: Annotation) -> Marks:
+    return {aspect.text: aspect.sentences for aspect in found.aspects}
+
+
+def test_aspects_are_matched_by_what_they_say_whatever_their_place() -> None:
+    pairs = matched_aspects(ADA, BEN)
+    assert [pair.text for pair in pairs] == ["Design", "Dose", "Harm", "Cost"]
+    assert [(pair.a is None, pair.b is None) for pair in pairs] == [
+        (False, False),
+        (False, False),
+        (False, True),
+        (True, False),
+    ]
+    assert pairs[1].marks == ({4}, {4, 5})
+    assert pairs[2].is_result
+
+
+def test_of_aspects_that_say_the_same_those_of_one_id_are_matched() -> None:
+    same = Annotation(
+        "Ada", "", 9, (MarkedAspect("aspect_0", "X", sentences=(1,)), MarkedAspect("aspect_1", "X"))
+    )
+    turned = Annotation("Ben", "", 9, same.aspects[::-1])
+    assert [pair.a == pair.b for pair in matched_aspects(same, turned)] == [True, True]
+
+
+def test_disagreements_name_the_sentence_the_aspect_and_who() -> None:
+    found = disagreements(ADA, BEN)
+    assert [(item.pair.text, item.sentence, item.by) for item in found] == [
+        ("Design", 1, "Ada"),
+        ("Dose", 5, "Ben"),
+        ("Harm", None, "Ada"),
+        ("Cost", None, "Ben"),
+    ]
+    assert [item.id for item in found] == ["1:1", "2:5", "3:", "4:"]
+    assert disagreements(ADA, ADA) == ()
+
+
+def test_a_consensus_begins_with_all_that_either_marked() -> None:
+    begun = begun_consensus(ADA, BEN)
+    assert as_dict(begun) == {"Design": (1, 2), "Dose": (4, 5), "Harm": (7,), "Cost": (9,)}
+    assert (begun.annotator, begun.hypothesis, begun.n_made) == ("consensus", "Tea helps.", 4)
+    assert [aspect.is_result for aspect in begun.aspects] == [False, False, True, False]
+
+
+def test_item_by_item() -> None:
+    design, dose, harm, cost = disagreements(ADA, BEN)
+    standing = begun_consensus(ADA, BEN)
+    for item, keep in ((design, False), (dose, True), (harm, True), (cost, False)):
+        standing = decided(standing, item, keep)
+    assert as_dict(standing) == {"Design": (2,), "Dose": (4, 5), "Harm": (7,)}
+    assert [stands_in(standing, item) for item in (design, dose, harm, cost)] == [False, True, True, False]
+    assert as_dict(decided(standing, cost, True)) == {**as_dict(standing), "Cost": (9,)}  # changed their mind
+
+
+marks = st.dictionaries(
+    st.sampled_from(["Design", "Dose", "Harm", "Cost"]), st.frozensets(st.integers(0, 9)).map(tuple)
+)
+
+
+@given(marks, marks)
+def test_to_accept_all_of_one_gives_what_that_one_marked(of_a: Marks, of_b: Marks) -> None:
+    a, b = annotation("Ada", of_a), annotation("Ben", of_b)
+    items = disagreements(a, b)
+    for one in (a, b):
+        settled = agreed_on(begun_consensus(a, b), items, one.annotator)
+        assert as_dict(settled) == as_dict(one)
+        assert agreed_on(settled, items, one.annotator) == settled
+    assert evidence_of(begun_consensus(a, b)) == evidence_of(a) | evidence_of(b)
+
+
+def test_annotations_of_different_papers_are_refused() -> None:
+    with pytest.raises(PaperError, match="10 and 11 sentences"):
+        matched_aspects(ADA, annotation("Ben", {}, n_sentences=11))

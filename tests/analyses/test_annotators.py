@@ -1,0 +1,101 @@
+"""Agreement of two annotators as a report: levels, counts, what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidencebench_core.analyses.annotators import TABLE_2, Compared, agreement_report
+from evidencebench_core.analyses.report import Report, records
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.annotation import Annotation
+from tests.analyses.test_annotator_pairs import ADA, BEN, Marks, annotation
+
+SENTENCES = [f"Sentence {index}." for index in range(10)]
+
+
+def rows(report: Report, level: str) -> dict[str, dict]:
+    return {row["measure"]: row for row in records(report.tables["agreement"]) if row["level"] == level}
+
+
+def compared(a: Annotation, b: Annotation, name: str = "Tea") -> Compared:
+    return Compared(name, SENTENCES, a, b)
+
+
+def test_by_aspect_and_by_sentence() -> None:
+    report = agreement_report([compared(ADA, BEN)], 200)
+    # Design and Dose stand in both: 20 judgements. Both 2 (2 and 4), only Ada 1 (1), only Ben 1 (5).
+    by_aspect = rows(report, "aspect and sentence")
+    assert by_aspect["exact accuracy"]["value"] == pytest.approx(18 / 20)
+    assert by_aspect["binary F1"]["value"] == pytest.approx(2 * 2 / (2 * 2 + 1 + 1))
+    assert {row["n_judgements"] for row in by_aspect.values()} == {20}
+    assert {row["n_groups"] for row in by_aspect.values()} == {2}
+    # Any aspect: Ada 1 2 4 7, Ben 2 4 5 9. Both 2, only Ada 2, only Ben 2, neither 4.
+    by_sentence = rows(report, "sentence")
+    assert by_sentence["exact accuracy"]["value"] == pytest.approx(0.6)
+    assert by_sentence["binary F1"]["value"] == pytest.approx(0.5)
+    assert by_sentence["exact accuracy"]["low_hierarchical"] is None
+    assert "2 aspects stand in both" in report.notes[0]
+    assert "1 of Ada alone and 1 of Ben alone" in report.notes[1]
+
+
+def test_the_papers_table_2_stands_beside_the_judgements_that_it_is_about() -> None:
+    report = agreement_report([compared(ADA, BEN)], 50)
+    for measure, row in rows(report, "aspect and sentence").items():
+        assert row["humans"] == pytest.approx(TABLE_2[measure].humans / 100)
+    assert all(row["humans"] is None for row in rows(report, "sentence").values())
+
+
+def test_the_tables_of_aspects_and_of_disagreements() -> None:
+    report = agreement_report([compared(ADA, BEN)], 50)
+    aspects = {row["aspect"]: row for row in records(report.tables["aspects"])}
+    assert (aspects["Dose"]["n_both"], aspects["Dose"]["n_only_a"], aspects["Dose"]["n_only_b"]) == (1, 0, 1)
+    assert (aspects["Harm"]["who"], aspects["Cost"]["who"]) == ("Ada", "Ben")
+    listed = records(report.tables["disagreements"])
+    assert [(row["sentence"], row["marked_by"], row["text"]) for row in listed] == [
+        (1, "Ada", "Sentence 1."),
+        (5, "Ben", "Sentence 5."),
+        (-1, "Ada", ""),
+        (-1, "Ben", ""),
+    ]
+
+
+def test_without_a_shared_aspect_only_sentences_are_compared_and_that_is_said() -> None:
+    report = agreement_report([compared(ADA, annotation("Ben", {"Other": (2,)}))], 50)
+    assert rows(report, "aspect and sentence") == {}
+    assert rows(report, "sentence")["exact accuracy"]["value"] == pytest.approx(0.7)  # 1, 4, 7 by Ada only
+    assert "share no aspect" in report.notes[0]
+
+
+def test_over_several_papers_the_papers_are_drawn() -> None:
+    same: Marks = {"Design": (1, 2)}
+    papers = [compared(ADA, BEN, "one"), compared(annotation("Ada", same), annotation("Ben", same), "two")]
+    report = agreement_report(papers, 200)
+    for level, n in (("aspect and sentence", 30), ("sentence", 20)):
+        row = rows(report, level)["exact accuracy"]
+        assert (row["n_judgements"], row["n_groups"]) == (n, 2)
+        assert row["low_hierarchical"] is not None
+    assert any("papers are drawn" in note for note in report.notes)
+
+
+def test_nobody_marked_anything() -> None:
+    empty = agreement_report([compared(annotation("Ada", {}), annotation("Ben", {}))], 50)
+    row = rows(empty, "sentence")
+    assert row["exact accuracy"]["value"] == 1.0
+    assert row["binary F1"]["value"] is row["Cohen's kappa"]["value"] is None
+    assert len(empty.tables["disagreements"]) == len(empty.tables["aspects"]) == 0
+
+
+def test_resamples_that_leave_a_measure_undefined_are_told() -> None:
+    # One mark by each in 10 sentences: a resample has none of it with probability 0.9**10 = 0.35.
+    one = agreement_report([compared(annotation("Ada", {"X": (1,)}), annotation("Ben", {"X": (1,)}))])
+    assert any("so few that up to 3" in note for note in one.notes)
+
+
+def test_no_paper_is_refused() -> None:
+    with pytest.raises(PaperError, match="no paper"):
+        agreement_report([])
+
+
+def test_the_same_annotations_give_the_same_intervals() -> None:
+    first, again = (agreement_report([compared(ADA, BEN)], 100).as_dict() for _ in range(2))
+    assert first == again

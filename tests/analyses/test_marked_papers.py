@@ -1,0 +1,91 @@
+"""Papers that people mark: own ones and instances, and the gold as one more annotator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.analyses.marked_papers import (
+    annotation_of,
+    annotators_of,
+    instance_key,
+    marked_paper,
+    without_marks,
+)
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.errors import PaperError, UnknownNameError
+from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.annotated import annotated_raw
+from evidencebench_core.papers.annotation import Annotation, add_aspect
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.own import OwnPapers
+from tests.factories import tiny_dataset, written
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
+    return store
+
+
+def test_an_own_paper_has_no_gold(store: Store) -> None:
+    own = OwnPapers(store).save(
+        read_paper(b"# Tea\n\nTea was drunk. It helped.", "tea.md"), "Tea", "Tea helps."
+    )
+    marked = marked_paper(store, own.key)
+    assert (marked.name, marked.hypothesis, marked.gold, marked.dataset) == ("Tea", "Tea helps.", None, None)
+    assert annotators_of(Annotations(store), marked) == ()
+
+
+def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
+    marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
+    annotations = Annotations(store)
+    annotations.save(marked.key, add_aspect(Annotation("Zoe", "", 12), "Mine"))
+    assert annotators_of(annotations, marked) == ("Zoe", "gold")
+    assert not marked.gold_has_words
+    gold = annotation_of(annotations, marked, "gold")
+    # raw_dataset: the spots of instance 0 are 0, 3, 5, 7; the aspects have no text, so their labels serve.
+    assert [(a.text, a.sentences, a.is_result) for a in gold.aspects] == [
+        ("A1", (0,), False),
+        ("A2", (3, 5), True),
+        ("A3", (5, 7), True),
+    ]
+
+
+def test_gold_saved_as_an_instance_is_the_gold_that_it_was(store: Store) -> None:
+    marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
+    assert marked.gold is not None
+    raw = annotated_raw(marked.paper, marked.gold, "again")
+    known = store.raw("tiny", "tiny_0")
+    assert list(raw["aspect2sentence_indices"].values()) == list(known["aspect2sentence_indices"].values())
+    for key in ("hypothesis", "paper_as_candidate_pool", "sentence_types_in_candidate_pool", "paper_id"):
+        assert raw[key] == known[key]
+
+
+def test_another_begins_with_the_aspects_and_no_mark(store: Store) -> None:
+    gold = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0")).gold
+    assert gold is not None
+    begun = without_marks(gold, "Ada")
+    assert begun.annotator == "Ada"
+    assert [a.id for a in begun.aspects] == [a.id for a in gold.aspects]
+    assert begun.uncovered == begun.aspects
+    assert add_aspect(begun, "New").aspects[-1].id == "aspect_3"  # no id is given twice
+
+
+@pytest.mark.parametrize(
+    "key", ["own:7", "own:x", "own:", "instance:abc:tiny_0", "nothing", "", "own:99999999999999999999"]
+)
+def test_what_is_not_there_is_named(store: Store, key: str) -> None:
+    with pytest.raises(UnknownNameError):
+        marked_paper(store, key)
+
+
+def test_an_unknown_instance_and_an_annotator_who_marked_nothing(store: Store) -> None:
+    dataset = store.dataset("tiny")
+    with pytest.raises(UnknownNameError):
+        marked_paper(store, instance_key(dataset, "tiny_77"))
+    marked = marked_paper(store, instance_key(dataset, "tiny_0"))
+    with pytest.raises(PaperError, match="Who has: gold"):
+        annotation_of(Annotations(store), marked, "Ada")

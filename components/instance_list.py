@@ -11,6 +11,7 @@ import streamlit as st
 from components import resources
 from components.state import PageState
 from components.table import Column, Row, TableEvent, table
+from components.table.paging import paging, put_sort
 from components.task_picker import task_picker
 from evidencebench_core.data import DatasetInfo, Filter, InstanceRow
 from evidencebench_core.runs import RunInfo
@@ -18,7 +19,6 @@ from evidencebench_core.tasks import Task
 
 __all__ = ["LIST_DEFAULTS", "Listing", "draw_list", "listing"]
 
-PAGE: Final = 50
 LIST_DEFAULTS: Final = {
     "q": "",
     "s": "",
@@ -191,16 +191,14 @@ def _range_slider(
 def _table(
     state: PageState, dataset: DatasetInfo, found: Listing, runs: Sequence[RunInfo], task: Task
 ) -> None:
-    n_pages = max(1, -(-len(found.ids) // PAGE))
-    page = min(max(state.number("page") or 1, 1), n_pages)
-    shown = resources.store().rows(dataset.name, found.ids[(page - 1) * PAGE : page * PAGE])
+    page = paging(state, len(found.ids))
+    shown = resources.store().rows(dataset.name, found.ids[page.rows])
     _count_line(dataset, found)
     runs = [run for run in runs if run.id in found.recalls]
 
     def heard(event: TableEvent) -> None:
         if event.kind == "sort":
-            flipped = state["sort"] == event.value and state["desc"] != "1"
-            state.put(sort=event.value, desc="1" if flipped else "", page=None)
+            put_sort(state, event)
         elif event.kind == "open":
             state.put(instance=event.value)
 
@@ -214,8 +212,7 @@ def _table(
         caption=f"Instances of {dataset.name}",
         empty="No instance matches. Use fewer words or wider ranges.",
     )
-    if n_pages > 1:
-        _pager(state, page, n_pages)
+    page.draw(state)
 
 
 def _count_line(dataset: DatasetInfo, found: Listing) -> None:
@@ -273,14 +270,3 @@ def _row(row: InstanceRow, found: Listing, runs: Sequence[RunInfo]) -> Row:
             *(found.recalls[run.id].get(row.id) for run in runs),
         ),
     )
-
-
-def _pager(state: PageState, page: int, n_pages: int) -> None:
-    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-        if st.button("Previous page", disabled=page == 1):
-            state.put(page=page - 1)
-            st.rerun()
-        st.caption(f"Page {page:,} of {n_pages:,}")
-        if st.button("Next page", disabled=page == n_pages):
-            state.put(page=page + 1)
-            st.rerun()

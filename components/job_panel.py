@@ -7,6 +7,7 @@ import streamlit as st
 from components import resources
 from components.jobs import Job
 from components.markdown import literal
+from components.page import guarded_part
 
 __all__ = ["job_panel"]
 
@@ -22,6 +23,7 @@ def job_panel(*kinds: str) -> None:
         st.fragment(_draw, run_every=1.0 if running else None)(kinds, running)
 
 
+@guarded_part()
 def _draw(kinds: tuple[str, ...], was_running: bool) -> None:
     jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
     for job in jobs:

@@ -19,7 +19,7 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.llm import using
 
-__all__ = ["dataset_picker", "guarded", "percent"]
+__all__ = ["dataset_picker", "guarded", "guarded_part", "percent"]
 
 _KEPT: Final = {"dataset", "task", "r"}  # what means the same on any dataset
 _APP: Final = Path(__file__).resolve().parent.parent / "app.py"
@@ -39,15 +39,26 @@ def guarded() -> Iterator[None]:
     go_on()
     for message in flashes():
         st.toast(message)
+    with guarded_part("This page"):
+        yield
+
+
+@contextmanager
+def guarded_part(what: str = "This part of the page") -> Iterator[None]:
+    """The same for what is drawn by itself; fragments and dialogs are decorated with it.
+
+    An error in these never comes to the page's `guarded`: Streamlit catches it first, and draws it red, as
+    a bug.
+    """
     try:
         with using(session_connection()):
             yield
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
-    except Exception as error:  # the page's last line of defence: told and logged
+    except Exception as error:  # the last line of defence: told and logged
         logging.getLogger(__name__).exception("a page failed")
         st.error(
-            f"This page failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
+            f"{what} failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
             "log of the server has the details. Reload the page, or go to another."
         )
 

@@ -27,6 +27,8 @@ from components.markdown import literal
 from components.page import percent
 from components.palette import MARKS, SYSTEMS
 from components.paper_view import PaperEvent, System, paper_view, view_of
+from components.ranker.first_use import offered_training
+from components.ranker.why_list import why_list, whys_of
 from components.retriever_picker import Choice, retriever_picker
 from components.sentence_note import LETTERS, sentence_note
 from components.state import PageState
@@ -115,12 +117,15 @@ def _answers(
 ) -> dict[str, Retrieval]:
     """The retrievers' answers by label; one that fails, or waits for a click, is said and left out."""
     answers: dict[str, Retrieval] = {}
+    waiting = offered_training(choices)
     for choice in choices:
         try:
             if choice.label in questions:
                 found = answer_or_button(questions[choice.label], choice.label)
                 if found is not None:
                     answers[choice.label] = found
+                continue
+            if choice in waiting:
                 continue
             with st.spinner(f"{choice.name} reads the paper …", show_time=True):
                 answers[choice.label] = resources.live_retrieval(
@@ -251,6 +256,25 @@ def _ledger(
     )
     if len(selection) > 60:
         st.caption(f"The first 60 of {len(selection)} picks.")
+    _whys(state, instance, answers[label])
+
+
+def _whys(state: PageState, instance: Instance, answer: Retrieval) -> None:
+    """Why each was picked, where the retriever says by numbers; nothing otherwise."""
+    whys = whys_of(answer, instance.sentences)
+    if not whys:
+        return
+    st.markdown("#### Why each was picked")
+    st.caption(
+        "What each group of features adds to the sentence's score (filled, to the right of the line) or takes from it "
+        "(hollow, to the left), in standard deviations of the scores over this paper. A line opens its features."
+    )
+    why_list(
+        whys,
+        key="whys",
+        on_sentence=lambda index: state.put(sentence=index),
+        height=None if len(whys) <= 10 else 640,
+    )
 
 
 def _curve(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:

@@ -8,14 +8,21 @@ nothing stale is ever shown.
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from components.jobs import JobBoard
+from components.own_paper.opened import OpenPaper, OpenPapers, of_kept, of_samples
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.arrangements import Part
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
@@ -24,17 +31,31 @@ from evidencebench_core.analyses.needle import part_places
 from evidencebench_core.analyses.sensitivity import WORDING_VARIANTS
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
-from evidencebench_core.errors import RetrieverError, UnknownNameError
-from evidencebench_core.perturb import hypothesis_variants
-from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of, retriever_entries
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, UnknownNameError
+from evidencebench_core.papers import DEFAULT_LIMITS, Limits, Paper
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.perturb import Origin, hypothesis_variants, variant_origins
+from evidencebench_core.retrievers import (
+    Query,
+    Retrieval,
+    Retriever,
+    make_retriever,
+    query_of,
+    retriever_entries,
+)
+from evidencebench_core.retrievers.ranker.default import trained_model
 from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
+    from components.ranker.training import Weighings
     from evidencebench_core.analyses.missed_shares import Binning
 
 __all__ = [
@@ -50,12 +71,22 @@ __all__ = [
     "missed_outcomes",
     "missed_share",
     "named_dataset",
+    "open_papers",
+    "own_paper",
+    "own_papers",
+    "paper_annotations",
+    "paper_limits",
+    "paper_retrieval",
     "picks",
     "report",
     "run_score",
     "runs",
+    "sample_papers",
     "store",
     "systems",
+    "warm",
+    "weighings",
+    "wording_origins",
     "wording_variants",
     "wordings",
 ]
@@ -73,6 +104,14 @@ def store() -> Store:
 def jobs() -> JobBoard:
     """The long work of this server."""
     return JobBoard()
+
+
+@st.cache_resource
+def weighings() -> Weighings:
+    """What the trained ranker goes by, as far as it was measured."""
+    from components.ranker.training import Weighings
+
+    return Weighings()
 
 
 def named_dataset(name: str) -> DatasetInfo:
@@ -120,6 +159,17 @@ def _retriever(name: str, settings: str) -> Retriever:
     return make_retriever(name, json.loads(settings))
 
 
+def _canonical(retriever: str, settings: Mapping[str, object]) -> str:
+    """Settings as a key; with the digest of the trained model that is there now, where one is used."""
+    given = dict(settings)
+    member = "evidence-ranker." if retriever == "hybrid" else ""
+    if retriever == "evidence-ranker" or "evidence-ranker" in str(given.get("of", "")):
+        trained = trained_model() if given.get(f"{member}model", "default") == "default" else None
+        if trained is not None:
+            given[f"{member}weights"] = trained[1]
+    return json.dumps(given, sort_keys=True)
+
+
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _live(
     sha256: str, dataset: str, instance_id: str, task: str, name: str, settings: str, hypothesis: str
@@ -149,7 +199,7 @@ def live_retrieval(
     """
     if retriever_entries()[retriever].asks_server:
         raise RetrieverError(f"retriever {retriever}", "is not asked by itself", "Ask it on the page Browse.")
-    canonical = json.dumps(settings, sort_keys=True)
+    canonical = _canonical(retriever, settings)
     return _live(dataset.sha256, dataset.name, instance_id, task, retriever, canonical, hypothesis)
 
 
@@ -314,6 +364,16 @@ def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
     return _wordings(dataset.sha256, dataset.name, _wording_stamp(dataset))
 
 
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _wording_origins(sha256: str, name: str, stamp: str) -> dict[str, dict[str, Origin]]:
+    return variant_origins(store(), name)
+
+
+def wording_origins(dataset: DatasetInfo) -> dict[str, dict[str, Origin]]:
+    """Where those of `wordings` are from that did not come with the data."""
+    return _wording_origins(dataset.sha256, dataset.name, _wording_stamp(dataset))
+
+
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _wording_variants(sha256: str, name: str, stamp: str, question: str) -> tuple[Variant, ...]:
     return WORDING_VARIANTS[question](store(), name)
@@ -322,3 +382,88 @@ def _wording_variants(sha256: str, name: str, stamp: str, question: str) -> tupl
 def wording_variants(dataset: DatasetInfo, question: str) -> tuple[Variant, ...]:
     """The variants behind a question of the page Wording."""
     return _wording_variants(dataset.sha256, dataset.name, _wording_stamp(dataset), question)
+
+
+# -- papers that readers bring ---------------------------------------------------------------------
+
+_SAMPLE_PAPERS = Path(__file__).resolve().parent.parent / "sample_data" / "sample_data.json"
+_MIB = 1024 * 1024
+
+
+def paper_limits() -> Limits:
+    """What reading a paper may cost; ``EVIDENCEBENCH_PAPER_MIB`` sets the largest file in MiB."""
+    given = os.environ.get("EVIDENCEBENCH_PAPER_MIB", "")
+    if given.isascii() and given.isdigit() and 0 < int(given) <= 1024:
+        return replace(DEFAULT_LIMITS, max_bytes=int(given) * _MIB)
+    return DEFAULT_LIMITS
+
+
+@st.cache_resource
+def open_papers() -> OpenPapers:
+    """The papers that are being read and are not kept."""
+    return OpenPapers()
+
+
+@st.cache_resource
+def sample_papers() -> Mapping[str, OpenPaper]:
+    """Our sample papers by instance id."""
+    return MappingProxyType(of_samples(_SAMPLE_PAPERS))
+
+
+def own_papers() -> OwnPapers:
+    """The kept papers of the store."""
+    return OwnPapers(store())
+
+
+def paper_annotations() -> Annotations:
+    """What people marked in papers."""
+    return Annotations(store())
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _kept_paper(place: str, number: int, added_at: str) -> Paper:
+    return own_papers().paper(number)
+
+
+def own_paper(number: int) -> OpenPaper:
+    """A kept paper; ``UnknownNameError`` where there is none of that number."""
+    own = own_papers().get(number)
+    return of_kept(own, _kept_paper(str(store().path), own.id, own.added_at))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _paper_retrieval(
+    digest: str, hypothesis: str, budget: int, name: str, settings: str, _paper: OpenPaper
+) -> Retrieval:
+    query = query_of(_paper.instance(hypothesis), "all", budget)
+    began = time.perf_counter()
+    found = _retriever(name, settings).retrieve(query)
+    return replace(found, seconds=time.perf_counter() - began)
+
+
+def paper_retrieval(
+    paper: OpenPaper, hypothesis: str, budget: int, retriever: str, settings: Mapping[str, object]
+) -> Retrieval:
+    """What a retriever that asks no server picks of a paper for a hypothesis."""
+    canonical = _canonical(retriever, settings)
+    return _paper_retrieval(paper.digest, hypothesis, budget, retriever, canonical, paper)
+
+
+_warmed: set[str] = set()
+
+
+def warm(retriever: str, settings: Mapping[str, object]) -> None:
+    """Load a retriever's model in the background, once: it is ready when the paper is."""
+    canonical = json.dumps({"name": retriever, **settings}, sort_keys=True)
+    if canonical in _warmed:
+        return
+    _warmed.add(canonical)
+
+    def load() -> None:
+        fresh = f"These words are new, {os.getpid()} {time.time()}."  # known ones would need no model
+        sentences = ("There are two sentences to try it with.", fresh)
+        query = Query("Models are tried.", sentences, ("abstract",) * 2, ("Abstract",) * 2, "all", 1)
+        with suppress(EvidenceBenchError):  # whoever asks it is told
+            make_retriever(retriever, dict(settings)).retrieve(query)
+
+    threading.Thread(target=load, name="warm", daemon=True).start()

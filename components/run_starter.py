@@ -8,7 +8,9 @@ from components.first_instances import first_instances
 from components.llm.caps import draw_caps, draw_estimate
 from components.llm.server import session_model
 from components.markdown import literal
-from components.retriever_picker import settings_editor
+from components.page import guarded_part
+from components.ranker.first_use import offered_training
+from components.retriever_picker import Choice, settings_editor
 from components.run_work import start_run
 from components.state import remembered
 from evidencebench_core.data import DatasetInfo
@@ -20,6 +22,7 @@ __all__ = ["resume_dialog", "run_dialog"]
 
 
 @st.dialog("Start or resume a run", width="medium")
+@guarded_part("This dialog")
 def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     """Retriever, settings, tasks and the button; a run that was cancelled goes on from here."""
     entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
@@ -47,7 +50,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
     )
-    ready = bool(tasks)
+    ready = bool(tasks) and not offered_training([Choice(name, settings)], in_dialog=True)
     if entries[name].asks_server:
         draw_caps()
         if not settings.get("model"):
@@ -61,6 +64,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
 
 
 @st.dialog("Resume a run", width="medium")
+@guarded_part("This dialog")
 def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
     """What is left of a run that asks a server, what it will take, and the button."""
     st.markdown(f"{literal(run.label)} on {literal(task.title)}")

@@ -13,6 +13,7 @@ from components.charts.intervals import interval_chart
 from components.llm.outcomes import draw_outcomes
 from components.markdown import literal
 from components.palette import retriever_hue
+from components.ranker.seen import seen_mark, tell_of_seen
 from components.run_starter import resume_dialog
 from components.run_work import start_run
 from components.state import PageState
@@ -63,6 +64,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         kept = [run_id for run_id in chosen if run_id != event.value]
         state.put(compare=kept if len(kept) < len(chosen) else [*chosen, event.value][-2:])
 
+    tell_of_seen(dataset, ranked)
     st.caption("Click two runs to compare them below; a third takes the place of the first.")
     table(
         _COLUMNS,
@@ -101,7 +103,8 @@ def _resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> 
 
 def _name(run: RunInfo, score: Score) -> str:
     total = score.n_scored + score.n_missing
-    return f"{run.label} (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else run.label
+    unfinished = f" (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else ""
+    return f"{run.label}{unfinished}{seen_mark(run)}"
 
 
 def _row(run: RunInfo, name: str, score: Score) -> Row:

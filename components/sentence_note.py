@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.llm.calls import outcome_line, reason_line
 from components.markdown import literal
+from components.ranker.why_list import why_list, whys_of
 from evidencebench_core.data import Instance
 from evidencebench_core.retrievers import Retrieval
 
@@ -45,3 +46,14 @@ def sentence_note(instance: Instance, index: int | None, answers: Mapping[str, R
                 if reason := reason_line(answer, index):
                     lines.append(f"  - In its words: {reason}")
         st.markdown("\n".join(lines))
+        _why_picked(instance, index, answers)
+
+
+def _why_picked(instance: Instance, index: int, answers: Mapping[str, Retrieval]) -> None:
+    """What counted for the sentence, for every retriever that explains its picks and picked it."""
+    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
+        whys = [why for why in whys_of(answer, instance.sentences) if why.index == index]
+        if whys:
+            who = literal(label) if len(answers) == 1 else f"{letter} ({literal(label)})"
+            st.markdown(f"**Why {who} picked it**")
+            why_list(whys, key=f"why-note-{letter}", opened=True)

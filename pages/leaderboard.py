@@ -10,6 +10,7 @@ from components.copy_link import copy_link
 from components.job_panel import job_panel
 from components.page import dataset_picker, guarded
 from components.published import draw_published
+from components.ranker.training import TRAIN
 from components.run_starter import run_dialog
 from components.run_table import draw_run_table
 from components.state import PageState
@@ -28,7 +29,7 @@ def draw(state: PageState) -> None:
         copy_link(state.link("task", dataset=dataset.name))
     if st.button("Start or resume a run", type="primary"):
         run_dialog(dataset, task)
-    job_panel("run")
+    job_panel("run", TRAIN)
     runs = resources.runs(dataset)
     draw_run_table(state, dataset, task, runs)
     chosen = [run for run_id in state.many("compare") for run in runs if run.id == run_id]

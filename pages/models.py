@@ -1,4 +1,4 @@
-"""Models: the server and its key, the prices, and the prompts."""
+"""Models: the server and its key, the prices, the prompts, and what the ranker of this machine has learnt."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from components.llm.prompts import draw_prompts
 from components.llm.server import draw_server, session_model, was_tried
 from components.markdown import literal
 from components.page import guarded
+from components.ranker.learnt import draw_learnt
 from components.retriever_picker import Choice, choices_text
 from components.state import PageState, open_later
 
-DEFAULTS = {"part": "server", "prompt": ""}
-PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts"}
+DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all"}
+PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts", "ranker": "Evidence ranker"}
 
 
 def draw(state: PageState) -> None:
     st.title("Models")
     st.markdown(
         "Language models choose evidence through any server that speaks the OpenAI protocol: a maker's, or one "
-        "on your own machine."
+        "on your own machine. The evidence ranker needs none: it is trained and asked right here."
     )
     if state["part"] not in PARTS:
         st.warning(f"There is no part {literal(state['part'], 80)}; the server is shown instead.")
@@ -36,6 +37,8 @@ def draw(state: PageState) -> None:
         draw_prices()
     elif state["part"] == "prompts":
         draw_prompts(state)
+    elif state["part"] == "ranker":
+        draw_learnt(state)
     else:
         draw_server()
         _next()

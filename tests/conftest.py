@@ -22,10 +22,11 @@ DATA = Path(os.environ.get("EVIDENCEBENCH_TEST_DATA") or ROOT.parent / "shared" 
 
 @pytest.fixture(autouse=True)
 def _private_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the store or the cache of whoever runs it."""
+    """No test reads or writes the store, the cache or the trained ranker of whoever runs it."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("EVIDENCEBENCH_STORE", str(home / "store.sqlite"))
     monkeypatch.setenv("EVIDENCEBENCH_CACHE", str(home / "cache"))
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(home / "ranker.json"))
 
 
 def real_file(relative: str) -> Path:

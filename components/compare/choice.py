@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
 from components import resources
 from components.markdown import literal
+from components.run_choice import answered_runs, chosen_of, run_multiselect
 from components.state import PageState
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, imported_scores
@@ -40,7 +41,7 @@ def source_picker(state: PageState) -> str:
 
 def run_picker(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
     """The runs that the address names, else the first ten that have answers for the task (of many: three)."""
-    there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
+    there = answered_runs(dataset, task)
     if not there:
         st.info(
             f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. This page sets runs "
@@ -50,15 +51,9 @@ def run_picker(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunI
         if st.button("Go to the Leaderboard", type="primary"):
             st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
         return ()
-    chosen = _chosen(state, "runs", there, _AT_FIRST if dataset.n_instances < _LARGE else 3)
-    st.multiselect(
-        f"Runs, up to {MOST}",
-        list(there),
-        format_func=lambda run_id: f"{there[run_id].label} ({run_id[:4]})",
-        max_selections=MOST,
-        **state.widget("runs", chosen, list, reset=_PAIR),
-    )
-    return tuple(there[run_id] for run_id in chosen)
+    at_first = _AT_FIRST if dataset.n_instances < _LARGE else 3
+    chosen = chosen_of(state, "runs", there, task, most=MOST, at_first=at_first)
+    return run_multiselect(state, dataset, there, chosen, MOST, _PAIR)
 
 
 def imported_picker(state: PageState, task: Task) -> tuple[str, ...]:
@@ -76,7 +71,7 @@ def imported_picker(state: PageState, task: Task) -> tuple[str, ...]:
             "Claude 3 Opus, BM25, ...), so that they can be compared pair by pair."
         )
         return ()
-    chosen = _chosen(state, "imported", there, _AT_FIRST)
+    chosen = chosen_of(state, "imported", there, task, most=MOST, at_first=_AT_FIRST)
     st.multiselect(
         f"Imported systems, up to {MOST}",
         list(there),
@@ -84,13 +79,6 @@ def imported_picker(state: PageState, task: Task) -> tuple[str, ...]:
         **state.widget("imported", chosen, list, reset=_PAIR),
     )
     return tuple(chosen)
-
-
-def _chosen(state: PageState, param: str, there: Mapping[str, object], at_first: int) -> list[str]:
-    named = state.many(param)
-    for gone in [name for name in named if name not in there]:
-        st.warning(f"{literal(gone)} has no answers for this task here; it is left out.")
-    return [name for name in named if name in there][:MOST] or list(there)[:at_first]
 
 
 def pair_picker(state: PageState, keys: Sequence[str], labels: Sequence[str]) -> tuple[str, str]:

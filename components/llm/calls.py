@@ -34,7 +34,10 @@ def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
     unknown = retrieval.details.get("n_unknown", "0")
     if unknown not in ("", "0"):
         parts.append(f"indices that were not shown: {literal(unknown)}, left out")
-    if "regenerated" in retrieval.details.get("outcome", "").split():
+    flags = retrieval.details.get("outcome", "").split()
+    if "partly" in flags:
+        parts.append("at least one part of the paper, or one point searched for, was lost")
+    if "regenerated" in flags:
         parts.append("asked once more for fewer")
     return "; ".join(parts)
 

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import resources
-from components.llm.server import address_text, session_connection
+from components.llm.server import address_text, session_connection, unlisted_text
 from components.markdown import literal
 from components.state import kept, kept_optional_widget
 from evidencebench_core.data import DatasetInfo
@@ -96,6 +96,8 @@ def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") ->
         return False
     asked = f" {literal(estimate.model)} is asked, at {address_text(connection)}." if estimate.calls else ""
     st.info(f"{estimate_text(estimate, noun)}{asked}")
+    if estimate.calls and (unlisted := unlisted_text(estimate.model)):
+        st.warning(unlisted)
     if estimate.calls and estimate.price is None and kept("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
         return False

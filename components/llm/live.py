@@ -7,8 +7,9 @@ import streamlit as st
 from components.jobs import Job
 from components.llm.asking import Question, asking_job, kept_answer, start_asking
 from components.llm.caps import dollars, session_budget
-from components.llm.server import address_text
+from components.llm.server import address_text, unlisted_text
 from components.markdown import literal
+from components.page import guarded_part
 from components.state import flash, open_later
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import price_of
@@ -50,6 +51,8 @@ def answer_or_button(question: Question, label: str) -> Retrieval | None:
             again = "Try again" if job is not None else "Ask the model"
             st.markdown(f"**{literal(label)}** has not answered this yet. {_plan_text(question, found)}")
             st.button(again, type="primary", key=f"ask.{label}", on_click=_start, args=(question,))
+        if unlisted := unlisted_text(str(question.settings["model"])):
+            st.warning(unlisted)
     return None
 
 
@@ -72,6 +75,7 @@ def _start(question: Question, fresh: bool = False) -> None:
         flash(literal(str(error)))
 
 
+@guarded_part()
 def _stream(job: Job, label: str) -> None:
     if job.status.ended:
         st.rerun()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import streamlit as st
 
 from components import resources
 from components.table import Column, Row, table
-from evidencebench_core.retrievers.llm import OUTCOME_KINDS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
 
-__all__ = ["draw_outcomes"]
+__all__ = ["OUTCOME_COLUMNS", "draw_outcomes"]
 
-_NAMES = {
+OUTCOME_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {
     "selection": ("Selection", "A list of sentences that were shown"),
     "empty": ("Empty", "The model said that it chooses nothing"),
     "unknown": ("Not shown", "It chose, but only indices that it was not shown"),
@@ -22,7 +22,16 @@ _NAMES = {
     "refusal": ("Refused", "It declined to answer"),
     "cut_off": ("Cut off", "Its tokens ran out before it chose"),
     "failed": ("Failed", "The call got no answer; a resumed run tries again"),
+    "partly": (
+        "Part lost",
+        "Selections without one section of the paper, or one point searched for: the answer about it was "
+        "refused, cut off or without a list",
+    ),
+    "over": ("Over K", "Selections of more than K: scored by expectation"),
+    "unknown_indices": ("Some not shown", "Instances with at least one index that was not shown"),
+    "regenerated": ("Asked again", "Told once that it had chosen too many"),
 }
+"""By the keys of `OutcomeCounts.as_dict`: what a column is called, and what it says."""
 
 
 def draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
@@ -30,26 +39,18 @@ def draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
     known = RunStore(resources.store())
     rows = []
     for run in runs:
-        counts = known.outcomes(run.id).get(task.name)
-        if counts is None:
-            continue
-        kinds = [counts.kinds.get(kind, 0) for kind in OUTCOME_KINDS]
-        rows.append(Row(run.id, (run.label, *kinds, counts.over, counts.unknown_indices, counts.regenerated)))
+        outcomes = known.outcomes(run.id).get(task.name)
+        if outcomes is not None:
+            counts = outcomes.as_dict()
+            rows.append(Row(run.id, (run.label, *(counts[kind] for kind in OUTCOME_COLUMNS))))
     if not rows:
         return
     st.markdown("#### What came back from the models")
-    columns = (
-        Column("run", "Run"),
-        *(
-            Column(kind, label, "number", help_text)
-            for kind, (label, help_text) in ((kind, _NAMES.get(kind, (kind, ""))) for kind in OUTCOME_KINDS)
-        ),
-        Column("over", "Over K", "number", "Selections of more than K: scored by expectation"),
-        Column("some", "Some not shown", "number", "Instances with at least one index that was not shown"),
-        Column("again", "Asked again", "number", "Told once that it had chosen too many"),
-    )
     table(
-        columns,
+        (
+            Column("run", "Run"),
+            *(Column(kind, label, "number", says) for kind, (label, says) in OUTCOME_COLUMNS.items()),
+        ),
         rows,
         key="outcomes",
         action="none",

@@ -11,7 +11,7 @@ import streamlit as st
 from components.markdown import literal
 from components.state import flash, keep, kept, kept_optional_widget, kept_widget, secret_widget
 from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.llm import LLM, Connection, connection_from_environment
+from evidencebench_core.llm import LLM, Connection, connection_from_environment, has_model
 
 __all__ = [
     "Tried",
@@ -22,6 +22,7 @@ __all__ = [
     "session_connection",
     "session_model",
     "tried",
+    "unlisted_text",
     "was_tried",
 ]
 
@@ -67,6 +68,20 @@ def session_model() -> str:
 def known_models() -> tuple[str, ...]:
     """What the server has listed when it was tried; empty if it was not, or has no list."""
     return tuple(filter(None, kept(f"llm.models.{session_connection().address}").split("\n")))
+
+
+def unlisted_text(model: str) -> str:
+    """A warning, as Markdown, where the server has listed its models and this is none; empty otherwise.
+
+    Some servers answer any name with the model that they have (llama-cpp-python does).
+    """
+    models = known_models()
+    if not model or not models or has_model(models, model):
+        return ""
+    return (
+        f"The server does not list {literal(model)}, but {literal(', '.join(models[:3]))}"
+        f"{', …' * (len(models) > 3)}: it may refuse, or answer with another model under that name."
+    )
 
 
 def checked_address(text: str) -> str:
@@ -116,7 +131,9 @@ def tried(connection: Connection, model: str) -> Tried:
         answer = llm.try_out(model)
     except EvidenceBenchError as error:
         return Tried(False, str(error))
-    unlisted = "" if not models or model in models else ", though it is not in the list"
+    unlisted = ""
+    if models and not has_model(models, model):
+        unlisted = ", though it is not in the list, so another model may have answered under that name"
     return Tried(
         True,
         f"The server is there: {listed}; {model} answered in {answer.seconds:.1f} s{unlisted}.",

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components import resources
 from components.chart import is_dark
 from components.markdown import literal
 from components.palette import ASPECTS, retriever_hue
 from components.retriever_picker import Choice, changed_settings, choices_text
+from components.run_choice import answered_runs, chosen_of, run_multiselect
 from components.state import PageState
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
@@ -24,25 +24,15 @@ _READER = 3  # systems that the reader tells apart
 
 def run_picker(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
     """The runs that the address names, with a picker; the first three where it names none."""
-    there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
+    there = answered_runs(dataset, task)
     if not there:
         st.info(
             f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. Below is what the gold "
             "alone says; the Leaderboard starts runs."
         )
         return ()
-    named = state.many("runs")
-    for gone in [run_id for run_id in named if run_id not in there]:
-        st.warning(f"Run {literal(gone)} has no answers for {literal(task.title)} here; it is left out.")
-    chosen = [run_id for run_id in named if run_id in there][:MOST] or list(there)[:3]
-    st.multiselect(
-        f"Runs, up to {MOST}",
-        list(there),
-        format_func=lambda run_id: f"{there[run_id].label} ({run_id[:4]})",
-        max_selections=MOST,
-        **state.widget("runs", chosen, list, reset=("mark",)),
-    )
-    return tuple(there[run_id] for run_id in chosen)
+    chosen = chosen_of(state, "runs", there, task, most=MOST, at_first=3)
+    return run_multiselect(state, dataset, there, chosen, MOST, ("mark",))
 
 
 def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:

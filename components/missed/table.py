@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import streamlit as st
-
 from components import resources
 from components.missed.queue import SORTS, Queue
 from components.state import PageState
 from components.table import Column, Row, TableEvent, table
+from components.table.paging import paging, put_sort
 from evidencebench_core.analyses.causes import CAUSES
 from evidencebench_core.data import DatasetInfo
 
 __all__ = ["cause_title", "draw_queue", "miss_id", "whole"]
 
-PAGE: Final = 50
 _LONGEST: Final = 140
 
 _FIRST: Final = (
@@ -48,15 +46,13 @@ def miss_id(instance_id: str, aspect_id: str) -> str:
 
 def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
     """The misses that the filters leave; a click opens one."""
-    n_pages = max(1, -(-len(queue.shown) // PAGE))
-    page = min(max(state.number("page") or 1, 1), n_pages)
-    rows = queue.shown.iloc[(page - 1) * PAGE : page * PAGE].to_dict("records")
+    page = paging(state, len(queue.shown))
+    rows = queue.shown.iloc[page.rows].to_dict("records")
     texts = _sentences(dataset, rows)
 
     def heard(event: TableEvent) -> None:
         if event.kind == "sort":
-            flipped = state["sort"] == event.value and state["desc"] != "1"
-            state.put(sort=event.value, desc="1" if flipped else "", page=None)
+            put_sort(state, event)
         elif event.kind == "open":
             instance_id, _, aspect_id = event.value.partition("\n")
             state.put(instance=instance_id, aspect=aspect_id, sentence=None)
@@ -73,15 +69,7 @@ def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
         if queue.asked["missed"].any()
         else "This run missed none of these aspects.",
     )
-    if n_pages > 1:
-        with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
-            if st.button("Previous page", disabled=page == 1):
-                state.put(page=page - 1)
-                st.rerun()
-            st.caption(f"Page {page:,} of {n_pages:,}")
-            if st.button("Next page", disabled=page == n_pages):
-                state.put(page=page + 1)
-                st.rerun()
+    page.draw(state)
 
 
 def _sentences(dataset: DatasetInfo, rows: list[dict[Any, Any]]) -> dict[tuple[str, int], str]:

@@ -11,6 +11,7 @@ from components.first_instances import first_instances
 from components.llm.caps import draw_caps, draw_estimate_of
 from components.llm.server import session_connection
 from components.markdown import literal
+from components.page import guarded_part
 from components.wording.work import System, asking_estimate, start_asking
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers.llm import session_for
@@ -19,6 +20,7 @@ __all__ = ["ask_dialog"]
 
 
 @st.dialog("Ask what is missing", width="medium")
+@guarded_part("This dialog")
 def ask_dialog(dataset: DatasetInfo, systems: Sequence[System], question: str) -> None:
     """One estimate for each system that asks a server; the others are asked along."""
     n_wordings = 1 + len(resources.wording_variants(dataset, question))

@@ -18,14 +18,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare two runs; as JSON one object."""
-    from evidencebench_core.runs import RunStore, compare_runs
+    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
+    from evidencebench_core.runs import RunStore, compare_runs, score_run
 
     store = store_of(args)
     runs = RunStore(store)
     a, b = runs.run(args.run_a), runs.run(args.run_b)
     comparison = compare_runs(store, a.id, b.id, args.task)
+    for run in (a, b):
+        if run.n_trained_on:
+            tell_trained_on(run, seen_by(store, run), [score_run(store, run.id, args.task)])
     if args.json:
-        print_json({"run_a": a.id, "run_b": b.id, "dataset": a.dataset, **comparison.as_dict()})
+        print_json(
+            {
+                "run_a": a.id,
+                "run_b": b.id,
+                "dataset": a.dataset,
+                "n_trained_on_a": a.n_trained_on,
+                "n_trained_on_b": b.n_trained_on,
+                **comparison.as_dict(),
+            }
+        )
         return 0
     p_value = comparison.p_value
     print(plain(f"{comparison.task.title} on {a.dataset}, {counted(comparison.n, 'instance')} in both"))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from evidencebench_core.papers.paper import Paper
     from evidencebench_core.retrievers import Retrieval, Retriever
 
-DEFAULT_RETRIEVER: Final = "hybrid"
 DEFAULT_BUDGET: Final = 10
 DISCLAIMER: Final = "Highlights can miss evidence. They are no medical advice."
 
@@ -47,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--k", type=positive, default=DEFAULT_BUDGET, metavar="N", help="how many sentences (default: 10)"
     )
     parser.add_argument(
-        "--retriever", default=DEFAULT_RETRIEVER, metavar="R", help=f"default: {DEFAULT_RETRIEVER}"
+        "--retriever",
+        metavar="R",
+        help="default: evidence-ranker where a model is trained (see train-ranker), else structure",
     )
     add_settings(parser)
     parser.add_argument(
@@ -63,7 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the paper, ask the retriever, print the picks; as JSON one object with ``picks``."""
+    """Read the paper, ask the retriever, print the picks and why; as JSON one object with ``picks``."""
+    from evidencebench_core.retrievers.ranker.default import default_retriever
+
+    args.retriever = args.retriever or default_retriever()
     if args.plain and args.html is None:
         raise SettingError("--plain", "is for the report", "Name its file with --html.")
     if not args.hypothesis.strip():
@@ -187,6 +191,7 @@ def _write_html(
     args: argparse.Namespace, paper: Paper, source: str, settings: dict[str, Any], retrieval: Retrieval
 ) -> None:
     from evidencebench_core.export import report_html, report_of, versions, whole_file
+    from evidencebench_core.retrievers.ranker.reasons import why_texts
 
     report = report_of(
         paper.instance(args.hypothesis),
@@ -198,6 +203,7 @@ def _write_html(
         budget=args.k,
         left_out=paper.left_out,
         notes=paper.notes,
+        explanations=why_texts(retrieval),
         command="evidencebench " + shlex.join(args.words),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=versions(),
@@ -210,8 +216,10 @@ def _document(
     args: argparse.Namespace, paper: Paper, source: str, settings: dict[str, Any], retrieval: Retrieval
 ) -> dict[str, Any]:
     from evidencebench_core.export.tables import places_and_scores
+    from evidencebench_core.retrievers.ranker.reasons import why_texts
 
     rank, score = places_and_scores(retrieval)
+    why = why_texts(retrieval)
     return {
         "hypothesis": args.hypothesis.strip(),
         "paper": {
@@ -235,6 +243,7 @@ def _document(
                 "text": paper.sentences[index],
                 "rank": rank.get(index),
                 "score": score.get(index),
+                **({"why": why[index]} if index in why else {}),
             }
             for index in retrieval.selection
         ],
@@ -242,7 +251,9 @@ def _document(
 
 
 def _print(args: argparse.Namespace, paper: Paper, retrieval: Retrieval) -> None:
-    columns = text_columns()
+    from evidencebench_core.retrievers.ranker.reasons import why_texts
+
+    columns, why = text_columns(), why_texts(retrieval)
     if paper.title:
         print_wrapped(paper.title, "", columns)
     print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", columns)
@@ -250,6 +261,8 @@ def _print(args: argparse.Namespace, paper: Paper, retrieval: Retrieval) -> None
         section = plain(paper.sections[index]).strip() or "before the first heading"
         print(f"\n{number:>3}  sentence {index}, {section}")
         print_wrapped(paper.sentences[index], "     ", columns)
+        if index in why:
+            print_wrapped(f"Why: {why[index]}", "     ", columns)
 
 
 def _tell(args: argparse.Namespace, paper: Paper) -> None:

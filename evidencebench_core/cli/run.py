@@ -16,6 +16,7 @@ from evidencebench_core.cli.spending import (
     spending_document,
     tell_estimate,
     tell_spending,
+    tell_unlisted,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
     from evidencebench_core.cli.runs import run_document
     from evidencebench_core.cli.scores import print_outcomes, print_scores
+    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
     from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimated_run, execute, score_run
     from evidencebench_core.tasks import task_named
 
@@ -81,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
             session=session,
         )
         tell_estimate(estimate)
+        if estimate.calls:
+            tell_unlisted(session, estimate.model)
     reports = execute(
         store,
         args.dataset,
@@ -102,6 +106,7 @@ def run(args: argparse.Namespace) -> int:
     info = RunStore(store).run(last.run_id)
     scores = [score_run(store, info.id, task) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
+    tell_trained_on(info, seen_by(store, info), scores)
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
         if session is not None and estimate is not None:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import note, plain, print_json, print_table
+from evidencebench_core.cli.output import counted, note, plain, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +53,13 @@ def run(args: argparse.Namespace) -> int:
         right=("failed",),
     )
     for run in runs:
+        if run.n_trained_on:
+            print(
+                plain(
+                    f"{run.id}: {counted(run.n_trained_on, 'instance')} of {run.dataset} were in the training data"
+                    " of its model: its scores there are no estimate of how it does on others"
+                )
+            )
         for task, counts in outcomes[run.id].items():
             print(plain(f"{run.id}, {task}: the model gave {counts}"))
     return 0
@@ -71,5 +78,6 @@ def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[st
         "created_at": run.created_at,
         "tasks": dict(run.tasks),
         "n_failed": run.n_failed,
+        "n_trained_on": run.n_trained_on,
         **counted,
     }

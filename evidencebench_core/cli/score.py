@@ -23,14 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def _document(score: Score, outcomes: OutcomeCounts | None) -> dict[str, Any]:
+def _document(score: Score, outcomes: OutcomeCounts | None, seen: frozenset[str]) -> dict[str, Any]:
     counted = {} if outcomes is None else {"outcomes": outcomes.as_dict()}
-    return score.as_dict() | counted
+    return score.as_dict() | {"n_trained_on": len(seen & score.per_instance.keys())} | counted
 
 
 def run(args: argparse.Namespace) -> int:
     """Score a run; as JSON a list with one object a task, with ``outcomes`` where a model was asked."""
     from evidencebench_core.cli.scores import print_outcomes, print_scores
+    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
     from evidencebench_core.errors import UnknownNameError
     from evidencebench_core.runs import RunStore, score_run
 
@@ -43,8 +44,10 @@ def run(args: argparse.Namespace) -> int:
         )
     scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
+    seen = seen_by(store, info)
+    tell_trained_on(info, seen, scores)
     if args.json:
-        print_json([_document(score, outcomes.get(score.task.name)) for score in scores])
+        print_json([_document(score, outcomes.get(score.task.name), seen) for score in scores])
         return 0
     print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
     print_scores(scores)

@@ -23,6 +23,7 @@ __all__ = [
     "spending_document",
     "tell_estimate",
     "tell_spending",
+    "tell_unlisted",
 ]
 
 
@@ -87,7 +88,9 @@ def asks_nothing_of_a_server(args: argparse.Namespace, retriever: str) -> None:
 def tell_estimate(estimate: RunEstimate) -> None:
     """What a run will take, on stderr."""
     if not estimate.calls:
-        note(f"Nothing to ask {estimate.model}: {counted(estimate.cached, 'answer')} are in the store.")
+        kept = estimate.cached
+        stored = f": {counted(kept, 'answer')} {'is' if kept == 1 else 'are'} in the store" if kept else ""
+        note(f"Nothing is left to ask {estimate.model}{stored}.")
         return
     tokens = estimate.prompt_tokens + estimate.completion_tokens
     stored = f" ({estimate.cached:,} more are in the store)" if estimate.cached else ""
@@ -96,6 +99,28 @@ def tell_estimate(estimate: RunEstimate) -> None:
         f" {counted(estimate.n_instances, 'instance')}, {tokens:,} tokens"
         f" ({estimate.prompt_tokens:,} of prompts), {_estimated_money(estimate)}."
     )
+
+
+def tell_unlisted(session: Session, model: str) -> None:
+    """A warning on stderr if the server lists models, and none of that name; nothing if it has no list.
+
+    Some servers answer any name with the model that they have (llama-cpp-python does), and the run would
+    stand under a wrong name.
+    """
+    from evidencebench_core.errors import LLMError
+    from evidencebench_core.llm import LLM, has_model
+
+    if not isinstance(session.client, LLM):
+        return
+    try:
+        listed = session.client.models()
+    except LLMError:  # asking tells it, with a remedy
+        return
+    if listed and not has_model(listed, model):
+        note(
+            f"{session.client.connection.address} does not list {model}, but {', '.join(listed[:5])}"
+            f"{', …' * (len(listed) > 5)}: it may refuse, or answer with another model under that name."
+        )
 
 
 def tell_spending(session: Session) -> None:

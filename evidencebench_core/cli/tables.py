@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.output import note, plain, print_table, print_wrapped, text_columns
-from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,43 +59,26 @@ def _cell(value: Any) -> str:
 
 
 def write_csv(report: Report, path: Path) -> None:
-    """Write the tables, each to a temporary file that is moved into place when it is whole.
+    """Write the tables, each whole or not at all.
 
-    One table goes to ``path`` itself; of several each to a file with its name before the suffix, say
-    ``out.matrix.csv``. What was written, and the notes, go to stderr.
+    One table goes to ``path`` itself, and so do several where it is a device or a pipe; otherwise each of
+    several goes to a file with its name before the suffix, say ``out.matrix.csv``. What was written, and the
+    notes, go to stderr.
 
     Raises
     ------
     SettingError
         If a file cannot be written.
     """
-    several = len(report.tables) > 1
+    from evidencebench_core.export import whole_file
+
+    apart = len(report.tables) > 1 and (path.is_file() or not path.exists())
     for name, table in report.tables.items():
         file = (
-            path.with_name(f"{path.stem}.{name.replace(' ', '_')}{path.suffix or '.csv'}")
-            if several
-            else path
+            path.with_name(f"{path.stem}.{name.replace(' ', '_')}{path.suffix or '.csv'}") if apart else path
         )
-        try:
-            _write(table, file)
-        except OSError as error:
-            raise SettingError(
-                f"--csv {file}", f"cannot be written: {error.strerror or error}", "Name another file."
-            ) from error
+        with whole_file(file) as stream:
+            table.to_csv(stream, index=False, encoding="utf-8", errors="backslashreplace")
         note(f"{len(table):,} rows of {name!r} are in {file}")
     for line in report.notes:
         note(line)
-
-
-def _write(table: pd.DataFrame, file: Path) -> None:
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            table.to_csv(stream, index=False)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(file)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -206,6 +206,17 @@ _OWN_PAPERS: Final = (
     ) WITHOUT ROWID""",
 )
 
+_TRAINED: Final = (
+    # What models have learnt from: scores on that are no estimate of how they do on others.
+    """CREATE TABLE trained_models (
+        digest TEXT PRIMARY KEY,              -- of the model file; of a model without one, the id of its run
+        dataset_sha256 TEXT NOT NULL,
+        instance_ids TEXT NOT NULL,           -- JSON list
+        paper_ids TEXT NOT NULL,              -- JSON list
+        trained_at TEXT NOT NULL
+    ) WITHOUT ROWID""",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         "CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)",
@@ -217,6 +228,7 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     _OUTCOMES,
     _DRAFTS,
     _OWN_PAPERS,
+    _TRAINED,
 )
 
 VERSION: Final = len(_MIGRATIONS)

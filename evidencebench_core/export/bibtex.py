@@ -126,6 +126,29 @@ ENTRIES: Final[Mapping[str, Entry]] = MappingProxyType(
                 "doi": "10.1145/1571941.1572114",
             },
         ),
+        "lightgbm": Entry(
+            "ke2017lightgbm",
+            "inproceedings",
+            {
+                "title": "*LightGBM*: A Highly Efficient Gradient Boosting Decision Tree",
+                "author": "Ke, Guolin and Meng, Qi and Finley, Thomas and Wang, Taifeng and Chen, Wei and Ma, Weidong"
+                " and Ye, Qiwei and Liu, Tie-Yan",
+                "booktitle": "Advances in Neural Information Processing Systems 30 (*NeurIPS*)",
+                "year": "2017",
+            },
+        ),
+        "coverage": Entry(
+            "elarini2009turning",
+            "inproceedings",
+            {
+                "title": "Turning Down the Noise in the Blogosphere",
+                "author": "El-Arini, Khalid and Veda, Gaurav and Shahaf, Dafna and Guestrin, Carlos",
+                "booktitle": "Proceedings of the 15th *ACM SIGKDD* International Conference on Knowledge Discovery"
+                " and Data Mining",
+                "year": "2009",
+                "doi": "10.1145/1557019.1557056",
+            },
+        ),
     }
 )
 """What can be cited, by a short name."""
@@ -153,6 +176,11 @@ def entries_for(
         elif member == "dense":
             model = settings.get("model", settings.get("dense.model", "minilm"))
             names += ["sentence-transformers", *(["minilm"] if model == "minilm" else [])]
+        elif member == "structure":
+            encoder = settings.get("encoder", settings.get("structure.encoder", "minilm"))
+            names += ["sentence-transformers", *(["minilm"] if encoder == "minilm" else []), "coverage"]
+        elif member == "evidence-ranker":  # which embeddings it uses stands in its model, not in its settings
+            names += ["lightgbm", "sentence-transformers", "coverage"]
     found = [ENTRIES[name] for name in dict.fromkeys(names)]
     if dataset is not None:
         found.insert(1, dataset_entry(dataset))

@@ -171,10 +171,11 @@ def write_json(
 ) -> dict[str, Written]:
     """Write all that is known of a run as one JSON document, an instance at a time.
 
-    Its keys: ``run``, ``retriever``, ``settings``, ``label``, ``variant``, ``created_at``, ``dataset``
-    (``name``, ``sha256``, ``n_instances``), ``versions``, and ``tasks``: by name the ``score`` as
-    `Score.as_dict` has it and ``instances``, by id ``selection``, ``ranking``, ``scores``, ``seconds`` and
-    ``aspect_recall`` (``null`` where it is not scored), or ``error``.
+    Its keys: ``run``, ``retriever``, ``settings``, ``label``, ``variant``, ``created_at``, ``n_trained_on``
+    (instances of the dataset that the run's model has learnt from), ``dataset`` (``name``, ``sha256``,
+    ``n_instances``), ``versions``, and ``tasks``: by name the ``score`` as `Score.as_dict` has it and
+    ``instances``, by id ``selection``, ``ranking``, ``scores``, ``seconds`` and ``aspect_recall`` (``null``
+    where it is not scored), or ``error``.
 
     Returns
     -------
@@ -188,6 +189,7 @@ def write_json(
         "label": run.label,
         "variant": run.variant,
         "created_at": run.created_at,
+        "n_trained_on": run.n_trained_on,
         "dataset": {
             "name": dataset.name,
             "sha256": dataset.sha256,

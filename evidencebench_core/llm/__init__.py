@@ -12,6 +12,7 @@ from evidencebench_core.llm.connection import (
     current_connection,
     using,
 )
+from evidencebench_core.llm.listing import has_model
 from evidencebench_core.llm.parse import (
     OutcomeKind,
     ParsedAnswer,
@@ -64,6 +65,7 @@ __all__ = [
     "estimated_tokens",
     "example_text",
     "focus_phrase",
+    "has_model",
     "numbered",
     "parsed",
     "parsed_aspects",

@@ -142,16 +142,19 @@ class Budget:
             reservation = Reservation(model, prompt_tokens, completion, money)
             tokens = prompt_tokens + completion
             if self.calls is not None and spent.calls + len(self._under_way) + 1 > self.calls:
-                raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done")
+                waiting = f" and {len(self._under_way):,} under way" if self._under_way else ""
+                raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done{waiting}")
             if self.tokens is not None and spent.tokens + held_tokens + tokens > self.tokens:
+                waiting = f", about {held_tokens:,} are under way" if self._under_way else ""
                 raise _reached(
                     f"{self.tokens:,} tokens",
-                    f"{spent.tokens:,} are spent and the next call takes about {tokens:,}",
+                    f"{spent.tokens:,} are spent{waiting} and the next call takes about {tokens:,}",
                 )
             if self.money is not None and (spent.money or 0.0) + held_money + money > self.money:
+                waiting = f", about ${held_money:,.4f} are under way" if self._under_way else ""
                 raise _reached(
-                    f"${self.money:,.2f}",
-                    f"${spent.money or 0:,.4f} are spent and the next call takes about ${money:,.4f}",
+                    f"${self.money:,.2f}" if self.money >= 0.1 else f"${self.money:,.4f}",
+                    f"${spent.money or 0:,.4f} are spent{waiting} and the next call takes about ${money:,.4f}",
                 )
             self._under_way[id(reservation)] = reservation
             self._held = (held_tokens + tokens, held_money + money)

@@ -25,6 +25,7 @@ from evidencebench_core.runs.results import (
 )
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import RunInfo, RunStore, run_label
+from evidencebench_core.runs.trained import keep_trained, trained_on_ids, trained_on_overlap
 from evidencebench_core.runs.variant import Perturbed, Variant, digest_of
 from evidencebench_core.runs.wording import variant_named, variant_names, wording_variant
 
@@ -48,11 +49,14 @@ __all__ = [
     "import_scores",
     "imported_named",
     "imported_scores",
+    "keep_trained",
     "leaderboard",
     "predictions_from",
     "run_label",
     "score_predictions",
     "score_run",
+    "trained_on_ids",
+    "trained_on_overlap",
     "variant_named",
     "variant_names",
     "wording_variant",

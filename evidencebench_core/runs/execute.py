@@ -19,6 +19,7 @@ from evidencebench_core.runs.asking import Answered, Asker, Item
 from evidencebench_core.runs.pending import Pending, pending_of
 from evidencebench_core.runs.prepared import Prepared, prepared
 from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.runs.variant import Perturbed, Variant
 from evidencebench_core.tasks import Task, task_named
 
@@ -133,6 +134,8 @@ def execute(  # noqa: PLR0913 - the first three say what is run, the others how
     chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
     runs = RunStore(store)
     run = runs.create(ready.spec, ready.dataset)
+    for digest, trained in ready.trained.items():
+        keep_trained(store, digest or run.id, trained)
     n_workers = 1
     if ready.served is not None:
         n_workers = ready.served.concurrency if concurrency is None else max(1, concurrency)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evidencebench_core.data.model import EvidenceSet
@@ -17,6 +17,7 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.trained import Trained, training_behind
 from evidencebench_core.runs.variant import Variant
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Prepared:
         The retriever, if it asks a server.
     session : Session or None
         Through which it asks.
+    trained : mapping of str to Trained
+        What its models have learnt from; see `training_behind`.
     """
 
     dataset: DatasetInfo
@@ -46,6 +49,7 @@ class Prepared:
     retriever_for: Callable[[EvidenceSet], Retriever]
     served: ServedRetriever | None = None
     session: Session | None = None
+    trained: Mapping[str, Trained] = field(default_factory=dict)
 
 
 def prepared(
@@ -80,9 +84,8 @@ def prepared(
         _refuse(retriever, session)
         # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
         filled = {key: value for key, value in made.settings.items() if key in full}
-        return Prepared(
-            info, RunSpec(info.sha256, retriever, {**full, **filled}, name, digest), lambda _: made
-        )
+        spec = RunSpec(info.sha256, retriever, {**full, **filled}, name, digest)
+        return Prepared(info, spec, lambda _: made, trained=training_behind(made, spec.settings))
     if session is None:
         from evidencebench_core.retrievers.llm.session import session_for
 

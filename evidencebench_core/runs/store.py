@@ -19,7 +19,9 @@ import orjson
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, full_settings, retriever_entry
+from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
+from evidencebench_core.runs.trained import n_trained_on
 from evidencebench_core.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -68,6 +70,9 @@ class RunInfo:
         variant where there is one, ``"bm25 [negation]"``.
     variant : str
         How the instances were perturbed; empty for a run over the originals.
+    n_trained_on : int
+        Instances of the dataset that the retriever's model has learnt from: scores on them are no estimate
+        of how it does on others (`runs.trained`).
     """
 
     id: str
@@ -79,6 +84,7 @@ class RunInfo:
     n_failed: int
     label: str
     variant: str = ""
+    n_trained_on: int = 0
 
 
 class RunStore:
@@ -258,6 +264,9 @@ class RunStore:
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
     """The retriever, the settings that are not its defaults (all where it is not installed), the variant."""
+    perturbed = [f"[{variant}]"] if variant else []
+    if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
+        return " ".join((retriever, CROSS_VALIDATED, *perturbed))
     derived: set[str] = set()
     try:
         entry = retriever_entry(retriever)
@@ -271,7 +280,7 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
         if name not in derived
         and (name not in defaults or defaults[name] != value or (nests and name == "of"))
     )
-    return " ".join((retriever, *changed, *([f"[{variant}]"] if variant else ())))
+    return " ".join((retriever, *changed, *perturbed))
 
 
 def _setting_text(value: Setting) -> str:
@@ -296,6 +305,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         n_failed=sum(failed for _, _, failed in counts),
         label=run_label(retriever, settings, variant),
         variant=variant,
+        n_trained_on=n_trained_on(db, run_id, dataset, settings),
     )
 
 

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
 
 HERE = Path(__file__).parent
 DESKTOP = {"width": 1440, "height": 900}
+
+# The first page of a server that has just come up takes seconds on a machine that others use, too.
+expect.set_options(timeout=20_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

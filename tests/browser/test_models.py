@@ -65,7 +65,7 @@ def test_an_answer_streams_in_and_is_only_ever_text(page: Page, app_url: str, go
     page.goto(app_url + READING)
     expect(page.locator('.reader [data-i="3"]')).to_be_visible()
     page.get_by_role("button", name="Ask the model").click()
-    expect(page.get_by_text("is answering, whole paper")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("is answering, whole paper")).to_be_visible()
     expect(page.get_by_text("says **how** large it was")).to_be_visible()  # while the rest is to come
     expect(page.locator('.reader [data-i="3"]')).to_be_visible()  # and the paper stays
     go_on.set()

@@ -42,7 +42,7 @@ def app_url(chromium_path: str, store: Store) -> Iterator[str]:
 
 
 def count(page: Page, name: str, number: int) -> None:
-    expect(page.get_by_role("radio", name=f"{name} ({number})", exact=True)).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("radio", name=f"{name} ({number})", exact=True)).to_be_visible()
 
 
 def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store) -> None:
@@ -51,7 +51,7 @@ def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store)
     name = page.get_by_role("textbox", name="Your name or initials")
     name.fill("Ana")
     name.press("Enter")
-    expect(page.get_by_role("button", name="Accept Shortcut A")).to_be_enabled(timeout=20_000)
+    expect(page.get_by_role("button", name="Accept Shortcut A")).to_be_enabled()
     page.get_by_role("heading", name="Wording").click()
     page.keyboard.press("a")
     count(page, "Waiting", 5)
@@ -82,7 +82,7 @@ def test_a_draft_is_only_ever_text_and_a_phone_never_scrolls_sideways(
 ) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page.goto(app_url + REVIEW)
-    expect(page.get_by_text("**bold** $x^2$ sample_cohort")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("**bold** $x^2$ sample_cohort")).to_be_visible()
     assert page.locator("[data-testid=stMain] img").count() == 0
     assert page.title() != "taken"
     main = page.evaluate(

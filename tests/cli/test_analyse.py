@@ -84,6 +84,23 @@ def test_csv_that_cannot_be_written_is_one_line(command, two_runs: tuple[str, st
     assert "cannot be written" in printed.err
 
 
+def test_csv_to_a_link_or_a_device_leaves_it_there(
+    command, two_runs: tuple[str, str], tmp_path: Path
+) -> None:
+    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
+    link.symlink_to(target)
+    assert command("analyse", "missed", two_runs[0], "--notes", "--csv", link).code == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("instance_id,")
+    device = tmp_path / "null"
+    device.symlink_to("/dev/null")
+    printed = command("analyse", "compare", *two_runs, "--csv", device)
+    assert printed.code == 0
+    assert printed.err.count(f"are in {device}") == 2  # both tables
+    assert device.is_char_device()
+    assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["link.csv", "target.csv"]
+
+
 def test_the_store_may_be_named_at_the_end(command, tmp_path: Path) -> None:
     printed = command("analyse", "dataset", "tiny", "--store", tmp_path / "empty.sqlite")
     assert printed.code == 1

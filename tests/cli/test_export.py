@@ -85,7 +85,8 @@ def test_json_of_a_run_and_of_what_was_written(command, two_tasks: str, tmp_path
     assert told["tasks"]["result-er@5"]["skipped"] == {"tiny_4": "it has no result aspects"}
     document = json.loads(out.read_text())
     scores = {score["task"]: score for score in command("score", two_tasks, "--json").document}
-    assert {name: task["score"] for name, task in document["tasks"].items()} == scores
+    assert document["n_trained_on"] == 0
+    assert {name: task["score"] | {"n_trained_on": 0} for name, task in document["tasks"].items()} == scores
 
 
 def test_predictions_score_the_same(command, two_tasks: str, tmp_path: Path) -> None:
@@ -93,6 +94,7 @@ def test_predictions_score_the_same(command, two_tasks: str, tmp_path: Path) -> 
     command("export", two_tasks, "--format", "predictions", "--task", "result-er@5", "--out", out)
     words = ("score-file", "--dataset", "tiny", "--predictions", out, "--task", "result-er@5", "--json")
     (score,) = command("score", two_tasks, "--task", "result-er@5", "--json").document
+    assert score.pop("n_trained_on") == 0  # behind a file of predictions nobody knows of a model
     assert command(*words).document == score
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.cli.find import DEFAULT_RETRIEVER
-from evidencebench_core.retrievers import retriever_entry
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.llm.server import reply, scripted
+from tests.retrievers.ranker.small_model import small_model
 
 HYPOTHESIS = "Green tea lowers blood pressure."
 PAPER = """\
@@ -49,8 +49,22 @@ def words(paper: Path | str, *more: str | Path) -> tuple[str | Path, ...]:
     return ("find", paper, "--hypothesis", HYPOTHESIS, "--retriever", "bm25", *more)
 
 
-def test_the_default_retriever_is_there_and_asks_no_server() -> None:
-    assert not retriever_entry(DEFAULT_RETRIEVER).asks_server
+def test_by_default_structure_is_asked_and_says_why(command, paper: Path) -> None:
+    ask = ("find", paper, "--hypothesis", HYPOTHESIS, "--k", "1")
+    document = command(*ask, "--json").document
+    assert document["retriever"] == "structure"
+    (pick,) = document["picks"]
+    assert pick["text"] == "We asked whether tea is good."  # to structure the abstract weighs most
+    assert pick["why"].startswith("In the abstract's first third; ")
+    assert "     Why: In the abstract's first third; " in command(*ask).out
+
+
+def test_a_trained_model_is_asked_by_default(command, paper: Path) -> None:
+    write_model(small_model(), default_model_path())
+    document = command("find", paper, "--hypothesis", HYPOTHESIS, "--k", "1", "--json").document
+    assert document["retriever"] == "evidence-ranker"
+    # this model goes by the place in the paper, and the last sentence is the one furthest down
+    assert document["picks"][0]["text"] == "Nothing else changed."
 
 
 def test_picks_are_printed_and_what_was_left_out_is_told(command, paper: Path) -> None:

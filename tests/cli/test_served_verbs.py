@@ -19,7 +19,7 @@ MODEL = ("--set", "model=gpt-4o-mini")
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
     """Answers everything with sentence 5."""
-    with scripted(reply("5: the size\nDECISION: [5]")) as running:
+    with scripted(reply("5: the size\nDECISION: [5]"), listed=()) as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
         yield running
@@ -35,12 +35,36 @@ def test_before_and_after(command, tiny: Path, server: Scripted) -> None:
     assert "ER@10: the model gave 6 a selection" in printed.out
     assert "sk-secret" not in printed.out + printed.err
     again = command(*RUN, *MODEL)
-    assert "Nothing to ask" in again.err
+    assert "Nothing is left to ask gpt-4o-mini.\n" in again.err
     assert len(server.requests) == 6
     listed = command("runs")
     assert "er@10: the model gave 6 a selection" in listed.out
     assert "llm model=gpt-4o-mini" in listed.out
     assert "the model gave 6" in command("score", listed.out.splitlines()[1].split()[0]).out
+
+
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        ((), False),
+        (("gpt-4o-mini",), False),
+        (("gpt-4o-mini:2024-07-18", "other"), False),
+        (("qwen.gguf",), True),
+    ],
+)
+def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
+    command, tiny: Path, monkeypatch: pytest.MonkeyPatch, listed: tuple[str, ...], told: bool
+) -> None:
+    with scripted(reply("DECISION: [5]"), listed=listed) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        printed = command(*RUN, *MODEL)
+        again = command(*RUN, *MODEL)
+    assert printed.code == 0
+    note = (
+        f"{server.url} does not list gpt-4o-mini, but qwen.gguf: it may refuse, or answer with another model"
+    )
+    assert (note in printed.err) == told
+    assert "does not list" not in again.err  # nothing is asked
 
 
 def test_as_json(command, tiny: Path, server: Scripted) -> None:
@@ -103,7 +127,7 @@ def test_wrong_usage(command, tiny: Path, words: tuple[str, ...]) -> None:
 
 
 def test_a_refused_key(command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with scripted(status(401, "Incorrect API key provided: sk-secret-secret")) as server:
+    with scripted(status(401, "Incorrect API key provided: sk-secret-secret"), listed=()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
         printed = command(*RUN, *MODEL, "--concurrency", "1")

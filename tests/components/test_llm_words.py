@@ -10,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.llm.asking import AnswerFeed
+from components.llm.calls import outcome_line
 from components.llm.caps import dollars, estimate_text, spent_text
+from components.llm.outcomes import OUTCOME_COLUMNS
 from components.llm.prices import own_prices, prices_text
 from components.llm.server import address_text, checked_address, tried
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Connection, Price, Spending, prices
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.llm import OUTCOME_KINDS, OutcomeCounts
 from evidencebench_core.runs import RunEstimate
 from tests.llm.server import body, reply, scripted
 
@@ -156,3 +160,19 @@ def test_prices_come_back_from_their_file(own: dict[str, Price]) -> None:
 
     read = tomllib.loads(prices_text(own))["models"]
     assert {name: Price(**entry) for name, entry in read.items()} == own
+
+
+def test_every_count_of_outcomes_has_a_column_and_the_kinds_come_first() -> None:
+    assert sorted(OUTCOME_COLUMNS) == sorted(OutcomeCounts().as_dict())
+    assert list(OUTCOME_COLUMNS)[: len(OUTCOME_KINDS)] == list(OUTCOME_KINDS)
+
+
+def test_what_else_an_answer_was_is_told_beside_its_kind() -> None:
+    details = {"outcome": "selection over some-unknown regenerated partly", "n_unknown": "2"}
+    assert outcome_line(Retrieval((3, 4), (0.0, 0.0), (3, 4), details=details), 1) == (
+        "**a selection** of 2; 2 picks where K is 1: scored by expectation over every K of them; "
+        "indices that were not shown: 2, left out; at least one part of the paper, or one point searched for, "
+        "was lost; asked once more for fewer"
+    )
+    plain = Retrieval((3,), (0.0,), (3,), details={"outcome": "selection"})
+    assert outcome_line(plain, 1) == "**a selection** of 1"

@@ -7,7 +7,8 @@
 
 ``secure=True`` makes it a server with TLS, whose certificate the authority ``AUTHORITY`` has signed.
 
-Each request takes the next step; the last step is repeated. No step sleeps: what shall last waits on an event
+Each request takes the next step; the last step is repeated. With ``listed`` the server has a list of models,
+and the requests for it neither take a step nor are recorded. No step sleeps: what shall last waits on an event
 that ends with the server (or that the test sets).
 """
 
@@ -177,7 +178,11 @@ class Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         self.request_json = json.loads(self.rfile.read(length)) if length else {}
         headers = {name.lower(): value for name, value in self.headers.items()}
-        step = self.server.next_step(Request(self.command, self.path, headers, self.request_json))
+        listed = self.server.listed
+        if listed is not None and self.command == "GET" and self.path.endswith("/models"):
+            step = body(json.dumps({"data": [{"id": name} for name in listed]}).encode())
+        else:
+            step = self.server.next_step(Request(self.command, self.path, headers, self.request_json))
         try:
             step(self)
         except OSError:  # the client went first
@@ -215,7 +220,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False  # so that the end waits for them
     request_queue_size = 128
 
-    def __init__(self, steps: Sequence[Step], secure: bool) -> None:
+    def __init__(self, steps: Sequence[Step], secure: bool, listed: Sequence[str] | None) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         if secure:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -223,6 +228,7 @@ class _Server(ThreadingHTTPServer):
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.steps, self.requests, self.lock = list(steps), list[Request](), threading.Lock()
         self.connections: list[socket.socket] = []
+        self.listed = listed
         self.over, self._ending = socket.socketpair()
 
     def next_step(self, request: Request) -> Step:
@@ -267,9 +273,9 @@ class Scripted:
 
 
 @contextmanager
-def scripted(*steps: Step, secure: bool = False) -> Iterator[Scripted]:
+def scripted(*steps: Step, secure: bool = False, listed: Sequence[str] | None = None) -> Iterator[Scripted]:
     """A server on a port of its own, until the block ends."""
-    server = _Server(steps, secure)
+    server = _Server(steps, secure, listed)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

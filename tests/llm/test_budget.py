@@ -41,17 +41,31 @@ def test_the_cap_in_tokens_counts_what_is_under_way() -> None:
     budget = Budget(tokens=1_000, table=TABLE)
     first = budget.reserve("m", 300, most=200)
     second = budget.reserve("m", 300, most=200)
-    with pytest.raises(BudgetReachedError, match="cap of 1,000 tokens is reached"):
+    # 2 x (300 + 200) are under way, so not one more fits
+    state = "cap of 1,000 tokens is reached: 0 are spent, about 1,000 are under way and the next call takes"
+    with pytest.raises(BudgetReachedError, match=state):
         budget.reserve("m", 1, most=0)
     budget.release(second)
     budget.settle(first, 300, 50, 0.0)
     assert budget.reserve("m", 600, most=500).completion_tokens == 50  # the mean so far
 
 
+def test_the_cap_in_calls_tells_those_under_way() -> None:
+    budget = Budget(calls=3, table=TABLE)
+    budget.settle(budget.reserve("m", 1), 1, 1, 0.0)
+    waiting = [budget.reserve("m", 1) for _ in range(2)]
+    with pytest.raises(BudgetReachedError, match="cap of 3 calls is reached: 1 are done and 2 under way"):
+        budget.reserve("m", 1)
+    for reservation in waiting:
+        budget.settle(reservation, 1, 1, 0.0)
+    with pytest.raises(BudgetReachedError, match=r"cap of 3 calls is reached: 3 are done\."):
+        budget.reserve("m", 1)
+
+
 def test_the_cap_in_money() -> None:
     budget = Budget(money=0.003, table=TABLE)
     budget.settle(budget.reserve("m", 1_000, most=100), 1_000, 100, 0.0)
-    with pytest.raises(BudgetReachedError, match=r"cap of \$0.00 is reached"):
+    with pytest.raises(BudgetReachedError, match=r"cap of \$0.0030 is reached: \$0.0030 are spent and"):
         budget.reserve("m", 1)
     with pytest.raises(BudgetReachedError, match="price of local is not known"):
         budget.reserve("local", 1)

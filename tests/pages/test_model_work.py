@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -81,7 +82,24 @@ def test_embeddings_that_do_not_come_are_said(open_page: OpenPage) -> None:
         assert "Try again" in [one.label for one in app.button]
 
 
-# -- a run that is stopped and goes on -------------------------------------------------------------------
+@pytest.mark.usefixtures("sample_store")
+@pytest.mark.parametrize(("listed", "told"), [("", False), ("tiny:latest", False), ("*big*\nother", True)])
+def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
+    open_page: OpenPage, listed: str, told: bool
+) -> None:
+    url = "http://127.0.0.1:9/v1"
+    browse = opened(open_page, "browse", url, instance="sample_cohort", task="er@10", r="llm;model=tiny")
+    browse.session_state[f"kept.llm.models.{url}"] = listed
+    run = AppTest.from_function(start, default_timeout=60)
+    run.session_state[f"kept.llm.models.{url}"] = listed
+    with_model(run, url).selectbox(key="run.retriever").set_value("llm")
+    for app in (browse, run):
+        app.run()
+        assert not app.exception
+        assert ("The server does not list tiny, but *big*, other" in said(app)) == told
+
+
+# -- a run, also one that is stopped and goes on -------------------------------------------------------------------
 
 
 def start() -> None:
@@ -103,6 +121,61 @@ def resume() -> None:
 
 def dialog(function: Any, server_url: str, **caps: str) -> AppTest:
     return with_model(AppTest.from_function(function, default_timeout=60), server_url, **caps)
+
+
+def started(server_url: str, **caps: str) -> AppTest:
+    app = dialog(start, server_url, **caps)
+    app.selectbox(key="run.retriever").set_value("llm").run()
+    app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
+    assert not app.exception
+    assert "6 instances, about 6 calls" in said(app)
+    assert "the price of tiny is not known: tokens only" in said(app)
+    app.button(key="run.start").click().run()
+    assert not app.exception
+    jobs_ended()
+    return app
+
+
+def test_a_run_counts_what_came_back_and_what_it_took(open_page: OpenPage, sample_store: Store) -> None:
+    answers = iter([reply("DECISION: [0]"), reply("DECISION: []"), status(400, "no"), reply("Hm.")])
+    lock = threading.Lock()
+
+    def answer(request: dict[str, object]) -> Step:
+        with lock:
+            return next(answers, reply("DECISION: [1, 2]"))
+
+    with scripted(answering(answer)) as server:
+        started(server.url)
+    (job,) = jobs().jobs("run")
+    assert job.status.state == "done"
+    assert (
+        "5 instances answered, 1 failed. Asked: 5 calls, 550 tokens, price unknown, 1 failed call."
+        in job.status.note
+    )
+    (run,) = RunStore(sample_store).runs("sample_data")
+    app = open_page("leaderboard", dataset="sample_data", task="er@10")
+    assert "What came back from the models" in said(app)
+    counts = RunStore(sample_store).outcomes(run.id)["er@10"].as_dict()
+    assert {kind: n for kind, n in counts.items() if n} == {
+        "selection": 3,
+        "empty": 1,
+        "no_list": 1,
+        "failed": 1,
+    }
+
+
+def test_a_cap_stops_the_run_and_is_said(open_page: OpenPage, sample_store: Store) -> None:
+    with scripted(reply("DECISION: [0]")) as server:
+        started(server.url, calls="2")
+        assert len(server.requests) == 2
+    (job,) = jobs().jobs("run")
+    assert job.status.state == "stopped"
+    app = open_page("leaderboard", dataset="sample_data", task="er@10")
+    assert "Stopped after" in said(app)
+    assert "the cap of 2 calls is reached" in said(app)
+    next(b for b in app.button if b.label.startswith("Resume")).click().run()
+    assert not app.exception
+    assert jobs().jobs("run") == (job,)  # the dialog first tells what it will take
 
 
 def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store: Store) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from components import resources
 from components.own_paper.mending import retitled
@@ -17,8 +18,12 @@ from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Limits, Paper, PaperKind, read_paper
 from evidencebench_core.papers.own import OwnPapers
+from tests.llm.server import reply, scripted
 from tests.pages.conftest import OpenPage, address, texts
 from tests.pages.waiting import jobs_ended
+from tests.papers.test_europe_pmc import Service, service
+
+__all__ = ["service"]  # the fixture
 
 pytestmark = pytest.mark.usefixtures("empty_store")
 
@@ -36,7 +41,7 @@ Systolic pressure was lower with the substitute. Sleep did not change.
 HYPOTHESIS = "A salt substitute lowers systolic blood pressure."
 
 
-def button(app: AppTest, label: str) -> object:
+def button(app: AppTest, label: str) -> Button:
     return next(button for button in app.button if button.label == label)
 
 
@@ -67,7 +72,7 @@ def test_the_empty_page_says_what_it_takes_and_how_much(open_page: OpenPage) -> 
     app = open_page("paper", r="bm25")
     (upload,) = app.file_uploader
     assert "up to 25 MiB" in upload.label
-    assert [tab.label for tab in app.tabs] == ["Upload a file", "Paste its text", "Europe PMC", "A sample"]
+    assert [tab.label for tab in app.tabs] == ["Upload", "Paste text", "Europe PMC", "Sample"]
     assert "Nothing is kept before you keep it" in texts(app)
     assert "Kept papers" not in texts(app)
 
@@ -137,6 +142,20 @@ def test_without_the_internet_fetching_says_so(open_page: OpenPage, monkeypatch:
     assert "give the paper as a file" in app.error[0].value
 
 
+def test_a_paper_is_fetched_and_read(
+    open_page: OpenPage, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base)
+    app = open_page("paper", r="bm25", h="Tea is hot.")
+    field = next(text for text in app.text_input if text.label == "PMC id, PubMed id or DOI")
+    field.set_value("10.1000/xyz123").run()
+    button(app, "Fetch it").click().run()
+    jobs_ended()
+    app.run()
+    assert "PMC34 from Europe PMC" in texts(app)
+    assert "1 sentence picked by bm25" in texts(app)
+
+
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Reading that lasts until this event is set."""
@@ -166,7 +185,7 @@ def test_reading_can_be_cancelled_and_the_page_is_back(open_page: OpenPage, endl
 
 def test_a_sample_opens_with_its_hypothesis_and_is_marked_synthetic(open_page: OpenPage) -> None:
     app = open_page("paper", r="bm25")
-    next(b for b in app.button if b.label.startswith("Sample\\: cluster")).click().run()
+    next(b for b in app.button if b.label.startswith("**Cluster")).click().run()
     assert address(app)["paper"] == "sample_trial"
     assert "The paper is synthetic" in texts(app)
     assert app.text_area[0].value.startswith("Replacing regular salt")
@@ -214,6 +233,8 @@ def test_keeping_gives_a_link_and_renaming_and_removing_work(
     next(text for text in app.text_input if text.label == "Name").set_value("Salt again").run()
     button(app, "Rename").click().run()
     assert own.get(kept.id).name == "Salt again"
+    assert "Remove this paper" not in labels(app)
+    app.checkbox[0].check().run()
     button(app, "Remove this paper").click().run()
     assert own.all() == ()
     assert "paper" not in address(app)
@@ -288,7 +309,7 @@ def test_presenter_mode_has_plain_words_and_no_settings(open_page: OpenPage, kep
     said = texts(app) + "\n".join(labels(app))
     assert "The 4 sentences to read first" in said
     assert "no medical advice" in said
-    assert "by the words that they share with the question" in said
+    assert "by the words that they share with the statement" in said
     for jargon in ("Recall", "bm25", "K =", "retriever", "Settings"):
         assert jargon not in said
     assert [slider.label for slider in app.slider] == ["Sentences to show"]
@@ -309,3 +330,30 @@ def test_presenting_without_a_question_asks_for_one(open_page: OpenPage, in_memo
 def test_the_sample_file_is_the_repositorys() -> None:
     sample = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
     assert set(resources.sample_papers()) == set(json.loads(sample.read_text(encoding="utf-8")))
+
+
+@pytest.mark.usefixtures("own_places")
+def test_a_model_is_asked_on_a_click_only_and_says_why(open_page: OpenPage, kept: str) -> None:
+    answer = "2: it is <b>the</b> result\nDECISION: [2]"
+    with scripted(reply(answer)) as server:
+        app = open_page("paper", paper=kept, r="bm25", k="3")
+        app.session_state["kept.llm.server"] = server.url
+        app.query_params["r"] = "llm;model=tiny"
+        app.run()
+        said = texts(app)
+        assert "would send the paper's sentences to the server" in said
+        assert "has not answered this yet" in said
+        assert not server.requests
+        button(app, "Ask the model").click().run()
+        jobs_ended()
+        app.run()
+        assert "1 sentence picked by llm model\\=tiny" in texts(app)
+        assert "You asked for 3; it gave what it found" in texts(app)
+        assert len(server.requests) == 1
+        assert "salt substitute" in str(server.requests[0])
+
+
+def test_a_very_long_hypothesis_in_a_link_is_cut(open_page: OpenPage) -> None:
+    for more in ({}, {"paper": "sample_trial"}, {"paper": "sample_trial", "present": "1"}):
+        app = open_page("paper", r="bm25", h="salt " * 1000, **more)
+        assert not app.error

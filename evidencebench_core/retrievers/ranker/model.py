@@ -27,6 +27,7 @@ __all__ = [
     "Selecting",
     "TrainedOn",
     "meaning",
+    "projected",
     "table_of",
 ]
 
@@ -217,13 +218,15 @@ class RankerModel:
         return found
 
 
-def meaning(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
     """What the linear model of the embeddings looks at.
 
     Parameters
     ----------
     vectors : array of shape (1 + n, dimensions)
         Of length 1: hypothesis, then sentences.
+    centre : array of shape (dimensions,), optional
+        Mean of the paper's sentences, where these are not all of them.
 
     Returns
     -------
@@ -234,9 +237,19 @@ def meaning(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     import numpy as np
 
     sentences = vectors[1:]
-    return np.concatenate(
-        [sentences, 10 * sentences * vectors[0], sentences - sentences.mean(axis=0)], axis=1
-    ).astype(np.float32)
+    mean = sentences.mean(axis=0) if centre is None else centre
+    return np.concatenate([sentences, 10 * sentences * vectors[0], sentences - mean], axis=1).astype(
+        np.float32, copy=False
+    )
+
+
+def projected(
+    vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
+) -> NDArray[np.float32]:
+    """The columns of `COLUMNS` behind the features, for every sentence."""
+    import numpy as np
+
+    return np.concatenate([topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])], axis=1)
 
 
 def table_of(
@@ -246,5 +259,5 @@ def table_of(
     import numpy as np
 
     return np.concatenate(
-        [features.rows, topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])], axis=1
-    ).astype(np.float32)
+        [features.rows, projected(vectors, topics, shared_topics)], axis=1, dtype=np.float32
+    )

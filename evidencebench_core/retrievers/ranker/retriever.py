@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
+from evidencebench_core.retrievers.ranker.examples import unit_vectors
 from evidencebench_core.retrievers.ranker.explanation import explained
-from evidencebench_core.retrievers.ranker.features import features_of
-from evidencebench_core.retrievers.ranker.model import RankerModel, TrainedOn, meaning, table_of
+from evidencebench_core.retrievers.ranker.features import Features, features_of
+from evidencebench_core.retrievers.ranker.model import (
+    RankerModel,
+    Scored,
+    Selecting,
+    TrainedOn,
+    meaning,
+    table_of,
+)
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
 from evidencebench_core.retrievers.ranker.selection import Pick, expected_coverage_order
 
@@ -21,7 +32,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["EvidenceRanker", "picked_first", "ranked_by_model"]
+__all__ = [
+    "EvidenceRanker",
+    "ScoredPaper",
+    "picked_first",
+    "picks_of",
+    "ranked_by_model",
+    "retrieval_of",
+    "scored_paper",
+]
 
 _CHOSEN_SO = 30  # picks that are chosen one by one; behind them the order of the scores is kept
 
@@ -45,6 +64,13 @@ class EvidenceRanker:
     name = "evidence-ranker"
 
     def __init__(self, *, model: str = "default", weights: str | None = None) -> None:
+        if model == CROSS_VALIDATED:
+            raise RetrieverError(
+                "retriever evidence-ranker",
+                "was cross-validated here: each instance was ranked by a model that had not seen its paper, and "
+                "none of these models is kept",
+                "Train again (evidencebench train-ranker) for new answers of this kind, or use model=default.",
+            )
         path = default_model_path() if model == "default" else Path(model).expanduser()
         self.model, digest = read_model(path)
         if weights not in (None, digest):
@@ -89,27 +115,66 @@ def ranked_by_model(
     model: RankerModel, query: Query, vectors: NDArray[np.float32], started: float
 ) -> Retrieval:
     """The retrieval of a model, given the embeddings of the hypothesis and of the sentences."""
-    import numpy as np
-
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
-    features = features_of(query, unit)
-    columns, embedding = table_of(features, unit, model.topics, model.shared_topics), meaning(unit)
-    focus = query.focus if query.focus in model.focuses else "all"
-    scored = model.scored(focus, columns, embedding)
-    picks = expected_coverage_order(
-        scored.scores,
-        features.similarities,
-        max(_CHOSEN_SO, query.budget or 0),
-        sharpness=model.selecting.sharpness,
-        closeness=model.selecting.closeness,
-        reach=model.selecting.reach,
+    unit = unit_vectors(vectors)
+    return retrieval_of(
+        model, scored_paper(model, query.focus, features_of(query, unit), unit), query, started
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPaper:
+    """A paper as a model sees it for a focus, whatever the budget.
+
+    Attributes
+    ----------
+    focus : Focus
+        Whose members scored: ``"all"`` where the model knows no results.
+    features : Features
+    columns, embedding : arrays
+        See `table_of` and `meaning`.
+    scored : Scored
+    """
+
+    focus: Focus
+    features: Features
+    columns: NDArray[np.float32]
+    embedding: NDArray[np.float32]
+    scored: Scored
+
+
+def scored_paper(
+    model: RankerModel, focus: Focus, features: Features, unit: NDArray[np.float32]
+) -> ScoredPaper:
+    """A paper, scored; ``unit`` are embeddings of length 1, the hypothesis' first."""
+    known: Focus = focus if focus in model.focuses else "all"
+    columns, embedding = table_of(features, unit, model.topics, model.shared_topics), meaning(unit)
+    return ScoredPaper(known, features, columns, embedding, model.scored(known, columns, embedding))
+
+
+def picks_of(
+    scores: NDArray[np.float64], similarities: NDArray[np.float32], budget: int | None, selecting: Selecting
+) -> tuple[Pick, ...]:
+    """The head of the ranking: as many picks as the budget, and at least 30, are chosen one by one."""
+    return expected_coverage_order(
+        scores,
+        similarities,
+        max(_CHOSEN_SO, budget or 0),
+        sharpness=selecting.sharpness,
+        closeness=selecting.closeness,
+        reach=selecting.reach,
+    )
+
+
+def retrieval_of(model: RankerModel, paper: ScoredPaper, query: Query, started: float) -> Retrieval:
+    """The retrieval for one budget from a scored paper."""
+    scores = paper.scored.scores
+    picks = picks_of(scores, paper.features.similarities, query.budget, model.selecting)
     said = picks[: query.budget]
     rows = [pick.sentence for pick in said]
-    why = model.contributions(focus, columns[rows], embedding[rows], scored.spreads)
-    details = {"explanation": json.dumps(explained(said, scored.scores, columns[rows], why))}
-    return picked_first(query, scored.scores, picks, started, details)
+    columns = paper.columns[rows]
+    why = model.contributions(paper.focus, columns, paper.embedding[rows], paper.scored.spreads)
+    details = {"explanation": json.dumps(explained(said, scores, columns, why))}
+    return picked_first(query, scores, picks, started, details)
 
 
 def picked_first(

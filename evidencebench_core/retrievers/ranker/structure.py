@@ -12,8 +12,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.ranker.features import FEATURES, features_of
 from evidencebench_core.retrievers.ranker.model import Selecting
-from evidencebench_core.retrievers.ranker.retriever import picked_first
-from evidencebench_core.retrievers.ranker.selection import expected_coverage_order
+from evidencebench_core.retrievers.ranker.retriever import picked_first, picks_of
 
 __all__ = ["WEIGHTS", "Structure"]
 
@@ -100,15 +99,7 @@ class Structure:
         scores = rows @ weights
         spread = float(scores.std()) or 1.0
         scores = (scores - scores.mean()) / spread
-        step = Selecting()
-        picks = expected_coverage_order(
-            scores,
-            features.similarities,
-            max(30, query.budget or 0),
-            sharpness=step.sharpness,
-            closeness=step.closeness,
-            reach=step.reach,
-        )
+        picks = picks_of(scores, features.similarities, query.budget, Selecting())
         said = picks[: query.budget]
         chosen = [pick.sentence for pick in said]
         why = (rows[chosen] - rows.mean(axis=0)) * weights / spread

@@ -1,16 +1,15 @@
-"""Instances with gold -> a `RankerModel`, and its cross-validation by paper."""
+"""Examples -> a `RankerModel`."""
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.data.model import EvidenceSet, Focus, Instance
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.base import Query, query_of
-from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION, Features, features_of
+from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
+from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
 from evidencebench_core.retrievers.ranker.model import (
     N_TOPICS,
     FocusModel,
@@ -20,7 +19,7 @@ from evidencebench_core.retrievers.ranker.model import (
     Selecting,
     TrainedOn,
     meaning,
-    table_of,
+    projected,
 )
 from evidencebench_core.retrievers.ranker.trees import Trees, trees_of_booster
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Example", "Training", "example_of", "fitted", "folds_by_paper"]
+__all__ = ["Encoder", "Training", "fitted"]
 
 _TREES: Final = {
     "objective": "regression",
@@ -47,8 +46,7 @@ _TREES: Final = {
 _N_TREES: Final = 250
 _RIDGE: Final = {"features": 300.0, "embedding": 3000.0}
 _WEIGHTS: Final = {"evidence": 1.0, "aspects": 1.0, "share": 1.0, "features": 2.0, "embedding": 2.0}
-_ROWS_KEPT: Final = 2_000_000
-_FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
+_LEARNT: Final = ("evidence", "aspects", "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,8 @@ class Training:
         Of each of the three sums of trees.
     weights : mapping of str to float
         Of the members; 0 leaves one out (for the ablation).
-    without : tuple of str
-        Columns that are set to 0 (for the ablation).
+    without : tuple of int
+        Places in `COLUMNS` of those that are set to 0 (for the ablation).
     selecting : Selecting
     """
 
@@ -75,120 +73,71 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """An instance, ready to be learnt from.
+class Encoder:
+    """The setting that names the embedding model, and the hash of its weights."""
 
-    Attributes
-    ----------
-    instance_id, paper_id : str
-    evidence : EvidenceSet
-    features : Features
-    vectors : array of shape (1 + n, dimensions), float32
-        Of length 1.
-    """
-
-    instance_id: str
-    paper_id: str
-    evidence: EvidenceSet
-    features: Features
-    vectors: NDArray[np.float32]
-
-
-def example_of(instance: Instance, vectors: NDArray[np.float32]) -> Example:
-    """The example of an instance, given the embeddings of its hypothesis and sentences."""
-    import numpy as np
-
-    query: Query = query_of(instance, "all", None)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
-    return Example(instance.id, instance.paper_id, instance.evidence, features_of(query, unit), unit)
-
-
-def folds_by_paper(examples: Sequence[Example], n_folds: int, seed: int = 0) -> tuple[int, ...]:
-    """A fold for every example; instances of one paper share theirs.
-
-    Raises
-    ------
-    SettingError
-        If there are fewer papers than folds, or fewer than two folds.
-    """
-    import numpy as np
-
-    papers = sorted({example.paper_id for example in examples})
-    if not 2 <= n_folds <= len(papers):
-        raise SettingError(
-            "folds", f"is {n_folds}, with {len(papers)} papers", "Give at least 2, and no more than papers."
-        )
-    np.random.default_rng(seed).shuffle(papers)
-    fold_of = {paper: place % n_folds for place, paper in enumerate(papers)}
-    return tuple(fold_of[example.paper_id] for example in examples)
-
-
-def targets(evidence: EvidenceSet, focus: Focus) -> dict[str, NDArray[np.float64]]:
-    """What the members learn, one number a sentence.
-
-    Returns
-    -------
-    dict
-        ``evidence``: 1 where the sentence covers an aspect of the focus. ``aspects``: the share of the aspects
-        that it covers. ``share``: ten times its share of the evidence, each aspect being divided evenly among
-        its sentences.
-    """
-    import numpy as np
-
-    covers = evidence.covers(focus)
-    counts, share = np.zeros(evidence.n_sentences), np.zeros(evidence.n_sentences)
-    for covering in covers:
-        indices = list(covering)
-        counts[indices] += 1
-        share[indices] += 1 / len(indices)
-    n = max(len(covers), 1)
-    return {"evidence": (counts > 0).astype(float), "aspects": counts / n, "share": 10 * share / n}
+    name: str
+    identity: str
 
 
 def fitted(
     examples: Sequence[Example],
-    *,
-    encoder: str,
-    encoder_identity: str,
-    dataset: str,
-    dataset_sha256: str,
-    training: Training = Training(),
+    encoder: Encoder,
+    trained_on: TrainedOn,
+    training: Training,
     notes: Mapping[str, object] | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> RankerModel:
     """Fit a model of each focus.
+
+    The same examples and settings give the same model, but for what the linear algebra of another
+    processor rounds otherwise.
+
+    Parameters
+    ----------
+    examples : sequence of Example
+    encoder : Encoder
+        Whose vectors the examples hold.
+    trained_on : TrainedOn
+    training : Training
+    notes : mapping of str to object, optional
+        More for the model's notes. JSON values.
+    stopped : callable, optional
+        Asked before every sum of trees; once it says true, the fit is given up.
 
     Raises
     ------
     SettingError
         If no example has an aspect.
+    InterruptedError
+        If it was stopped.
     """
-    topics = _projection((example.vectors[1:] for example in examples), training.seed)
-    shared = _projection((example.vectors[1:] * example.vectors[0] for example in examples), training.seed)
+    members = {focus: [one for one in examples if focus in one.targets] for focus in FOCUSES}
+    if not members["all"]:
+        raise SettingError(
+            f"dataset {trained_on.dataset}", "has no study aspects", "Train on a dataset with gold."
+        )
+    n_all = sum(len(one.rows) for one in examples)
+    topics = _projection(lambda: (one.vectors[1:] for one in examples), n_all, training.seed)
+    shared = _projection(lambda: (one.vectors[1:] * one.vectors[0] for one in examples), n_all, training.seed)
+    meanings = _meanings(members["all"])
     focuses = {
-        focus: _focus_model(members, focus, topics, shared, training)
-        for focus in _FOCUSES
-        if (members := [example for example in examples if example.evidence.focused(focus)])
+        focus: _focus_model(some, focus, (topics, shared), meanings[focus], training, stopped or _never)
+        for focus, some in members.items()
+        if some
     }
-    if "all" not in focuses:
-        raise SettingError(f"dataset {dataset}", "has no study aspects", "Train on a dataset with gold.")
     return RankerModel(
-        encoder=encoder,
-        encoder_identity=encoder_identity,
+        encoder=encoder.name,
+        encoder_identity=encoder.identity,
         topics=topics,
         shared_topics=shared,
         focuses=focuses,
         selecting=training.selecting,
-        trained_on=TrainedOn(
-            dataset,
-            dataset_sha256,
-            tuple(sorted(example.instance_id for example in examples)),
-            tuple(sorted({example.paper_id for example in examples})),
-        ),
+        trained_on=trained_on,
         notes={
-            "trained_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "features_version": VERSION,
             "n_instances": len(examples),
+            "n_sentences": n_all,
             "n_trees": training.n_trees,
             "seed": training.seed,
             **(notes or {}),
@@ -196,13 +145,25 @@ def fitted(
     )
 
 
-def _projection(blocks: Iterator[NDArray[np.float32]], seed: int, n_rows: int = 8_000) -> Projection:
+def _never() -> bool:
+    return False
+
+
+def _projection(
+    blocks: Callable[[], Iterable[NDArray[np.float32]]], n_all: int, seed: int, n_rows: int = 8_000
+) -> Projection:
     """Principal axes of up to so many rows, drawn evenly; signs fixed, numbers rounded as in the file."""
     import numpy as np
 
-    rows = np.concatenate(list(blocks))
-    if len(rows) > n_rows:
-        rows = rows[np.sort(np.random.default_rng(seed).choice(len(rows), n_rows, replace=False))]
+    kept = np.arange(n_all)
+    if n_all > n_rows:
+        kept = np.sort(np.random.default_rng(seed).choice(n_all, n_rows, replace=False))
+    rows = np.concatenate(
+        [
+            block[kept[np.searchsorted(kept, part.start) : np.searchsorted(kept, part.stop)] - part.start]
+            for block, part in _parts(blocks())
+        ]
+    )
     mean = rows.mean(axis=0)
     _, vectors = np.linalg.eigh((rows - mean).T.astype(np.float64) @ (rows - mean))
     axes = vectors.T[::-1][:N_TOPICS]
@@ -220,48 +181,156 @@ def _rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _focus_model(
-    examples: Sequence[Example], focus: Focus, topics: Projection, shared: Projection, training: Training
+    examples: Sequence[Example],
+    focus: Focus,
+    projections: tuple[Projection, Projection],
+    meanings: _Moments,
+    training: Training,
+    stopped: Callable[[], bool],
 ) -> FocusModel:
-    import numpy as np
-
-    wanted = [targets(example.evidence, focus) for example in examples]
-    learnt = {
-        name: np.concatenate([one[name] for one in wanted]) for name in ("evidence", "aspects", "share")
-    }
-    columns = np.concatenate(
-        [table_of(example.features, example.vectors, topics, shared) for example in examples]
-    )
-    embedding = np.concatenate([meaning(example.vectors) for example in examples])
-    columns[:, list(training.without)] = 0
-    both = sum(learnt[name] / (learnt[name].std() + 1e-9) for name in ("aspects", "share"))
-    weights = {**_WEIGHTS, **(training.weights or {})}
-    return FocusModel(
-        trees={name: _trees(columns, target, training) for name, target in learnt.items()},
-        features=_ridge(columns[:, : len(FEATURES)], both, _RIDGE["features"]),
-        embedding=_ridge(embedding, both, _RIDGE["embedding"]),
-        weights=weights,
-    )
-
-
-def _trees(columns: NDArray[np.float32], target: NDArray[np.float64], training: Training) -> Trees:
     import lightgbm
-
-    data = lightgbm.Dataset(columns, target, params={"verbose": -1})
-    booster = lightgbm.train({**_TREES, "seed": training.seed}, data, training.n_trees)
-    return trees_of_booster(booster.dump_model())
-
-
-def _ridge(rows: NDArray[np.float32], target: NDArray[np.float64], penalty: float) -> Linear:
-    """Ridge regression on standardised columns (Hoerl and Kennard, 1970), weights for the columns as they are."""
     import numpy as np
 
-    means, spreads = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
-    spreads[spreads < 1e-6] = np.inf
-    standard = (rows - means) / spreads
-    gram = standard.T @ standard
-    gram[np.diag_indices_from(gram)] += penalty
-    weights = np.linalg.solve(gram, standard.T @ (target - target.mean())) / spreads
-    return Linear(
-        np.array([float(f"{weight:.6g}") for weight in weights]),
-        np.array([float(f"{mean:.6g}") for mean in means]),
+    learnt = {name: np.concatenate([one.targets[focus][name] for one in examples]) for name in _LEARNT}
+    counted = None
+    if any(one.weights is not None for one in examples):
+        counted = np.concatenate(
+            [np.ones(len(one.rows)) if one.weights is None else one.weights for one in examples]
+        )
+    columns = np.concatenate(
+        [
+            np.concatenate([one.rows, projected(one.vectors, *projections)], axis=1, dtype=np.float32)
+            for one in examples
+        ]
     )
+    columns[:, list(training.without)] = 0
+    aspects, share = (learnt[name] / (_spread(learnt[name], counted) + 1e-9) for name in ("aspects", "share"))
+    both = aspects + share
+    # binned once for the three targets
+    data = lightgbm.Dataset(
+        columns, learnt["evidence"], weight=counted, params={**_TREES, "seed": training.seed}
+    )
+    trees: dict[str, Trees] = {}
+    for name, target in learnt.items():
+        if stopped():
+            raise InterruptedError
+        data.set_label(target)
+        booster = lightgbm.train({**_TREES, "seed": training.seed}, data, training.n_trees)
+        trees[name] = trees_of_booster(booster.dump_model())
+    rows = columns[:, : len(FEATURES)]
+    plain = _moments([(rows, counted)], rows.mean(axis=0, dtype=np.float64))
+    blocks = (meaning(one.vectors, one.centre) for one in examples)
+    return FocusModel(
+        trees=trees,
+        features=_ridge(plain, [rows], both, counted, _RIDGE["features"]),
+        embedding=_ridge(meanings, blocks, both, counted, _RIDGE["embedding"]),
+        weights={**_WEIGHTS, **(training.weights or {})},
+    )
+
+
+def _meanings(examples: Sequence[Example]) -> dict[Focus, _Moments]:
+    """The moments of what the linear model of the embeddings looks at, by focus.
+
+    Nearly all instances have results, so what both focuses share is summed once.
+    """
+    import numpy as np
+
+    origin = np.stack([meaning(one.vectors, one.centre).mean(axis=0) for one in examples]).mean(
+        axis=0, dtype=np.float64
+    )
+
+    def summed(results: bool) -> _Moments:
+        return _moments(
+            (
+                (meaning(one.vectors, one.centre), one.weights)
+                for one in examples
+                if ("results" in one.targets) == results
+            ),
+            origin,
+        )
+
+    results = summed(True)
+    return {"all": results + summed(False), "results": results}
+
+
+def _spread(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    """Standard deviation, weighted."""
+    import numpy as np
+
+    mean = np.average(values, weights=weights)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Weighted sums over rows, counted from a point near their mean, so that nothing cancels out."""
+
+    origin: NDArray[np.float64]
+    whole: float
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+    def __add__(self, other: _Moments) -> _Moments:
+        return _Moments(
+            self.origin, self.whole + other.whole, self.first + other.first, self.second + other.second
+        )
+
+
+def _moments(
+    blocks: Iterable[tuple[NDArray[np.float32], NDArray[np.float64] | None]], origin: NDArray[np.float64]
+) -> _Moments:
+    """Of blocks of rows with their weights, so that all rows need never stand in memory at once."""
+    import numpy as np
+
+    whole, first = 0.0, np.zeros(len(origin))
+    second = np.zeros((len(origin), len(origin)))
+    start = origin.astype(np.float32)
+    for block, weights in blocks:
+        moved = block - start
+        weighted = moved if weights is None else moved * weights[:, None].astype(np.float32)
+        whole += len(block) if weights is None else float(weights.sum())
+        first += weighted.sum(axis=0, dtype=np.float64)
+        second += weighted.T @ moved
+    return _Moments(start.astype(np.float64), whole, first, second)
+
+
+def _ridge(
+    moments: _Moments,
+    blocks: Iterable[NDArray[np.float32]],
+    target: NDArray[np.float64],
+    counted: NDArray[np.float64] | None,
+    penalty: float,
+) -> Linear:
+    """Ridge regression on standardised columns (Hoerl and Kennard, 1970), weights for the columns as they are.
+
+    ``blocks`` are the rows of ``moments`` once more.
+    """
+    import numpy as np
+
+    mean = moments.first / moments.whole
+    spreads = np.sqrt(np.maximum(np.diagonal(moments.second) / moments.whole - mean**2, 0))
+    spreads[spreads < 1e-6] = np.inf
+    gram = (moments.second - moments.whole * np.outer(mean, mean)) / np.outer(spreads, spreads)
+    gram[np.diag_indices_from(gram)] += penalty
+    centred = target - np.average(target, weights=counted)
+    if counted is not None:
+        centred = centred * counted
+    with_target = np.zeros(len(mean))
+    for block, part in _parts(blocks):
+        with_target += centred[part] @ block
+    with_target = (with_target - centred.sum() * moments.origin) / spreads
+    found = np.linalg.solve(gram, with_target) / spreads
+    return Linear(
+        np.array([float(f"{weight:.6g}") for weight in found]),
+        np.array([float(f"{value:.6g}") for value in moments.origin + mean]),
+    )
+
+
+def _parts(
+    blocks: Iterable[NDArray[np.float32]],
+) -> Iterator[tuple[NDArray[np.float32], slice]]:
+    """Each block with its place among all rows."""
+    start = 0
+    for block in blocks:
+        yield block, slice(start, start + len(block))
+        start += len(block)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.errors import RetrieverError, shown
+from evidencebench_core.retrievers.ranker.leaf_masks import LeafMasks, leaf_masks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,8 @@ class Trees:
         ``value`` of an inner node is the mean of what is below it, weighted by the training rows.
     depth : int
         Steps from a root to the deepest leaf.
+    masks : LeafMasks or None
+        The same trees, for quick scores; ``None`` where they are too large for that.
     """
 
     roots: NDArray[np.int32]
@@ -39,11 +42,14 @@ class Trees:
     threshold: NDArray[np.float64]
     value: NDArray[np.float64]
     depth: int
+    masks: LeafMasks | None = field(default=None, compare=False, repr=False)
 
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """The sum over the trees, one number a row."""
         import numpy as np
 
+        if self.masks is not None:
+            return np.asarray(self.masks.values(rows).sum(axis=1))
         flat, width = rows.ravel(), rows.shape[1]
         offsets = (np.arange(len(rows), dtype=np.int64) * width)[:, None]
         nodes = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
@@ -135,7 +141,7 @@ def trees_from_json(raw: object, n_features: int, place: str) -> Trees:
     for name, limit in (("feature", n_features), ("roots", n_nodes)):
         if (arrays[name] < 0).any() or (arrays[name] >= limit).any():
             raise refuse(f"points outside in {name!r}")
-    return Trees(**arrays, depth=_depth(arrays["left"], arrays["right"]))
+    return Trees(**arrays, depth=_depth(arrays["left"], arrays["right"]), masks=leaf_masks(**arrays))
 
 
 def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:

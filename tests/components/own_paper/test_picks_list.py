@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
-from components.own_paper.answers import explanations
 from components.own_paper.picks_list import Pick, pick_from, picks_of
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
@@ -16,7 +14,14 @@ from evidencebench_core.retrievers import Retrieval
 PAPER = Paper(
     "p",
     "Title",
-    ("Title", "Background", "One is the first here.", "Methods", "Two is the second here.", "Three is the third here."),
+    (
+        "Title",
+        "Background",
+        "One is the first here.",
+        "Methods",
+        "Two is the second here.",
+        "Three is the third here.",
+    ),
     ("section_name", "abstract", "abstract", "section_name", "normal_paragraph", "normal_paragraph"),
     "jats",
     MappingProxyType({}),
@@ -24,18 +29,21 @@ PAPER = Paper(
 )
 
 
-def retrieval(*selection: int, **details: str) -> Retrieval:
-    return Retrieval(selection, tuple(1.0 for _ in selection), selection, details=MappingProxyType(details))
+def retrieval(*selection: int) -> Retrieval:
+    return Retrieval(selection, tuple(1.0 for _ in selection), selection)
 
 
 def test_every_pick_stands_in_its_section_and_among_its_neighbours() -> None:
-    picks = picks_of(PAPER, retrieval(4, 2, 0), {2: "it says so"}, {"B": retrieval(4), "C": retrieval(4, 2)})
+    picks = picks_of(
+        PAPER, retrieval(4, 2, 0, 3), {2: "it says so"}, {"B": retrieval(4), "C": retrieval(4, 2)}
+    )
     assert picks == (
         # 3 is a heading, so nothing stands before it
         Pick(4, 1, "Methods", PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C"),
         # 1 is a label and 3 the heading of another section
         Pick(2, 2, "Abstract", PAPER.sentences[2], "", "", "it says so", "C"),
         Pick(0, 3, "Title", "Title"),
+        Pick(3, 4, "Heading", "Methods"),
     )
 
 
@@ -45,7 +53,13 @@ def test_a_sentence_picked_twice_is_listed_once() -> None:
 
 def test_a_long_neighbour_is_cut() -> None:
     long = Paper(
-        "p", "", ("It goes on and on " * 40, "Here it ends."), ("abstract",) * 2, "text", MappingProxyType({}), ()
+        "p",
+        "",
+        ("It goes on and on " * 40, "Here it ends."),
+        ("abstract",) * 2,
+        "text",
+        MappingProxyType({}),
+        (),
     )
     (pick,) = picks_of(long, retrieval(1), {}, {})
     assert len(pick.before) <= 400
@@ -66,15 +80,6 @@ def test_a_long_neighbour_is_cut() -> None:
 )
 def test_only_a_listed_sentence_is_heard(payload: object, index: int | None) -> None:
     assert pick_from(payload, {1, 4}) == index
-
-
-def test_explanations_are_read_where_they_are_some() -> None:
-    assert explanations(retrieval(1, 2)) == {}
-    assert explanations(retrieval(1, 2, why=json.dumps({"2": "a result", "x": "no index"}))) == {2: "a result"}
-    assert explanations(retrieval(1, 2, why="no JSON")) == {}
-    assert explanations(retrieval(1, 2, why="[3]")) == {}
-    # a model's reasons stand in the order of its picks
-    assert explanations(retrieval(5, 2, reasoning=json.dumps(["because", ""]))) == {5: "because"}
 
 
 def test_nothing_of_a_text_becomes_markup() -> None:

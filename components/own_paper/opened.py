@@ -1,0 +1,148 @@
+"""Papers that are being read in the app: in memory only, until their reader keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal
+
+from evidencebench_core.data import Instance, parse_instance
+from evidencebench_core.data.stream import iter_raw
+from evidencebench_core.papers import Paper
+from evidencebench_core.papers.own import OwnPaper
+
+__all__ = ["OpenPaper", "OpenPapers", "new_ref", "of_kept", "of_samples"]
+
+_MOST: Final = 32  # papers in memory; the one that was looked at least lately makes room
+_SYNTHETIC: Final = "The paper is synthetic: it was invented for this tool, and reports nothing real."
+
+
+def _none() -> Mapping[str, str]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPaper:
+    """A paper with what the app knows about it.
+
+    Attributes
+    ----------
+    ref : str
+        What the address calls it: ``open-...`` in memory, digits in the store, else a sample.
+    paper : Paper
+    name : str
+        For people: the file's name, the name it was kept under. Never a path.
+    hypothesis : str
+        The one that it came with; may be empty.
+    origin : {"memory", "kept", "sample"}
+    given : str
+        What ``evidencebench find`` takes to read the same; empty where there is no such thing.
+    wordings : mapping of str to str
+        Other wordings of `hypothesis`, by name.
+    seconds : float or None
+        How long it took to read.
+    digest : str
+        Of the text and its types: the same paper has the same.
+    """
+
+    ref: str
+    paper: Paper
+    name: str
+    hypothesis: str = ""
+    origin: Literal["memory", "kept", "sample"] = "memory"
+    given: str = ""
+    wordings: Mapping[str, str] = field(default_factory=_none)
+    seconds: float | None = None
+    digest: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        text = json.dumps([self.paper.sentences, self.paper.sentence_types])
+        object.__setattr__(self, "digest", hashlib.sha256(text.encode()).hexdigest())
+
+    @property
+    def title(self) -> str:
+        """Of the paper; its name where none was recognised."""
+        return self.paper.title or self.name
+
+    def instance(self, hypothesis: str) -> Instance:
+        """The paper with a hypothesis, and without gold."""
+        return self.paper.instance(hypothesis, self.ref)
+
+
+class OpenPapers:
+    """The papers in memory, by ref; for all sessions of the server, so a ref is a secret."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._papers: OrderedDict[str, OpenPaper] = OrderedDict()
+
+    def put(self, opened: OpenPaper) -> None:
+        """Add a paper, or take it in place of the one of the same ref."""
+        with self._lock:
+            self._papers[opened.ref] = opened
+            self._papers.move_to_end(opened.ref)
+            while len(self._papers) > _MOST:
+                self._papers.popitem(last=False)
+
+    def get(self, ref: str) -> OpenPaper | None:
+        """The paper, if it is still there."""
+        with self._lock:
+            opened = self._papers.get(ref)
+            if opened is not None:
+                self._papers.move_to_end(ref)
+            return opened
+
+    def drop(self, ref: str) -> None:
+        """Forget a paper."""
+        with self._lock:
+            self._papers.pop(ref, None)
+
+
+def new_ref() -> str:
+    """A ref that nobody can guess."""
+    return f"open-{secrets.token_hex(8)}"
+
+
+def of_kept(own: OwnPaper, paper: Paper) -> OpenPaper:
+    """A paper of the store."""
+    return OpenPaper(str(own.id), paper, own.name, own.hypothesis, "kept")
+
+
+def of_samples(path: Path) -> dict[str, OpenPaper]:
+    """The papers of a file of the benchmark's format, by instance id, with their hypotheses and without gold."""
+    papers = {}
+    for instance_id, raw in iter_raw(path):
+        design = raw.get("study_design") if isinstance(raw, Mapping) else None
+        papers[instance_id] = _of_instance(parse_instance(instance_id, raw), str(design or instance_id))
+    return papers
+
+
+def _of_instance(instance: Instance, name: str) -> OpenPaper:
+    title = instance.sentences[0] if instance.sentence_types[0] == "section_name" else ""
+    paper = Paper(
+        paper_id=instance.paper_id,
+        title=title,
+        sentences=instance.sentences,
+        sentence_types=instance.sentence_types,
+        kind="text",
+        left_out=MappingProxyType({}),
+        notes=(_SYNTHETIC,) if instance.synthetic else (),
+    )
+    wordings = dict(instance.paraphrases)
+    if instance.negation:
+        wordings["negation"] = instance.negation
+    return OpenPaper(
+        instance.id,
+        paper,
+        f"Sample: {name}",
+        instance.hypothesis,
+        "sample",
+        wordings=MappingProxyType(wordings),
+    )

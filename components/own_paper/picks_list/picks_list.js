@@ -1,0 +1,74 @@
+// Draws the data of picks_list.py. Text is only ever written with textContent.
+
+/** @param {string} tag @param {string} className @param {string} [text] */
+function element(tag, className, text) {
+  const node = document.createElement(tag);
+  node.className = className;
+  if (text !== undefined) {
+    node.textContent = text;
+    node.dir = "auto";
+  }
+  return node;
+}
+
+/** Whether the page behind `node` is dark, from the theme's own background colour. */
+function darkPage(node) {
+  const hex = getComputedStyle(node).getPropertyValue("--st-background-color").trim();
+  const channels = hex.match(/^#(..)(..)(..)/)?.slice(1).map((pair) => parseInt(pair, 16));
+  return channels ? channels[0] + channels[1] + channels[2] < 384 : false;
+}
+
+/** One pick: its place and section, the sentence among its neighbours, why, and who else. */
+function row(pick, data) {
+  const item = element("li", "pick");
+  item.dataset.sentence = String(pick.index);
+  item.tabIndex = 0;
+  item.setAttribute("role", "button");
+  const told = data.plain ? `${pick.section}` : `sentence ${pick.index}, ${pick.section}`;
+  item.setAttribute("aria-label", `${pick.place}. ${told}: ${pick.text}. Show it in the paper.`);
+  item.setAttribute("aria-pressed", String(pick.index === data.selected));
+  const place = element("span", "place", String(pick.place));
+  const body = element("div", "body");
+  const where = element("div", "where");
+  where.append(element("span", "section", pick.section));
+  if (!data.plain) where.append(element("span", "index", String(pick.index)));
+  if (pick.others) where.append(element("span", "others", `also ${pick.others}`));
+  const text = element("p", "text");
+  if (pick.before) text.append(element("span", "around", pick.before), " ");
+  text.append(element("span", "said", pick.text));
+  if (pick.after) text.append(" ", element("span", "around", pick.after));
+  body.append(where, text);
+  if (pick.why) body.append(element("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why}.`.replace(/([.!?…])\.$/, "$1")));
+  item.append(place, body);
+  return item;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const list = parentElement.querySelector(".picks");
+  const top = list.scrollTop;
+  list.classList.toggle("dark", darkPage(list));
+  list.style.maxHeight = data.height ? `${data.height}px` : "";
+  list.replaceChildren(...data.picks.map((pick) => row(pick, data)));
+  if (!data.picks.length) list.append(element("li", "empty", data.empty));
+  list.scrollTop = top;
+
+  const choose = (target) => {
+    const item = target.closest?.(".pick");
+    if (!item || String(window.getSelection())) return false;
+    for (const other of list.children) other.setAttribute("aria-pressed", String(other === item));
+    setTriggerValue("event", { sentence: Number(item.dataset.sentence) });
+    // Where paper and list stand below each other, the paper comes into view.
+    if (innerWidth <= 640) document.querySelector(".st-key-paper-stays-in-sight")?.scrollIntoView();
+    return true;
+  };
+  list.onclick = (event) => choose(event.target);
+  list.onkeydown = (event) => {
+    if ((event.key === "Enter" || event.key === " ") && choose(event.target)) event.preventDefault();
+    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const target = next && event.target.closest?.(".pick")?.[next];
+    if (target) {
+      event.preventDefault();
+      target.focus();
+    }
+  };
+}

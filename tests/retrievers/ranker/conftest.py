@@ -1,0 +1,30 @@
+"""A made-up benchmark, and a model that has learnt from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidencebench_core.data.model import Instance
+from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+from evidencebench_core.retrievers.ranker.examples import Example, example_of
+from evidencebench_core.retrievers.ranker.model import RankerModel
+from evidencebench_core.retrievers.ranker.training import fitted
+from tests.retrievers.ranker.made_up import ENCODER, QUICK, made, vectors_of
+
+
+@pytest.fixture(scope="session")
+def instances() -> tuple[Instance, ...]:
+    """Twelve of ten papers."""
+    return tuple(made(number, min(number, 9)) for number in range(12))
+
+
+@pytest.fixture(scope="session")
+def examples(instances: tuple[Instance, ...]) -> tuple[Example, ...]:
+    """The same, to be learnt from."""
+    return tuple(example_of(instance, vectors_of(instance)) for instance in instances)
+
+
+@pytest.fixture(scope="session")
+def model(examples: tuple[Example, ...]) -> RankerModel:
+    """Trained on them, with few trees."""
+    return fitted(examples, ENCODER, trained_on_these(examples, "made", "0" * 64), QUICK)

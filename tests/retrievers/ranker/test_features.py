@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evidencebench_core.data.model import SentenceType
+from evidencebench_core.retrievers import Query
+from evidencebench_core.retrievers.ranker.cues import CUE_NAMES, cues_of
+from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, Features, features_of
+
+KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
+SENTENCES = (
+    "Tea",
+    "Tea lowers pressure.",
+    "We drank water.",
+    "Results",
+    "Pressure fell (p < 0.05) by 3.5% [2].",
+)
+VECTORS = np.array([[1, 0], [0, 2], [1, 1], [0, 0], [3, 4], [-1, 0]], dtype=np.float32)
+
+
+def query(sentences: tuple[str, ...], types: str, hypothesis: str = "Tea lowers pressure") -> Query:
+    return Query(hypothesis, sentences, tuple(KINDS[letter] for letter in types), ("",) * len(sentences))
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Features:
+    return features_of(query(SENTENCES, "saasn"), VECTORS)
+
+
+def column(found: Features, name: str) -> NDArray[np.float32]:
+    return found.rows[:, FEATURES.index(name)]
+
+
+def test_every_column_has_a_name_of_its_own_and_a_group(tiny: Features) -> None:
+    assert tiny.rows.shape == (5, len(FEATURES))
+    assert len(set(FEATURES)) == len(FEATURES) == sum(map(len, GROUPS.values()))
+
+
+def test_bm25_by_hand(tiny: Features) -> None:
+    # words (cut to six letters), n = 5 sentences of 1, 3, 3, 1 and 8 words (p, 0, 05, 3 and 5 are words):
+    lengths = [1, 3, 3, 1, 9]
+    assert column(tiny, "length").tolist() == lengths
+    mean = sum(lengths) / 5
+    # tea stands in two sentences, lowers in one, pressure in two
+    idf = {k: math.log(1 + (5 - k + 0.5) / (k + 0.5)) for k in (1, 2)}
+    norm = [1.5 * (0.25 + 0.75 * length / mean) for length in lengths]
+    expected = [
+        2.5 / (1 + norm[0]) * idf[2],
+        2.5 / (1 + norm[1]) * (2 * idf[2] + idf[1]),
+        0,
+        0,
+        2.5 / (1 + norm[4]) * idf[2],
+    ]
+    assert column(tiny, "bm25") == pytest.approx(expected, rel=1e-5)
+    assert column(tiny, "overlap") == pytest.approx([1 / 3, 1, 0, 0, 1 / 3])
+    # "tea lowers" and "lowers pressure", both in the second sentence
+    assert column(tiny, "word pairs").tolist() == [0, 1, 0, 0, 0]
+
+
+def test_cosines_by_hand(tiny: Features) -> None:
+    # hypothesis (1, 0): against (0, 2), (1, 1) / sqrt 2, zero, (3, 4) / 5, (-1, 0)
+    cosine = [0, 1 / math.sqrt(2), 0, 0.6, -1]
+    assert column(tiny, "cosine") == pytest.approx(cosine)
+    assert column(tiny, "cosine before") == pytest.approx([0, *cosine[:-1]])
+    assert column(tiny, "cosine after") == pytest.approx([*cosine[1:], 0])
+    # a heading's own cosine until the next; sentences of the abstract have none
+    assert column(tiny, "cosine of heading") == pytest.approx([0, 0, 0, 0.6, 0.6])
+    assert tiny.similarities[1, 3] == pytest.approx(7 / (5 * math.sqrt(2)))
+
+
+def test_places_by_hand(tiny: Features) -> None:
+    assert column(tiny, "place in paper") == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
+    assert column(tiny, "from abstract's start").tolist() == [-1, 0, 1, -1, -1]
+    assert column(tiny, "from abstract's end").tolist() == [-1, 1, 0, -1, -1]
+    assert column(tiny, "abstract length").tolist() == [2] * 5
+    # sections: title | abstract | heading with what follows
+    assert column(tiny, "from section's start").tolist() == [0, 0, 1, 0, 1]
+    assert column(tiny, "section length").tolist() == [1, 2, 2, 2, 2]
+
+
+def test_cues_and_surface_by_hand(tiny: Features) -> None:
+    last = {name: column(tiny, name)[4] for name in ("test statistic", "percentage", "citation", "decimals")}
+    assert last == {"test statistic": 1, "percentage": 1, "citation": 1, "decimals": 2}
+    assert column(tiny, "first person").tolist() == [0, 0, 1, 0, 0]
+    assert {CUE_NAMES[place] for place in cues_of("associated")} == {"association"}
+    assert cues_of("tea") == ()
+
+
+@pytest.mark.parametrize(
+    ("sentences", "types"),
+    [
+        (("Alone.",), "n"),
+        (("",), "n"),
+        (("", "", ""), "aaa"),
+        (("One", "Two", "Three"), "sss"),
+        (("No abstract here.", "None at all."), "nn"),
+        (tuple(f"Sentence {number} (p = 0.{number})." for number in range(794)), "n" * 794),
+    ],
+)
+def test_odd_papers_have_finite_rows(sentences: tuple[str, ...], types: str) -> None:
+    rng = np.random.default_rng(0)
+    for vectors in (np.zeros((1 + len(types), 3)), rng.normal(size=(1 + len(types), 3))):
+        for hypothesis in ("", "Tea?"):
+            found = features_of(query(sentences, types, hypothesis), vectors.astype(np.float32))
+            assert found.rows.shape == (len(types), len(FEATURES))
+            assert np.isfinite(found.rows).all()
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.text(max_size=40), st.sampled_from("san")), min_size=1, max_size=12),
+    st.text(max_size=30),
+)
+def test_any_text_has_finite_rows(paper: list[tuple[str, str]], hypothesis: str) -> None:
+    asked = query(tuple(text for text, _ in paper), "".join(kind for _, kind in paper), hypothesis)
+    vectors = np.random.default_rng(1).normal(size=(1 + len(paper), 4)).astype(np.float32)
+    assert np.isfinite(features_of(asked, vectors).rows).all()

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evidencebench_core.data.model import Instance
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers.base import query_of
+from evidencebench_core.retrievers.ranker.model import RankerModel
+from evidencebench_core.retrievers.ranker.model_file import (
+    default_model_path,
+    digest_of,
+    read_model,
+    write_model,
+)
+from evidencebench_core.retrievers.ranker.retriever import ranked_by_model
+from tests.retrievers.ranker.made_up import vectors_of
+
+
+@pytest.fixture(scope="module")
+def fresh(model: RankerModel, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Any]:
+    """Gives a model's document anew each time."""
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    write_model(replace(model, notes={"cross_validated": None}), path)
+    text = path.read_text(encoding="utf-8")
+    return lambda: json.loads(text)
+
+
+def test_what_is_written_is_read_back(
+    model: RankerModel, instances: tuple[Instance, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "new folder" / "model.json"
+    digest = write_model(model, path)
+    again, found = read_model(path)
+    assert found == digest == digest_of(path.read_bytes())
+    assert again.trained_on == model.trained_on
+    assert again.notes == model.notes
+    assert write_model(again, tmp_path / "again.json") == digest
+    for focus in ("all", "results"):
+        query = query_of(instances[0], focus, 7)  # type: ignore[arg-type]
+        before, after = (ranked_by_model(one, query, vectors_of(instances[0]), 0.0) for one in (model, again))
+        assert (before.ranking, before.scores) == (after.ranking, after.scores)
+
+
+def test_a_failed_write_leaves_what_was_there(
+    model: RankerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.json"
+    path.write_text("older")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_model(model, path)
+    assert [one.name for one in tmp_path.iterdir()] == ["model.json"]
+    assert path.read_text() == "older"
+
+
+def test_a_place_that_cannot_be_written_to(model: RankerModel, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RetrieverError, match="--out"):
+        write_model(model, tmp_path / "file" / "model.json")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RetrieverError, match="structure"):
+        read_model(tmp_path / "none.json")
+
+
+def test_where_it_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "mine.json"))
+    assert default_model_path() == tmp_path / "mine.json"
+    monkeypatch.delenv("EVIDENCEBENCH_RANKER")
+    assert default_model_path().name == "ranker.json"
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "null", "NaN", "[" * 100_000, "{}", '"x"', "\udcff"])
+def test_what_is_no_model(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(RetrieverError, match="train-ranker"):
+        read_model(path)
+
+
+def paths_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Places in a document: all keys, and the first places of lists."""
+    children: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        children = list(value.items())
+    elif isinstance(value, list):
+        children = list(enumerate(value[:2]))
+    return [path, *(found for key, child in children for found in paths_of(child, (*path, key)))]
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 5),
+    st.sampled_from([10**400, -(2**63), 2**31, float("nan"), float("inf"), -float("inf"), 1e308]),
+    st.text(max_size=5),
+    st.just([]),
+    st.just({}),
+    st.lists(st.floats(), min_size=1, max_size=3),
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(number=st.integers(0, 10**6), value=VALUES, removed=st.booleans())
+def test_a_changed_file_is_refused_or_is_a_model(
+    fresh: Callable[[], Any], tmp_path: Path, number: int, value: object, removed: bool
+) -> None:
+    changed = fresh()
+    places = paths_of(changed)[1:]
+    place = places[number % len(places)]
+    parent = changed
+    for key in place[:-1]:
+        parent = parent[key]
+    if removed:
+        del parent[place[-1]]
+    else:
+        parent[place[-1]] = value
+    path = tmp_path / f"{uuid.uuid4()}.json"
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    try:
+        model, _ = read_model(path)
+    except RetrieverError as error:
+        assert str(path) in str(error)  # noqa: PT017 - either outcome is right
+        return
+    assert set(model.focuses) >= {"all"}

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidencebench_core.data.model import Instance
+from evidencebench_core.errors import RetrieverError
+from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers.base import query_of
+from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
+from evidencebench_core.retrievers.model_folder import model_named
+from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+from evidencebench_core.retrievers.ranker.examples import example_of, unit_vectors
+from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
+from evidencebench_core.retrievers.ranker.features import FEATURES, features_of
+from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING, RankerModel
+from evidencebench_core.retrievers.ranker.model_file import write_model
+from evidencebench_core.retrievers.ranker.retriever import ranked_by_model, scored_paper
+from evidencebench_core.retrievers.ranker.structure import WEIGHTS
+from evidencebench_core.retrievers.ranker.training import Encoder, fitted
+from evidencebench_core.tasks import score, task_named
+from tests.retrievers.ranker.made_up import QUICK, vectors_of
+
+
+def test_contributions_sum_up_to_the_score(model: RankerModel, instances: Sequence[Instance]) -> None:
+    # An average training sentence is not one of this paper: the sums differ from the scores by one number,
+    # the same for all sentences of the paper.
+    unit = unit_vectors(vectors_of(instances[0]))
+    features = features_of(query_of(instances[0], "all", None), unit)
+    for focus in ("all", "results"):
+        paper = scored_paper(model, focus, features, unit)  # type: ignore[arg-type]
+        why = model.contributions(paper.focus, paper.columns, paper.embedding, paper.scored.spreads)
+        assert why.shape == (40, len(COLUMNS) + 1)
+        left = paper.scored.scores - why.sum(axis=1)
+        assert np.ptp(left) == pytest.approx(0, abs=1e-5)
+
+
+def test_an_explanation_tells_of_each_pick(model: RankerModel, instances: Sequence[Instance]) -> None:
+    retrieval = ranked_by_model(model, query_of(instances[0], "all", 5), vectors_of(instances[0]), 0.0)
+    told = json.loads(retrieval.details["explanation"])
+    assert list(map(int, told)) == list(retrieval.selection)
+    for one in told.values():
+        assert set(one["groups"]) <= set(GROUP_OF.values())
+        assert len(one["features"]) == 6
+        sizes = [abs(adds) for _, _, adds in one["features"]]
+        assert sizes == sorted(sizes, reverse=True)
+        assert {name for name, _, _ in one["features"]} <= set(FEATURES)
+    assert set(GROUP_OF) == {*COLUMNS, MEANING}
+
+
+def test_evidence_of_an_unseen_paper_comes_first(model: RankerModel) -> None:
+    from tests.retrievers.ranker.made_up import made
+
+    unseen = made(77)
+    found = ranked_by_model(model, query_of(unseen, "all", 6), vectors_of(unseen), 0.0)
+    covering = set().union(*unseen.evidence.covers("all"))
+    assert len(covering & set(found.selection)) >= 5
+
+
+@pytest.fixture
+def own_model(
+    instances: Sequence[Instance], encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """A model in the place that is looked at, of an encoder that hashes; its digest."""
+    from evidencebench_core.retrievers.encoder import embedded
+
+    examples = [example_of(one, embedded("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances]
+    encoder = Encoder("minilm", model_named("minilm", EmbeddingCache()).identity)
+    monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
+    trained = trained_on_these(examples, "made", "0" * 64)
+    return write_model(fitted(examples, encoder, trained, QUICK), tmp_path / "ranker.json")
+
+
+def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:
+    retriever = make_retriever("evidence-ranker")
+    assert retriever.settings == {"model": "default", "weights": own_model}
+    for budget in (0, 1, 7, 35, 100, None):
+        found = retriever.retrieve(query_of(instances[0], "results", budget))
+        assert sorted(found.ranking) == list(range(40))
+        assert found.selection == found.ranking[:budget]
+        assert len(json.loads(found.details["explanation"])) == len(found.selection) or budget is None
+    empty = Query("Nothing?", (), (), ())
+    assert retriever.retrieve(empty).ranking == ()
+
+
+def test_a_model_that_is_not_the_one_of_the_run(own_model: str) -> None:
+    with pytest.raises(RetrieverError, match="trained again"):
+        make_retriever("evidence-ranker", {"weights": "0" * 12})
+    make_retriever("evidence-ranker", {"weights": own_model})
+
+
+def test_answers_of_cross_validation_cannot_be_given_again() -> None:
+    with pytest.raises(RetrieverError, match="had not seen its paper"):
+        make_retriever("evidence-ranker", {"model": "cross-validated"})
+
+
+def test_another_encoder_is_refused(
+    model: RankerModel, encoded_texts: list[str], instances: Sequence[Instance], tmp_path: Path
+) -> None:
+    write_model(model, tmp_path / "other.json")
+    retriever = make_retriever("evidence-ranker", {"model": str(tmp_path / "other.json")})
+    with pytest.raises(RetrieverError, match="another embedding model"):
+        retriever.retrieve(query_of(instances[0], "all", 5))
+
+
+def test_the_weights_of_structure_are_features() -> None:
+    for weights in WEIGHTS.values():
+        assert set(weights) <= set(FEATURES)
+        assert len(weights) <= 15
+
+
+def test_structure_explains_what_it_adds_up(encoded_texts: list[str], instances: Sequence[Instance]) -> None:
+    found = make_retriever("structure").retrieve(query_of(instances[0], "all", 4))
+    told = json.loads(found.details["explanation"])
+    assert list(map(int, told)) == list(found.selection)
+    assert sorted(found.ranking) == list(range(40))
+    for index, one in told.items():
+        # nothing but the features adds anything, and an average sentence of the paper has the score 0
+        assert sum(one["groups"].values()) == pytest.approx(one["score"], abs=0.01)
+        assert one["score"] == pytest.approx(found.scores[found.ranking.index(int(index))], abs=0.001)
+
+
+@pytest.mark.realdata
+@pytest.mark.model
+def test_structure_is_level_with_abstract_tail(train: tuple[Instance, ...]) -> None:
+    some = train[::6]
+    retrievers = {name: make_retriever(name) for name in ("structure", "abstract-tail")}
+    for task in (task_named(name) for name in ("er@optimal", "er@10", "result-er@optimal", "result-er@5")):
+        means = {}
+        for name, retriever in retrievers.items():
+            picks = {
+                one.id: retriever.retrieve(query_of(one, task.focus, task.budget_for(one.evidence))).selection
+                for one in some
+                if one.evidence.optimal_for(task.focus) is not None
+            }
+            means[name] = score(task, [(one.id, one.evidence) for one in some], picks).aspect_recall or 0.0
+        assert means["structure"] >= means["abstract-tail"] - 0.02, task.name

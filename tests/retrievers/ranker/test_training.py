@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+from evidencebench_core.retrievers.ranker.examples import (
+    Example,
+    example_of,
+    folds_by_paper,
+    sampling_for,
+    targets,
+)
+from evidencebench_core.retrievers.ranker.features import FEATURES
+from evidencebench_core.retrievers.ranker.model import COLUMNS, RankerModel
+from evidencebench_core.retrievers.ranker.model_file import write_model
+from evidencebench_core.retrievers.ranker.training import Training, fitted
+from tests.factories import raw_instance
+from tests.retrievers.ranker.made_up import ENCODER, QUICK, vectors_of
+
+
+def test_targets_by_hand() -> None:
+    instance = parse_instance("i", raw_instance(5, {"a": [1, 2], "b": [2], "c": [0, 1, 2, 3]}, results=["b"]))
+    found = targets(instance.evidence, "all")
+    assert found["evidence"].tolist() == [1, 1, 1, 1, 0]
+    # of three aspects 0 and 3 cover one, 1 covers two, 2 all
+    assert found["aspects"] == pytest.approx([1 / 3, 2 / 3, 1, 1 / 3, 0])
+    # a is divided by 2, b by 1, c by 4
+    assert found["share"] == pytest.approx([x * 10 / 3 for x in (0.25, 0.75, 1.75, 0.25, 0)])
+    assert targets(instance.evidence, "results")["evidence"].tolist() == [0, 0, 1, 0, 0]
+    assert targets(EvidenceSet(2, (), 0, None), "all")["share"].tolist() == [0, 0]
+
+
+def test_folds_never_divide_a_paper(examples: Sequence[Example]) -> None:
+    folds = folds_by_paper(examples, 5)
+    assert set(folds) == set(range(5))
+    by_paper: dict[str, set[int]] = {}
+    for example, fold in zip(examples, folds, strict=True):
+        by_paper.setdefault(example.paper_id, set()).add(fold)
+    assert all(len(found) == 1 for found in by_paper.values())
+    with pytest.raises(SettingError, match="11, with 10 papers"):
+        folds_by_paper(examples, 11)
+    with pytest.raises(SettingError):
+        folds_by_paper(examples, 1)
+
+
+def test_the_same_seed_gives_the_same_file(examples: Sequence[Example], tmp_path: Path) -> None:
+    trained = trained_on_these(examples, "made", "0" * 64)
+    for name in ("one", "two"):
+        write_model(fitted(examples, ENCODER, trained, QUICK), tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    write_model(fitted(examples, ENCODER, trained, Training(seed=1, n_trees=8)), tmp_path / "three")
+    assert (tmp_path / "three").read_bytes() != (tmp_path / "one").read_bytes()
+
+
+def test_it_learns_what_evidence_looks_like(model: RankerModel, instances: Sequence[Instance]) -> None:
+    assert set(model.focuses) == {"all", "results"}
+    finding = model.focuses["all"].features.weights[FEATURES.index("finding")]
+    assert finding > 0
+    assert model.trained_on.instance_ids == tuple(sorted(one.id for one in instances))
+    assert len(model.trained_on.paper_ids) == 10
+
+
+def test_a_column_that_is_left_out_is_not_looked_at(examples: Sequence[Example]) -> None:
+    left_out = tuple(range(0, len(COLUMNS), 2))
+    found = fitted(
+        examples, ENCODER, trained_on_these(examples, "", ""), Training(n_trees=8, without=left_out)
+    )
+    for focus in found.focuses.values():
+        for trees in focus.trees.values():
+            inner = trees.left != np.arange(len(trees.left))
+            assert not set(trees.feature[inner].tolist()) & set(left_out)
+        assert not focus.features.weights[[one for one in left_out if one < len(FEATURES)]].any()
+
+
+def test_without_aspects_there_is_nothing_to_learn(instances: Sequence[Instance]) -> None:
+    bare = replace(instances[0], evidence=EvidenceSet(40, (), 0, None))
+    example = example_of(bare, vectors_of(instances[0]))
+    with pytest.raises(SettingError, match="no study aspects"):
+        fitted([example], ENCODER, trained_on_these([example], "bare", ""), QUICK)
+
+
+def test_it_can_be_stopped(examples: Sequence[Example]) -> None:
+    with pytest.raises(InterruptedError):
+        fitted(examples, ENCODER, trained_on_these(examples, "", ""), QUICK, stopped=lambda: True)
+
+
+def test_small_datasets_are_taken_whole() -> None:
+    found = sampling_for({"i": 60, "j": 40}, {"i": "p", "j": "q"}, most=100)
+    assert (found.instance_ids, found.n_rows) == (("i", "j"), None)
+
+
+def test_large_ones_are_sampled_within_a_bound() -> None:
+    sizes = {f"i{number}": 300 for number in range(1000)}
+    papers = {name: f"p{int(name[1:]) // 2}" for name in sizes}
+    # 300,000 sentences, 150,000 wanted: 150 of each
+    half = sampling_for(sizes, papers, most=150_000)
+    assert (len(half.instance_ids), half.n_rows) == (1000, 150)
+    # 10,000 wanted: 100 of each are the least, so 100 instances of 50 papers
+    tenth = sampling_for(sizes, papers, most=10_000)
+    assert (len(tenth.instance_ids), tenth.n_rows) == (100, 100)
+    assert len({papers[name] for name in tenth.instance_ids}) == 50
+    assert tenth == sampling_for(sizes, papers, most=10_000)
+    assert tenth != sampling_for(sizes, papers, seed=1, most=10_000)
+
+
+def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Instance]) -> None:
+    instance = instances[1]
+    vectors = vectors_of(instance)
+    whole, part = example_of(instance, vectors), example_of(instance, vectors, n_rows=20)
+    n_evidence = int(whole.targets["all"]["evidence"].sum())
+    weights: Any = part.weights
+    assert len(part.rows) == len(part.vectors) - 1 == len(weights) == 20
+    assert part.targets["all"]["evidence"].sum() == n_evidence
+    assert weights.sum() == pytest.approx(len(instance.sentences))
+    assert set(weights[part.targets["all"]["evidence"] == 1]) == {1.0}
+    assert part.centre == pytest.approx(whole.centre)
+    assert whole.weights is None
+
+
+def test_sampled_examples_can_be_learnt_from(instances: Sequence[Instance]) -> None:
+    sampled = [example_of(one, vectors_of(one), n_rows=25) for one in instances]
+    found = fitted(sampled, ENCODER, trained_on_these(sampled, "made", ""), QUICK)
+    assert found.focuses["all"].features.weights[FEATURES.index("finding")] > 0

@@ -43,6 +43,12 @@ def draw() -> None:
     for column, draw_way in zip(st.columns(len(ways), gap="large"), ways, strict=True):
         with column:
             draw_way()
+    st.markdown("## Your own paper")
+    st.markdown(
+        "A PDF, a text or an open-access paper, a hypothesis, and the sentences that bear on it. No data needed."
+    )
+    if st.button("Bring your own paper"):
+        st.switch_page("pages/paper.py")
 
 
 def _loaded(datasets: tuple[DatasetInfo, ...]) -> None:

@@ -38,7 +38,7 @@ function row(pick, data) {
   text.append(element("span", "said", pick.text));
   if (pick.after) text.append(" ", element("span", "around", pick.after));
   body.append(where, text);
-  if (pick.why) body.append(element("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why}.`.replace(/([.!?…])\.$/, "$1")));
+  if (pick.why) body.append(element("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1")));
   item.append(place, body);
   return item;
 }

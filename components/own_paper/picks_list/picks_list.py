@@ -13,7 +13,7 @@ from components.palette import css_variables
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
 
-__all__ = ["Pick", "pick_from", "picks_list", "picks_of"]
+__all__ = ["Pick", "pick_from", "picks_list", "picks_of", "telling"]
 
 _HERE: Final = Path(__file__).parent
 _AROUND: Final = 400  # characters of a neighbouring sentence
@@ -113,14 +113,7 @@ def picks_list(
     height : int or None
         Pixels after which it scrolls inside itself.
     """
-    known = {pick.index for pick in picks}
-
-    def tell() -> None:
-        state = st.session_state.get(key)
-        index = pick_from(state.get("event") if isinstance(state, Mapping) else None, known)
-        if index is not None:
-            on_pick(index)
-
+    tell = telling(key, {pick.index for pick in picks}, on_pick)
     data: dict[str, Any] = {
         "picks": [asdict(pick) for pick in picks],
         "selected": selected,
@@ -129,6 +122,18 @@ def picks_list(
         "height": height,
     }
     _component(key=key, data=data, on_event_change=tell)
+
+
+def telling(key: str, known: set[int], on_sentence: Callable[[int], None]) -> Callable[[], None]:
+    """What a component of that key calls when it has an event: passes on the sentence that was clicked."""
+
+    def tell() -> None:
+        state = st.session_state.get(key)
+        index = pick_from(state.get("event") if isinstance(state, Mapping) else None, known)
+        if index is not None:
+            on_sentence(index)
+
+    return tell
 
 
 def pick_from(payload: object, known: set[int]) -> int | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from components.own_paper.picks_list import pick_from
+from components.own_paper.picks_list import telling
 from components.palette import css_variables
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.ranker.reasons import (
@@ -133,13 +133,6 @@ def why_list(
     height : int or None
         Pixels after which it scrolls inside itself.
     """
-    known = {why.index for why in whys}
-
-    def tell() -> None:
-        state = st.session_state.get(key)
-        index = pick_from(state.get("event") if isinstance(state, Mapping) else None, known)
-        if index is not None:
-            on_sentence(index)
-
+    tell = telling(key, {why.index for why in whys}, on_sentence)
     data = {"whys": [asdict(why) for why in whys], "opened": opened, "height": height}
     _component(key=key, data=data, on_event_change=tell)

@@ -36,6 +36,7 @@ FORMAT: Final = "evidencebench-ranker 1"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 200 * 2**20
 _LARGEST_WIDTH: Final = 65_536
+_LARGEST_NUMBER: Final = 1e12
 
 
 def default_model_path() -> Path:
@@ -221,7 +222,7 @@ class _Reader:
 
     def number(self, raw: Mapping[str, Any], name: str) -> float:
         value = raw.get(name)
-        if type(value) not in (int, float) or not 0 <= float(cast("float", value)) <= 1e6:
+        if type(value) not in (int, float) or not 0 <= cast("float", value) <= 1e6:
             raise self.refuse(name, value)
         return float(cast("float", value))
 
@@ -233,8 +234,11 @@ class _Reader:
             raise self.refuse(name, value)
         if not all(type(one) in (int, float) for one in value):
             raise self.refuse(name, value)
-        found = np.array(value, dtype=np.float64)
-        if not np.isfinite(found).all():
+        try:
+            found = np.array(value, dtype=np.float64)
+        except OverflowError:
+            raise self.refuse(name, value) from None
+        if not (np.abs(found) <= _LARGEST_NUMBER).all():  # which NaN is not either
             raise self.refuse(name, value)
         return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.data.model import Instance
@@ -92,6 +92,15 @@ def test_what_is_no_model(text: str, tmp_path: Path) -> None:
         read_model(path)
 
 
+@pytest.mark.parametrize("value", [10**400, -1, float("nan"), float("inf"), True, "1", None])
+def test_numbers_of_the_selection(fresh: Callable[[], Any], tmp_path: Path, value: object) -> None:
+    changed = fresh()
+    changed["selecting"]["reach"] = value
+    (tmp_path / "model.json").write_text(json.dumps(changed))
+    with pytest.raises(RetrieverError, match="reach"):
+        read_model(tmp_path / "model.json")
+
+
 def paths_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Places in a document: all keys, and the first places of lists."""
     children: list[tuple[Any, Any]] = []
@@ -115,6 +124,7 @@ VALUES = st.one_of(
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@example(number=111, value=10**400, removed=False)
 @given(number=st.integers(0, 10**6), value=VALUES, removed=st.booleans())
 def test_a_changed_file_is_refused_or_is_a_model(
     fresh: Callable[[], Any], tmp_path: Path, number: int, value: object, removed: bool

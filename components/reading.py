@@ -28,6 +28,7 @@ from components.page import percent
 from components.palette import MARKS, SYSTEMS
 from components.paper_view import PaperEvent, System, paper_view, view_of
 from components.ranker.first_use import offered_training
+from components.ranker.seen import tell_if_seen
 from components.ranker.why_list import why_list, whys_of
 from components.retriever_picker import Choice, retriever_picker
 from components.sentence_note import LETTERS, sentence_note
@@ -117,7 +118,7 @@ def _answers(
 ) -> dict[str, Retrieval]:
     """The retrievers' answers by label; one that fails, or waits for a click, is said and left out."""
     answers: dict[str, Retrieval] = {}
-    waiting = offered_training(choices)
+    waiting, entries = offered_training(choices), retriever_entries()
     for choice in choices:
         try:
             if choice.label in questions:
@@ -131,6 +132,8 @@ def _answers(
                 answers[choice.label] = resources.live_retrieval(
                     dataset, instance.id, task.name, choice.name, dict(choice.settings), hypothesis
                 )
+            if not entries[choice.name].sees_gold:
+                tell_if_seen(dataset, instance, choice.name, dict(choice.settings))
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
     return answers

@@ -14,6 +14,7 @@ from components import resources
 from components.jobs import Job, JobCancelled, JobContext
 from components.markdown import literal
 from components.own_paper.opened import OpenPaper, new_ref
+from components.page import guarded_part
 from components.state import keep, kept
 from evidencebench_core.papers import PaperKind, read_paper_apart
 
@@ -117,6 +118,7 @@ def draw_progress(job: Job) -> None:
     st.fragment(_progress, run_every=_TICK)(job)
 
 
+@guarded_part()
 def _progress(job: Job) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         with st.container():

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from components.markdown import literal
-from evidencebench_core.data import DatasetInfo
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs.trained import training_behind
 
-__all__ = ["seen_mark", "tell_of_seen"]
+__all__ = ["seen_mark", "tell_if_seen", "tell_of_seen"]
 
 
 def seen_mark(run: RunInfo) -> str:
@@ -36,3 +38,18 @@ def tell_of_seen(dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
         "papers that it has not seen. Look at its cross-validated run, or run it on another dataset.",
         icon=":material/warning:",
     )
+
+
+def tell_if_seen(dataset: DatasetInfo, instance: Instance, name: str, settings: Mapping[str, object]) -> None:
+    """A warning where a retriever's model learnt from this very paper; nothing otherwise."""
+    retriever = make_retriever(name, settings)
+    for trained in training_behind(retriever, retriever.settings).values():
+        if instance.paper_id in trained.paper_ids or (
+            dataset.sha256 == trained.dataset_sha256 and instance.id in trained.instance_ids
+        ):
+            st.warning(
+                f"**{literal(name)}** was trained on this paper: its picks here tell what it remembers, not how "
+                "it does on papers that it has not seen. Its cross-validated run is the honest figure.",
+                icon=":material/warning:",
+            )
+            return

@@ -169,3 +169,20 @@ def test_runs_on_seen_instances_are_marked_in_words(open_page: OpenPage, tiny_st
         assert len(warnings) == 1
         assert "Trained on what it is scored on: **evidence-ranker**" in warnings[0]
         assert "2 of 6 instances" in warnings[0]
+
+
+def test_a_paper_that_the_model_has_seen_is_said_where_it_is_read(
+    open_page: OpenPage, tiny_store: Store
+) -> None:
+    seen_by_small_model(tiny_store)
+    for instance, retriever, told in (
+        ("tiny_0", "evidence-ranker", 1),
+        ("tiny_0", "hybrid;of=bm25,evidence-ranker", 1),
+        ("tiny_0", "bm25", 0),
+        ("tiny_5", "evidence-ranker", 0),
+    ):
+        app = open_page("browse", dataset="tiny", instance=instance, r=retriever)
+        assert sum("was trained on this paper" in one.value for one in app.warning) == told, (
+            instance,
+            retriever,
+        )

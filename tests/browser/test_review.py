@@ -42,7 +42,9 @@ def app_url(chromium_path: str, store: Store) -> Iterator[str]:
 
 
 def count(page: Page, name: str, number: int) -> None:
+    """Wait until so many are counted and the page is done: while it is drawn anew it hears no key."""
     expect(page.get_by_role("radio", name=f"{name} ({number})", exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store) -> None:

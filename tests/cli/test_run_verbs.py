@@ -216,8 +216,10 @@ def test_compare(command, tiny: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a process there")
 def test_ctrl_c_ends_the_process_with_130(tiny: Path) -> None:
     # The script sends itself the signal that Ctrl-C sends, from inside the fourth instance.
+    # A process started in the background of a shell ignores it unless told otherwise.
     script = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from evidencebench_core.cli import main
 from evidencebench_core.retrievers.position import Lead
 answer = Lead.retrieve

@@ -211,8 +211,9 @@ def _others(encoder: str) -> dict[str, Retriever]:
 
     settings: dict[str, dict[str, object]] = {
         "structure": {"encoder": encoder},
-        "dense": {"model": encoder},
-        "hybrid": {"dense.model": encoder},
+        # on the embeddings that the ranker reads, so that no paper is embedded twice
+        "dense": {"model": encoder, "backend": "auto"},
+        "hybrid": {"dense.model": encoder, "dense.backend": "auto"},
     }
     return {name: make_retriever(name, settings.get(name)) for name in _OTHERS}
 

@@ -255,3 +255,11 @@ def test_the_page_of_a_run(tmp_path: Path) -> None:
     some = Skeleton(run_html(run, score, answers, limit=2))
     assert [tag for tag, _ in some.tags].count("details") == 2
     assert "The first 2 of 6 instances." in some.text
+
+
+def test_numbers_behind_reasons_are_not_printed_beside_them() -> None:
+    answer = Retrieval((5,), (0.9,), (5,), 0.25, {"explanation": '{"5": {}}', "backend": "onnx"})
+    told, untold = report(retrieval=answer), report(retrieval=answer, explanations={})
+    assert "<h3>explanation</h3>" not in report_html(told)
+    assert "<h3>backend</h3>" in report_html(told)
+    assert "<h3>explanation</h3>" in report_html(untold)

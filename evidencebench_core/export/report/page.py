@@ -146,7 +146,11 @@ def _provenance(report: ReportInput) -> str:
         "seconds": f"{report.retrieval.seconds:.2f}" if report.retrieval.seconds else "",
         "versions": versions_line(report.versions),
     }
-    details = {name: text for name, text in report.retrieval.details.items() if text.strip()}
+    # A ranker's numbers stand beside the picks in words already.
+    said = ("explanation",) if report.explanations else ()
+    details = {
+        name: text for name, text in report.retrieval.details.items() if text.strip() and name not in said
+    }
     parts = [
         "<summary>How it was made, and how to make it again</summary>",
         facts_table({name: text for name, text in facts.items() if text}),

@@ -17,6 +17,7 @@ from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from tests.browser.serving import ROOT, served
+from tests.browser.settling import settled
 
 TEXT = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30)) + "\n"
 
@@ -45,6 +46,8 @@ def sentence(page: Page, index: int):
 
 def test_mark_undo_and_take_away(page: Page, app_url: str) -> None:
     page.goto(app_url + "/annotate")
+    expect(page.get_by_role("row").filter(has_text="Fresh")).to_be_visible()
+    settled(page)
     page.get_by_role("row").filter(has_text="Fresh").click()
     page.get_by_label("Your name or initials").fill("Cy")
     page.get_by_role("button", name="Start marking").click()
@@ -52,22 +55,28 @@ def test_mark_undo_and_take_away(page: Page, app_url: str) -> None:
     page.get_by_role("button", name="Add aspect").click()
     expect(page.get_by_text("0 of 1 aspects have a sentence")).to_be_visible()
 
+    settled(page)
     sentence(page, 4).click()
     page.get_by_test_id("stButtonGroup").get_by_text("A1 Pressure fell").click()
     expect(page.get_by_text("1 of 1 aspects have a sentence; 1 of 32 sentences marked.")).to_be_visible()
     expect(sentence(page, 4)).to_have_attribute("data-mark", "gold")
+    settled(page)
 
     page.get_by_text("A click in the paper marks at once for A1").click()
     for index in (6, 8):
+        settled(page)
         sentence(page, index).click()
         expect(sentence(page, index)).to_have_attribute("data-mark", "gold")
+    settled(page)
     sentence(page, 8).click()  # again: the mark is taken back
     expect(page.get_by_text("2 of 32 sentences marked.")).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("3 of 32 sentences marked.")).to_be_visible()
 
     page.reload()
     expect(page.get_by_text("3 of 32 sentences marked.")).to_be_visible()
+    settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download dataset (JSON)").click()
     dataset = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
@@ -78,10 +87,15 @@ def test_mark_undo_and_take_away(page: Page, app_url: str) -> None:
 
 def test_a_disagreement_is_decided_where_it_stands(page: Page, app_url: str) -> None:
     page.goto(app_url + "/annotate?paper=2&view=compare")
+    expect(page.get_by_role("button", name="Begin the consensus")).to_be_enabled()
+    settled(page)
     page.get_by_role("button", name="Begin the consensus").click()
+    expect(page.get_by_role("button", name="Accept all of Ada")).to_be_visible()
+    settled(page)
     page.get_by_role("row").filter(has_text="Pressure fell by 7 mmHg").last.click()
     expect(page.get_by_text(re.compile("2 of 2: Sentence 9"))).to_be_visible()
     expect(sentence(page, 9)).to_have_class(re.compile("selected"))
+    settled(page)
     page.get_by_role("button", name="Accept Ada: leave it out").click()
     expect(page.get_by_role("row").filter(has_text="left out")).to_have_count(1)
 

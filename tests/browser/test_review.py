@@ -13,6 +13,7 @@ from evidencebench_core.perturb import MadeBy, hypothesis_variants
 from evidencebench_core.perturb.drafts import Drafts
 from evidencebench_core.perturb.made import MadeVariant
 from tests.browser.serving import ROOT, served
+from tests.browser.settling import settled
 
 HOSTILE = "<script>document.title='taken'</script> ![x](http://127.0.0.1:9/x.png) <img src=x> **bold** $x^2$"
 REVIEW = "/wording?dataset=sample_data&part=review"
@@ -44,7 +45,7 @@ def app_url(chromium_path: str, store: Store) -> Iterator[str]:
 def count(page: Page, name: str, number: int) -> None:
     """Wait until so many are counted and the page is done: while it is drawn anew it hears no key."""
     expect(page.get_by_role("radio", name=f"{name} ({number})", exact=True)).to_be_visible()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
 
 
 def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store) -> None:

@@ -19,7 +19,7 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.llm import using
 
-__all__ = ["dataset_picker", "guarded", "guarded_part", "percent"]
+__all__ = ["dataset_picker", "drop_missing_sentence", "guarded", "guarded_part", "percent"]
 
 _KEPT: Final = {"dataset", "task", "r"}  # what means the same on any dataset
 _APP: Final = Path(__file__).resolve().parent.parent / "app.py"
@@ -94,3 +94,11 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
 def percent(share: float | None, digits: int = 1) -> str:
     """``0.4567`` as ``45.7%``; a dash where there is no value."""
     return "–" if share is None else f"{100 * share:.{digits}f}%"
+
+
+def drop_missing_sentence(state: PageState, n_sentences: int) -> None:
+    """Let go of a linked sentence that the paper does not have, and say so."""
+    index = state.number("sentence")
+    if state["sentence"] and (index is None or index >= n_sentences):
+        st.warning(f"The link names a sentence that is not there: the paper has 0 to {n_sentences - 1}.")
+        state.put(sentence=None)

@@ -15,9 +15,9 @@ from components.annotate import (
     page_bar,
 )
 from components.markdown import literal
-from components.page import guarded
+from components.page import drop_missing_sentence, guarded
 from components.state import PageState
-from evidencebench_core.analyses.marked_papers import MarkedPaper, marked_paper
+from evidencebench_core.analyses.marked_papers import marked_paper
 from evidencebench_core.errors import UnknownNameError
 
 DEFAULTS = {
@@ -49,7 +49,7 @@ def draw(state: PageState) -> None:
         st.warning(literal(str(error)))
         page_bar(state)
         return
-    _check_sentence(state, marked)
+    drop_missing_sentence(state, len(marked.paper.sentences))
     if state["view"] == "compare":
         draw_comparing(state, marked)
         return
@@ -65,14 +65,6 @@ def draw(state: PageState) -> None:
 def _key(paper: str) -> str:
     """Annotations' key of the paper that the address names; a kept one may be called by its number."""
     return f"own:{paper}" if paper.isascii() and paper.isdigit() else paper
-
-
-def _check_sentence(state: PageState, marked: MarkedPaper) -> None:
-    """Let go of a sentence that the paper does not have, and say so."""
-    index, n_sentences = state.number("sentence"), len(marked.paper.sentences)
-    if state["sentence"] and (index is None or index >= n_sentences):
-        st.warning(f"The link names a sentence that is not there: the paper has 0 to {n_sentences - 1}.")
-        state.put(sentence=None)
 
 
 with guarded():

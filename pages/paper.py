@@ -7,10 +7,9 @@ import streamlit as st
 from components import resources
 from components.own_paper.bring import draw_bring, open_paper
 from components.own_paper.keeping import found_paper
-from components.own_paper.opened import OpenPaper
 from components.own_paper.reading_job import forget_job, reading_job
 from components.own_paper.working import draw_working
-from components.page import guarded
+from components.page import drop_missing_sentence, guarded
 from components.present import draw_presenting
 from components.retriever_picker import choices_from
 from components.state import PageState
@@ -41,7 +40,7 @@ def draw(state: PageState) -> None:
     if opened is None:
         _gone(state)
         return
-    _check_sentence(state, opened)
+    drop_missing_sentence(state, len(opened.paper.sentences))
     if state["present"]:
         draw_presenting(state, opened, choices_from(state["r"]) or choices_from(default_retriever()))
     else:
@@ -79,14 +78,6 @@ def _gone(state: PageState) -> None:
     if st.button("Bring a paper", type="primary"):
         open_paper(state, None, h=state["h"])
         st.rerun()
-
-
-def _check_sentence(state: PageState, opened: OpenPaper) -> None:
-    """Let go of a sentence that the paper does not have, and say so."""
-    index, n_sentences = state.number("sentence"), len(opened.paper.sentences)
-    if state["sentence"] and (index is None or index >= n_sentences):
-        st.warning(f"The link names a sentence that is not there: the paper has 0 to {n_sentences - 1}.")
-        state.put(sentence=None)
 
 
 with guarded():

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from components import resources
 from components.jobs import Job, JobCancelled, JobContext
-from evidencebench_core.cli.ranker_folds import Validated, embedded_papers, scores_of
-from evidencebench_core.cli.train_ranker import _notes as notes_of
+from evidencebench_core.cli.ranker_folds import (
+    Validated,
+    embedded_papers,
+    examples_of,
+    notes_of,
+    scores_of,
+)
 from evidencebench_core.data import DATASETS, DatasetInfo, Store, download, ingest
 from evidencebench_core.data.model import Focus
-from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import query_of
 from evidencebench_core.retrievers.ranker.default import trained_model
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
@@ -100,21 +105,19 @@ def _trained(store: Store, dataset: str, job: JobContext) -> str:
 
 
 def _examples(store: Store, info: DatasetInfo, job: JobContext) -> tuple[list[Example], Encoder]:
-    from evidencebench_core.retrievers.ranker.examples import example_of, sampling_for
-    from evidencebench_core.retrievers.ranker.training import Encoder
+    from evidencebench_core.retrievers.ranker.examples import sampling_for
 
     rows = [row for row in store.rows(info.name, store.ids(info.name)) if row.n_aspects and row.n_sentences]
-    if not rows:
-        raise SettingError(f"dataset {info.name}", "has no study aspects", "Train on a dataset with gold.")
     sampling = sampling_for({row.id: row.n_sentences for row in rows}, {row.id: row.paper_id for row in rows})
-    examples, encoder = [], Encoder("minilm", "")
-    total = len(sampling.instance_ids)
+    done, total = 0, len(sampling.instance_ids)
+
+    def told() -> None:
+        nonlocal done
+        done += 1
+        job.report(done, total, f"{done:,} of {_instances(total)} embedded", stop=True)
+
     job.report(0, total, "Reading and embedding")
-    for instance, vectors, identity in embedded_papers(store, info.name, sampling.instance_ids, encoder.name):
-        examples.append(example_of(instance, vectors, sampling.n_rows))
-        encoder = Encoder(encoder.name, identity)
-        job.report(len(examples), total, f"{len(examples):,} of {_instances(total)} embedded", stop=True)
-    return examples, encoder
+    return examples_of(store, info, sampling, "minilm", 0, told)
 
 
 def _validated(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus, Instance
     from evidencebench_core.data.store import DatasetInfo, Store
     from evidencebench_core.retrievers import Retrieval, Retriever
-    from evidencebench_core.retrievers.ranker.examples import Example
+    from evidencebench_core.retrievers.ranker.examples import Example, Sampling
     from evidencebench_core.retrievers.ranker.training import Encoder, Training
     from evidencebench_core.runs.trained import Trained
     from evidencebench_core.tasks import Score, Task
 
-__all__ = ["RANKER", "Selections", "Validated", "ablated", "embedded_papers", "validated"]
+__all__ = [
+    "RANKER",
+    "Selections",
+    "Validated",
+    "ablated",
+    "embedded_papers",
+    "examples_of",
+    "notes_of",
+    "validated",
+]
 
 RANKER: Final = "evidence-ranker"
 _OTHERS: Final = ("structure", "abstract-tail", "hybrid", "bm25", "dense")
@@ -92,6 +101,35 @@ def embedded_papers(
     for instance in store.get_many(dataset, ids):
         vectors, model = embedded(encoder, (instance.hypothesis, *instance.sentences))
         yield instance, vectors, model.identity
+
+
+def examples_of(
+    store: Store,
+    info: DatasetInfo,
+    sampling: Sampling,
+    encoder_name: str,
+    seed: int,
+    told: Callable[[], object],
+) -> tuple[list[Example], Encoder]:
+    """What a ranker learns from, and the embedding model it was read with; ``told`` hears of each instance.
+
+    Raises
+    ------
+    SettingError
+        If the sample is empty.
+    """
+    from evidencebench_core.errors import SettingError
+    from evidencebench_core.retrievers.ranker.examples import example_of
+    from evidencebench_core.retrievers.ranker.training import Encoder
+
+    examples, encoder = [], Encoder(encoder_name, "")
+    for instance, vectors, identity in embedded_papers(store, info.name, sampling.instance_ids, encoder_name):
+        examples.append(example_of(instance, vectors, sampling.n_rows, seed))
+        encoder = Encoder(encoder_name, identity)
+        told()
+    if not examples:
+        raise SettingError(f"dataset {info.name}", "has no study aspects", "Train on a dataset with gold.")
+    return examples, encoder
 
 
 def validated(
@@ -232,3 +270,20 @@ def _picks(retriever: Retriever, instance: Instance, tasks: Sequence[Task]) -> d
             rankings[focus] = retriever.retrieve(query_of(instance, focus, most)).ranking
         found[task.name] = rankings[focus][: task.budget_for(instance.evidence)]
     return found
+
+
+def notes_of(found: Validated | None) -> dict[str, object]:
+    """What a model file tells of its cross-validation. JSON values."""
+    if found is None:
+        return {"cross_validated": None}
+    return {
+        "folds": found.n_folds,
+        "cross_validated": {
+            task: {
+                "aspect_recall": score.aspect_recall,
+                "ci95": None if score.ci95 is None else list(score.ci95),
+                "n_scored": score.n_scored,
+            }
+            for task, score in found.scores[RANKER].items()
+        },
+    }

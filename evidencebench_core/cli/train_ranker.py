@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Cross-validate, train on everything, write the model; as JSON one object."""
-    from evidencebench_core.cli.ranker_folds import validated
+    from evidencebench_core.cli.ranker_folds import notes_of, validated
     from evidencebench_core.cli.ranker_tables import print_validated, validated_document
     from evidencebench_core.errors import SettingError
     from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
                 found.ablation_scores[f"with encoder {args.other_encoder}"] = alike.scores["evidence-ranker"]
     note(f"Training on {counted(len(examples), 'instance')}")
     trained_on = _with_encoder(trained_on_these(examples, info.name, info.sha256), args.encoder, found)
-    model = fitted(examples, encoder, trained_on, training, notes=_notes(found))
+    model = fitted(examples, encoder, trained_on, training, notes=notes_of(found))
     path = args.out or default_model_path()
     digest = write_model(model, path)
     keep_trained(store, digest, trained_on)
@@ -158,23 +158,11 @@ def _examples(
     store: Store, info: DatasetInfo, sampling: Sampling, encoder_name: str, seed: int
 ) -> tuple[list[Example], Encoder]:
     from evidencebench_core.cli.progress import progress_bar
-    from evidencebench_core.cli.ranker_folds import embedded_papers
-    from evidencebench_core.errors import SettingError
-    from evidencebench_core.retrievers.ranker.examples import example_of
-    from evidencebench_core.retrievers.ranker.training import Encoder
+    from evidencebench_core.cli.ranker_folds import examples_of
 
-    examples, encoder = [], Encoder(encoder_name, "")
     note("Reading and embedding")
     with progress_bar(len(sampling.instance_ids), "instances") as bar:
-        for instance, vectors, identity in embedded_papers(
-            store, info.name, sampling.instance_ids, encoder_name
-        ):
-            examples.append(example_of(instance, vectors, sampling.n_rows, seed))
-            encoder = Encoder(encoder_name, identity)
-            bar.update()
-    if not examples:
-        raise SettingError(f"dataset {info.name}", "has no study aspects", "Train on a dataset with gold.")
-    return examples, encoder
+        return examples_of(store, info, sampling, encoder_name, seed, bar.update)
 
 
 def _ablated(
@@ -211,19 +199,3 @@ def _with_encoder(trained_on: TrainedOn, encoder: str, found: Validated | None) 
             f"{counted(len(trained_on.paper_ids), 'paper')}: the cross-validated scores are too good."
         )
     return replace(trained_on, paper_ids=tuple(sorted({*trained_on.paper_ids, *seen.paper_ids})))
-
-
-def _notes(found: Validated | None) -> dict[str, object]:
-    if found is None:
-        return {"cross_validated": None}
-    return {
-        "folds": found.n_folds,
-        "cross_validated": {
-            task: {
-                "aspect_recall": score.aspect_recall,
-                "ci95": None if score.ci95 is None else list(score.ci95),
-                "n_scored": score.n_scored,
-            }
-            for task, score in found.scores["evidence-ranker"].items()
-        },
-    }

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.state import enter
+from components.app.state import enter
 
 st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
 enter()
-st.html(Path(__file__).parent / "components" / "page.css")
+st.html(Path(__file__).parent / "components" / "app" / "page.css")
 
 PAGES = {
     "": [

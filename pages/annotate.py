@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import resources
 from components.annotate import (
     annotator_here,
     draw_choice,
@@ -14,9 +13,10 @@ from components.annotate import (
     draw_who,
     page_bar,
 )
-from components.markdown import literal
-from components.page import drop_missing_sentence, guarded
-from components.state import PageState
+from components.app import resources
+from components.app.page import drop_missing_sentence, guarded
+from components.app.state import PageState
+from components.widgets.markdown import literal
 from evidencebench_core.analyses.marked_papers import marked_paper
 from evidencebench_core.errors import UnknownNameError
 

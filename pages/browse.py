@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import resources
-from components.copy_link import copy_link
-from components.instance_list import LIST_DEFAULTS, draw_list, listing
-from components.markdown import literal
-from components.page import dataset_picker, guarded
-from components.reading import READING_DEFAULTS, draw_reading
-from components.state import PageState
+from components.app import resources
+from components.app.page import dataset_picker, guarded
+from components.app.state import PageState
+from components.browse.instance_list import LIST_DEFAULTS, draw_list, listing
+from components.browse.reading import READING_DEFAULTS, draw_reading
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.tasks import task_named

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import resources
+from components.app import resources
+from components.app.page import dataset_picker, guarded
+from components.app.state import PageState
 from components.compare.choice import (
     CHOICE_DEFAULTS,
     imported_picker,
@@ -14,11 +16,9 @@ from components.compare.choice import (
 )
 from components.compare.matrix import draw_matrix, draw_pairs
 from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
-from components.copy_link import copy_link
 from components.middle.along import resamples
-from components.page import dataset_picker, guarded
-from components.state import PageState
-from components.task_picker import task_picker
+from components.widgets.copy_link import copy_link
+from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.slices import slice_report

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import resources
-from components.copy_link import copy_link
-from components.dataset_parts import draw_distributions, draw_overview, draw_places
-from components.markdown import literal
-from components.page import dataset_picker, guarded
-from components.state import PageState
+from components.app import resources
+from components.app.page import dataset_picker, guarded
+from components.app.state import PageState
+from components.dataset.parts import draw_distributions, draw_overview, draw_places
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
 from evidencebench_core.analyses.dataset import dataset_report
 from evidencebench_core.data.section_class import SECTION_CLASSES
 

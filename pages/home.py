@@ -6,12 +6,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from components import resources
-from components.add_data import draw_download, draw_file, draw_sample
-from components.job_panel import job_panel
-from components.page import guarded
-from components.state import PageState, open_later
-from components.table import Column, Row, TableEvent, table
+from components.app import resources
+from components.app.page import guarded
+from components.app.state import PageState, open_later
+from components.home.add_data import draw_download, draw_file, draw_sample
+from components.widgets.job_panel import job_panel
+from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
 
 COLUMNS = (

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import resources
-from components.comparison import draw_comparison
-from components.copy_link import copy_link
-from components.job_panel import job_panel
-from components.page import dataset_picker, guarded
-from components.published import draw_published
-from components.ranker.training import TRAIN
-from components.run_starter import run_dialog
-from components.run_table import draw_run_table
-from components.state import PageState
-from components.task_picker import task_picker
+from components.app import resources
+from components.app.page import dataset_picker, guarded
+from components.app.state import PageState
+from components.leaderboard.comparison import draw_comparison
+from components.leaderboard.published import draw_published
+from components.leaderboard.run_starter import run_dialog
+from components.leaderboard.run_table import draw_run_table
+from components.models.ranker.training import TRAIN
+from components.widgets.copy_link import copy_link
+from components.widgets.job_panel import job_panel
+from components.widgets.task_picker import task_picker
 
 DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": ""}
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.copy_link import copy_link
+from components.app.page import dataset_picker, guarded
+from components.app.state import PageState
 from components.middle.along import ALONG_DEFAULTS, draw_along
 from components.middle.moved import MOVED_DEFAULTS, draw_moved
 from components.middle.runs import run_picker
 from components.middle.split import SPLIT_DEFAULTS, draw_split
-from components.page import dataset_picker, guarded
-from components.state import PageState
-from components.task_picker import task_picker
+from components.widgets.copy_link import copy_link
+from components.widgets.task_picker import task_picker
 
 DEFAULTS = {
     "dataset": "",

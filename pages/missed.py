@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import resources
-from components.copy_link import copy_link
-from components.markdown import literal
+from components.app import resources
+from components.app.page import dataset_picker, guarded, percent
+from components.app.state import PageState
 from components.missed import (
     QUEUE_DEFAULTS,
     Queue,
@@ -21,9 +21,9 @@ from components.missed import (
 from components.missed.export import draw_export
 from components.missed.queue import Key
 from components.missed.top import to_top
-from components.page import dataset_picker, guarded, percent
-from components.state import PageState
-from components.task_picker import task_picker
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
+from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses.missed_report import left_out_notes
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, RunStore

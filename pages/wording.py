@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from components import resources
-from components.copy_link import copy_link
-from components.markdown import literal
-from components.page import dataset_picker, guarded
-from components.state import PageState
-from components.task_picker import task_picker
+from components.app import resources
+from components.app.page import dataset_picker, guarded
+from components.app.state import PageState
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
+from components.widgets.task_picker import task_picker
 from components.wording.add_wordings import draw_wordings
 from components.wording.effect import draw_effect
 from components.wording.make import draw_make

@@ -7,12 +7,12 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
 from components.annotate.desk import Desk
-from components.ledger import sentence_chip
-from components.markdown import literal
-from components.state import PageState
-from components.table import Cell, Chip, Column, Row, TableEvent, table
+from components.app import resources
+from components.app.state import PageState
+from components.browse.ledger import sentence_chip
+from components.widgets.markdown import literal
+from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.marked_papers import GOLD, annotation_of, annotators_of, without_marks
 from evidencebench_core.papers.annotation import (
     Annotation,

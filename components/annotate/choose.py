@@ -6,10 +6,10 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
-from components.markdown import literal
-from components.state import PageState
-from components.table import Column, Row, TableEvent, table
+from components.app import resources
+from components.app.state import PageState
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses.marked_papers import instance_key
 from evidencebench_core.data import DatasetInfo, Filter
 

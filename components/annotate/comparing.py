@@ -7,14 +7,14 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
 from components.annotate.consensus import draw_consensus
 from components.annotate.figures import draw_figures
 from components.annotate.marking import draw_title, page_bar
-from components.copy_link import copy_link
-from components.markdown import literal
-from components.paper_view import PaperEvent, PaperView, paper_view
-from components.state import PageState
+from components.app import resources
+from components.app.state import PageState
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
+from components.widgets.paper_view import PaperEvent, PaperView, paper_view
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.annotator_pairs import CONSENSUS, AspectPair, evidence_of, matched_aspects
 from evidencebench_core.analyses.annotators import Compared, agreement_report

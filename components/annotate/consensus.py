@@ -9,10 +9,10 @@ from typing import Final
 import streamlit as st
 
 from components.annotate.desk import Desk, desk_of
-from components.ledger import sentence_chip
-from components.markdown import literal
-from components.state import PageState
-from components.table import Cell, Chip, Column, Row, TableEvent, table
+from components.app.state import PageState
+from components.browse.ledger import sentence_chip
+from components.widgets.markdown import literal
+from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.annotator_pairs import (
     CONSENSUS,
     Disagreement,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from components import resources
-from components.markdown import literal
-from components.state import flash, keep, kept
+from components.app import resources
+from components.app.state import flash, keep, kept
+from components.widgets.markdown import literal
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect

@@ -8,9 +8,9 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.markdown import literal
-from components.page import percent
-from components.table import Column, Row, table
+from components.app.page import percent
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.annotators import ASPECT_LEVEL, SENTENCE_LEVEL
 from evidencebench_core.analyses.report import records

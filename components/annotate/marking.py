@@ -6,15 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from components import resources
 from components.annotate.aspects import draw_aspects, draw_others
 from components.annotate.desk import Desk, desk_of
 from components.annotate.saving import draw_saving
 from components.annotate.who import ask_who
-from components.copy_link import copy_link
-from components.markdown import literal
-from components.paper_view import PaperEvent, PaperView, paper_view
-from components.state import PageState
+from components.app import resources
+from components.app.state import PageState
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
+from components.widgets.paper_view import PaperEvent, PaperView, paper_view
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from components import resources
 from components.annotate.desk import Desk
-from components.markdown import literal
-from components.state import PageState, flash, open_later
+from components.app import resources
+from components.app.state import PageState, flash, open_later
+from components.widgets.markdown import literal
 from evidencebench_core.data import Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark

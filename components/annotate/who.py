@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.markdown import literal
-from components.state import PageState, keep, kept
+from components.app.state import PageState, keep, kept
+from components.widgets.markdown import literal
 from evidencebench_core.analyses.annotator_pairs import CONSENSUS
 from evidencebench_core.analyses.marked_papers import GOLD
 from evidencebench_core.papers.draft import clean_text

@@ -7,10 +7,10 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
-from components.markdown import literal
-from components.run_choice import answered_runs, chosen_of, run_multiselect
-from components.state import PageState
+from components.app import resources
+from components.app.state import PageState
+from components.widgets.markdown import literal
+from components.widgets.run_choice import answered_runs, chosen_of, run_multiselect
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, imported_scores
 from evidencebench_core.tasks import Task

@@ -8,9 +8,9 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.markdown import literal
-from components.state import PageState
-from components.table import Column, Interval, Row, TableEvent, table
+from components.app.state import PageState
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.analyses import Report
 
 __all__ = ["draw_matrix", "draw_pairs", "points"]

@@ -8,17 +8,17 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components import resources
-from components.chart import draw_chart, is_dark, picked_point
+from components.app import resources
+from components.app.page import percent
+from components.app.state import PageState, open_later
 from components.charts.differences import difference_chart
+from components.charts.palette import SYSTEMS
 from components.compare.matrix import points
-from components.markdown import literal
 from components.middle.along import resamples
 from components.middle.runs import reader_link
-from components.page import percent
-from components.palette import SYSTEMS
-from components.state import PageState, open_later
-from components.table import Column, Row, TableEvent, table
+from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.data import DatasetInfo

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components import resources
-from components.chart import draw_chart, is_dark
+from components.app import resources
+from components.app.state import PageState
+from components.charts.palette import MARKS
 from components.charts.positions import position_chart
-from components.markdown import literal
 from components.middle.behind import draw_instances, marked
 from components.middle.runs import run_colours
-from components.palette import MARKS
-from components.state import PageState
-from components.table import Column
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.markdown import literal
+from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.behind import behind_bucket
 from evidencebench_core.analyses.buckets import STANDS, Stand

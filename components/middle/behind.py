@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.chart import picked_point
+from components.app.state import PageState, open_later
 from components.middle.runs import reader_link
-from components.state import PageState, open_later
-from components.table import Column, Row, TableEvent, table
+from components.widgets.chart import picked_point
+from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task

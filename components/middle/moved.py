@@ -8,17 +8,17 @@ from typing import Final, cast
 import pandas as pd
 import streamlit as st
 
-from components import resources
-from components.chart import draw_chart
+from components.app import resources
+from components.app.jobs import JobContext
+from components.app.state import PageState
 from components.charts.needle import needle_chart
-from components.job_panel import job_panel
-from components.jobs import JobContext
-from components.markdown import literal
 from components.middle.along import resamples
 from components.middle.behind import draw_instances, marked
 from components.middle.runs import run_colours
-from components.state import PageState
-from components.table import Column
+from components.widgets.chart import draw_chart
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.arrangements import PARTS, PLACES, Part, Place, run_arrangements
 from evidencebench_core.analyses.needle import arrangement_run, needle

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components.chart import is_dark
-from components.markdown import literal
-from components.palette import ASPECTS, retriever_hue
-from components.retriever_picker import Choice, changed_settings, choices_text
-from components.run_choice import answered_runs, chosen_of, run_multiselect
-from components.state import PageState
+from components.app.state import PageState
+from components.charts.palette import ASPECTS, retriever_hue
+from components.widgets.chart import is_dark
+from components.widgets.markdown import literal
+from components.widgets.retriever_picker import Choice, changed_settings, choices_text
+from components.widgets.run_choice import answered_runs, chosen_of, run_multiselect
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components import resources
-from components.chart import draw_chart, is_dark
+from components.app import resources
+from components.app.state import PageState
 from components.charts.ends import ends_chart, ends_histogram
-from components.markdown import literal
+from components.charts.palette import MARKS
 from components.middle.along import resamples
 from components.middle.behind import draw_instances, marked
 from components.middle.runs import run_colours
-from components.palette import MARKS
-from components.state import PageState
-from components.table import Column, Row, table
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.ends import ends_report
 from evidencebench_core.analyses.ends_split import GROUPS, EndsSplit, group_frame

@@ -7,17 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from components import resources
-from components.ledger import aspect_chip, sentence_chip
-from components.markdown import literal
+from components.app import resources
+from components.app.page import percent
+from components.app.state import PageState
+from components.browse.ledger import aspect_chip, sentence_chip
 from components.missed.queue import Key, Queue
 from components.missed.table import whole
 from components.missed.verdict import draw_verdict
-from components.page import percent
-from components.paper_view import PaperEvent, System, paper_view, view_of
-from components.retriever_picker import Choice, changed_settings, choices_text
-from components.state import PageState
-from components.table import Column, Row, TableEvent, table
+from components.widgets.markdown import literal
+from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
+from components.widgets.retriever_picker import Choice, changed_settings, choices_text
+from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses.missed import with_text
 from evidencebench_core.analyses.missed_context import MissContext, missed_context
 from evidencebench_core.data import DatasetInfo

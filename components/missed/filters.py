@@ -8,9 +8,9 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
+from components.app import resources
+from components.app.state import PageState
 from components.missed.queue import FILTERS, RANGES, Queue, ranges_of
-from components.state import PageState
 from evidencebench_core.analyses.causes import CAUSES, Thresholds
 from evidencebench_core.analyses.missed_shares import bin_names
 from evidencebench_core.data import DatasetInfo

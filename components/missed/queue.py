@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from components import resources
-from components.state import PageState
+from components.app import resources
+from components.app.state import PageState
 from evidencebench_core.analyses.causes import Thresholds
 from evidencebench_core.analyses.missed import queue_of
 from evidencebench_core.analyses.missed_shares import Binning, bin_of

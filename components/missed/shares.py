@@ -7,13 +7,13 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
-from components.chart import draw_chart, is_dark, picked_point
+from components.app import resources
+from components.app.page import percent
+from components.app.state import PageState
 from components.charts.missed import missed_chart
+from components.charts.palette import MARKS
 from components.missed.queue import BINNING_OF, Queue, results_only
-from components.page import percent
-from components.palette import MARKS
-from components.state import PageState
+from components.widgets.chart import draw_chart, is_dark, picked_point
 from evidencebench_core.analyses.causes import CAUSES
 from evidencebench_core.analyses.missed_shares import BINNINGS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components import resources
+from components.app import resources
+from components.app.state import PageState
 from components.missed.queue import SORTS, Queue
-from components.state import PageState
-from components.table import Column, Row, TableEvent, table
-from components.table.paging import paging, put_sort
+from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.table.paging import paging, put_sort
 from evidencebench_core.analyses.causes import CAUSES
 from evidencebench_core.data import DatasetInfo
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from components import resources
-from components.markdown import literal
+from components.app import resources
+from components.app.state import PageState, flash, keep, kept
 from components.missed.queue import Key, Queue
 from components.missed.table import cause_title
-from components.state import PageState, flash, keep, kept
+from components.widgets.markdown import literal
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.runs.notes import Note, NoteStore
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
-from components.markdown import literal
-from components.state import PageState, flash
-from components.table import Column, Row, table
+from components.app import resources
+from components.app.state import PageState, flash
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.perturb import Origin, kept_variants, variants_document, variants_file

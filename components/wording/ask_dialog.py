@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import resources
-from components.first_instances import first_instances
-from components.llm.caps import draw_caps, draw_estimate_of
-from components.llm.server import session_connection
-from components.markdown import literal
-from components.page import guarded_part
+from components.app import resources
+from components.app.page import guarded_part
+from components.models.caps import draw_caps, draw_estimate_of
+from components.models.server import session_connection
+from components.widgets.first_instances import first_instances
+from components.widgets.markdown import literal
 from components.wording.work import System, asking_estimate, start_asking
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers.llm import session_for

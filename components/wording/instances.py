@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from components import resources
-from components.chart import draw_chart, is_dark, picked_point
+from components.app import resources
+from components.app.state import PageState, open_later
+from components.charts.palette import MARKS
 from components.charts.slope import LINES_AT_MOST, slope_chart
-from components.markdown import literal
-from components.palette import MARKS
-from components.retriever_picker import choices_text
-from components.state import PageState, open_later
-from components.table import Chip, Column, Row, TableEvent, table
+from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.markdown import literal
+from components.widgets.retriever_picker import choices_text
+from components.widgets.table import Chip, Column, Row, TableEvent, table
 from components.wording.work import System
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import expected_recall

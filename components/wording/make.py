@@ -6,13 +6,13 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
-from components.first_instances import first_instances
-from components.job_panel import job_panel
-from components.llm.caps import draw_caps, draw_estimate_of
-from components.llm.server import address_text, draw_server, session_connection, session_model
-from components.markdown import literal
-from components.state import PageState, remembered
+from components.app import resources
+from components.app.state import PageState, remembered
+from components.models.caps import draw_caps, draw_estimate_of
+from components.models.server import address_text, draw_server, session_connection, session_model
+from components.widgets.first_instances import first_instances
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
 from components.wording.making import JOB_KIND, Making, making_estimate, start_making
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.perturb.drafts import Drafts

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from components import resources
-from components.jobs import Job, JobContext, JobStopped
-from components.llm.caps import session_budget, spent_text
-from components.llm.server import session_connection
+from components.app import resources
+from components.app.jobs import Job, JobContext, JobStopped
+from components.models.caps import session_budget, spent_text
+from components.models.server import session_connection
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, AnswerCache, price_of

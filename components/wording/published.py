@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.table import Column, Row, table
+from components.widgets.table import Column, Row, table
 from evidencebench_core.data import published_results
 
 __all__ = ["draw_published_wordings"]

@@ -7,10 +7,10 @@ from typing import Final
 
 import streamlit as st
 
-from components import resources
-from components.focus import focus_on
-from components.markdown import literal
-from components.state import PageState, flash, keep, kept, kept_widget, remembered, typed
+from components.app import resources
+from components.app.state import PageState, flash, keep, kept, kept_widget, remembered, typed
+from components.widgets.focus import focus_on
+from components.widgets.markdown import literal
 from components.wording.words import marked_words
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError

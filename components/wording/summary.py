@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.chart import draw_chart, is_dark
+from components.app.page import percent
 from components.charts.differences import difference_chart
+from components.charts.palette import SYSTEMS, retriever_hue
 from components.charts.spelling import spelling_chart
-from components.markdown import literal
-from components.page import percent
-from components.palette import SYSTEMS, retriever_hue
-from components.table import Column, Interval, Row, table
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Interval, Row, table
 from components.wording.work import System
 from evidencebench_core.analyses import Report
 

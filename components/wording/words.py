@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from components.markdown import literal
+from components.widgets.markdown import literal
 
 __all__ = ["changed_words", "marked_words"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from components import resources
-from components.jobs import Job, JobContext, JobStopped
-from components.llm.caps import session_budget, spent_text
-from components.llm.server import session_connection
-from components.retriever_picker import Choice
+from components.app import resources
+from components.app.jobs import Job, JobContext, JobStopped
+from components.models.caps import session_budget, spent_text
+from components.models.server import session_connection
+from components.widgets.retriever_picker import Choice
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.sensitivity import WORDING_REPORTS
 from evidencebench_core.analyses.variant_runs import Asked, n_unanswered, run_variants

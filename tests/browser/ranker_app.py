@@ -6,7 +6,7 @@ import json
 
 import streamlit as st
 
-from components.ranker.why_list import why_list, whys_of
+from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.retrievers import Retrieval
 
 SENTENCES = ("Tea.", "<b>Tea</b> helps & *heals*.", "Nobody slept.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.paper_view import PaperEvent, paper_view
+from components.widgets.paper_view import PaperEvent, paper_view
 from tests.browser import reader_views
 
 VIEWS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from components.paper_view import PaperView, System
+from components.widgets.paper_view import PaperView, System
 from evidencebench_core.data.model import Aspect
 
 __all__ = ["HOSTILE", "hostile_view", "short_view", "stress_view"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.palette import DARK_PAGE, LIGHT_PAGE, MARKS, contrast
+from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS, contrast
 from evidencebench_core.data import ingest, open_store, parse_instance
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export import answers_of, report_html, report_of, run_html

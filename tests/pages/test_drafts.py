@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.resources import jobs
+from components.app.resources import jobs
 from evidencebench_core.data import Store
 from evidencebench_core.perturb import MadeBy, hypothesis_variants, variant_origins
 from evidencebench_core.perturb.drafts import Drafts

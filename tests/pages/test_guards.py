@@ -9,9 +9,9 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from components import job_panel as job_panel_module
-from components import run_starter
-from components.resources import jobs
+from components.app.resources import jobs
+from components.leaderboard import run_starter
+from components.widgets import job_panel as job_panel_module
 from evidencebench_core.errors import SettingError
 from tests.pages.conftest import ROOT
 from tests.pages.waiting import jobs_ended
@@ -27,15 +27,15 @@ def raising(error: Exception):
 
 
 def dialog() -> None:
-    from components.resources import named_dataset
-    from components.run_starter import run_dialog
+    from components.app.resources import named_dataset
+    from components.leaderboard.run_starter import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("sample_data"), task_named("er@10"))
 
 
 def panel() -> None:
-    from components.job_panel import job_panel
+    from components.widgets.job_panel import job_panel
 
     job_panel("made-up")
 

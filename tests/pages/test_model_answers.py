@@ -9,7 +9,7 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.resources import jobs
+from components.app.resources import jobs
 from evidencebench_core.data import Store
 from tests.llm.server import (
     Handler,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.resources import jobs
+from components.app.resources import jobs
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
 from tests.llm.server import Handler, Step, answering, body, reply, scripted, status
@@ -103,16 +103,16 @@ def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
 
 
 def start() -> None:
-    from components.resources import named_dataset
-    from components.run_starter import run_dialog
+    from components.app.resources import named_dataset
+    from components.leaderboard.run_starter import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("sample_data"), task_named("er@10"))
 
 
 def resume() -> None:
-    from components.resources import named_dataset, runs
-    from components.run_starter import resume_dialog
+    from components.app.resources import named_dataset, runs
+    from components.leaderboard.run_starter import resume_dialog
     from evidencebench_core.tasks import task_named
 
     dataset = named_dataset("sample_data")
@@ -215,8 +215,8 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
 
 
 def wordings() -> None:
-    from components.resources import named_dataset
-    from components.retriever_picker import Choice
+    from components.app.resources import named_dataset
+    from components.widgets.retriever_picker import Choice
     from components.wording.ask_dialog import ask_dialog
     from components.wording.work import systems_of
     from evidencebench_core.tasks import task_named

@@ -141,7 +141,7 @@ def test_prices_are_shown_with_their_model(open_models: OpenModels) -> None:
 
 
 def test_a_price_in_the_users_table_is_known(open_models: OpenModels) -> None:
-    from components.llm.prices import save_prices
+    from components.models.prices import save_prices
     from evidencebench_core.llm import Price
 
     save_prices({'my "model" \\ ü': Price(1.0, 2.5, "2026-01", "me")})

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from components.paper.mending import retitled
+from components.paper.opened import OpenPaper, new_ref
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from components import resources
-from components.own_paper.mending import retitled
-from components.own_paper.opened import OpenPaper, new_ref
+from components.app import resources
 from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Limits, Paper, PaperKind, read_paper
@@ -165,7 +165,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         over.wait(60)
         raise PaperError(name, "was given up", "Nothing.")
 
-    monkeypatch.setattr("components.own_paper.reading_job.read_paper_apart", waits)
+    monkeypatch.setattr("components.paper.reading_job.read_paper_apart", waits)
     yield over
     over.set()
 

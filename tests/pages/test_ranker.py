@@ -84,8 +84,8 @@ def test_the_sample_papers_are_not_learnt_from(open_page: OpenPage, sample_store
 
 
 def dialog() -> None:
-    from components.resources import named_dataset
-    from components.run_starter import run_dialog
+    from components.app.resources import named_dataset
+    from components.leaderboard.run_starter import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("tiny"), task_named("er@optimal"))
@@ -143,7 +143,7 @@ def test_what_was_learnt_is_shown_and_measured(tiny_store: Store) -> None:
 
 
 def test_retraining_changes_the_answers(open_page: OpenPage, tiny_store: Store) -> None:
-    from components import resources
+    from components.app import resources
 
     dataset = tiny_store.dataset("tiny")
     asked = (dataset, "tiny_0", "er@optimal", "evidence-ranker", {}, "Tea lowers blood pressure.")

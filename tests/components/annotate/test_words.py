@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.annotate.aspects import aspect_rows, progress_line
 from components.annotate.figures import figure_columns, figure_rows
 from components.annotate.saving import missing
-from components.table import Chip
+from components.widgets.table import Chip
 from evidencebench_core.analyses.annotators import Compared, agreement_report
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 

@@ -1,0 +1,1 @@
+"""State, caches, jobs and the frame of every page."""

@@ -1,0 +1,104 @@
+"""What every page starts with: its head, kept messages, and the guard that turns errors into one line."""
+
+from __future__ import annotations
+
+import logging
+import runpy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState, entered, flashes, go_on
+from components.models.server import session_connection
+from components.widgets.markdown import literal
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
+from evidencebench_core.llm import using
+
+__all__ = ["dataset_picker", "drop_missing_sentence", "guarded", "guarded_part", "percent"]
+
+_KEPT: Final = {"dataset", "task", "r"}  # what means the same on any dataset
+_APP: Final = Path(__file__).resolve().parents[2] / "app.py"
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Show an error of ours as the one line that it is; everything else is a bug, told and logged.
+
+    Within it, and in the jobs that are started from it, the session's server is the one that is asked.
+    """
+    if not entered():
+        # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
+        # page without app.py. Then the page lets app.py in, which comes back to the page.
+        runpy.run_path(str(_APP))
+        st.stop()
+    go_on()
+    for message in flashes():
+        st.toast(message)
+    with guarded_part("This page"):
+        yield
+
+
+@contextmanager
+def guarded_part(what: str = "This part of the page") -> Iterator[None]:
+    """The same for what is drawn by itself; fragments and dialogs are decorated with it.
+
+    An error in these never comes to the page's `guarded`: Streamlit catches it first, and draws it red, as
+    a bug.
+    """
+    try:
+        with using(session_connection()):
+            yield
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+    except Exception as error:  # the last line of defence: told and logged
+        logging.getLogger(__name__).exception("a page failed")
+        st.error(
+            f"{what} failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
+            "log of the server has the details. Reload the page, or go to another."
+        )
+
+
+def dataset_picker(state: PageState) -> DatasetInfo | None:
+    """The dataset that the address names, with a picker to change it; ``None`` where there is none yet.
+
+    A dataset that the store does not have is said, and the first one there is shown instead.
+    """
+    datasets = {info.name: info for info in resources.store().datasets()}
+    if not datasets:
+        st.info("No dataset is loaded yet. Home has the sample papers, your own file and the downloads.")
+        if st.button("Go to Home", type="primary"):
+            st.switch_page("pages/home.py")
+        return None
+    names = list(datasets)
+    wanted = state["dataset"] or names[0]
+    if wanted not in datasets:
+        try:
+            resources.store().dataset(wanted)
+        except UnknownNameError as error:
+            st.warning(literal(str(error)))
+        wanted = names[0]
+    st.selectbox(
+        "Dataset",
+        names,
+        format_func=lambda name: f"{name} ({datasets[name].n_instances:,} instances)",
+        **state.widget("dataset", wanted, reset=set(state.defaults) - _KEPT),
+    )
+    return datasets[wanted]
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """``0.4567`` as ``45.7%``; a dash where there is no value."""
+    return "–" if share is None else f"{100 * share:.{digits}f}%"
+
+
+def drop_missing_sentence(state: PageState, n_sentences: int) -> None:
+    """Let go of a linked sentence that the paper does not have, and say so."""
+    index = state.number("sentence")
+    if state["sentence"] and (index is None or index >= n_sentences):
+        st.warning(f"The link names a sentence that is not there: the paper has 0 to {n_sentences - 1}.")
+        state.put(sentence=None)

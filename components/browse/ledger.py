@@ -1,0 +1,151 @@
+"""The marginal-gain ledger: what each pick adds, beside the greedy and the best selection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from components.widgets.table import Cell, Chip, Column, Row
+from evidencebench_core.data import Aspect, EvidenceSet, Instance
+from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_gains, optimal_cover
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.tasks import Task
+
+__all__ = ["References", "aspect_chip", "aspect_rows", "ledger_rows", "references", "sentence_chip"]
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """The two selections a retriever is measured against, made with the gold in hand.
+
+    Attributes
+    ----------
+    greedy : tuple of int
+        Always the sentence that covers most of what is still uncovered.
+    best : tuple of int
+        The selection that covers most within the budget (the optimal cover where there is none).
+    """
+
+    greedy: tuple[int, ...]
+    best: tuple[int, ...]
+
+
+def references(evidence: EvidenceSet, task: Task) -> References:
+    """Greedy and best selection of an instance for a task."""
+    covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
+    best = optimal_cover(covers) if budget is None else best_cover(covers, budget)
+    gains = {index: sum(index in cover for cover in covers) for index in best}
+    ordered = tuple(sorted(best, key=lambda index: (-gains[index], index)))
+    return References(greedy_cover(covers, budget), ordered)
+
+
+def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
+    """The chip of an aspect; its text, where the data has one, on hover."""
+    return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
+
+
+def sentence_chip(index: int, text: str = "") -> Chip:
+    """A sentence to go to."""
+    return Chip(f"sentence:{index}", str(index), None, text)
+
+
+LEDGER_COLUMNS = (
+    Column("pick", "Pick", "chips", "Sentence index, in the order of the picks"),
+    Column("new", "Newly covers", "chips", "Aspects that no earlier pick covered"),
+    Column("repeats", "Repeats", "chips", "Aspects that an earlier pick covered already"),
+    Column("recall", "Recall so far", "percent", "Aspect Recall of the picks up to here"),
+    Column("greedy", "Greedy", "chips", "Gold in hand: always the sentence that adds most"),
+    Column("best", "Optimal", "chips", "Gold in hand: the most that this many sentences can cover"),
+)
+
+
+def ledger_rows(
+    instance: Instance, task: Task, selection: Sequence[int], beside: References, limit: int = 60
+) -> tuple[Row, ...]:
+    """One row a pick; longer selections are cut after ``limit`` picks."""
+    aspects = instance.evidence.focused(task.focus)
+    numbers = {aspect.id: number for number, aspect in enumerate(instance.evidence.aspects)}
+    covers = instance.evidence.covers(task.focus)
+
+    def chips(positions: Sequence[int], filled: bool = True) -> tuple[Chip, ...]:
+        return tuple(aspect_chip(aspects[p], numbers[aspects[p].id], filled) for p in positions)
+
+    def reference(gains: Sequence[Gain], place: int) -> Cell:
+        if place >= len(gains):
+            return None
+        gain = gains[place]
+        return (sentence_chip(gain.sentence, instance.sentences[gain.sentence]), *chips(gain.new))
+
+    picks = marginal_gains(selection[:limit], covers)
+    greedy, best = marginal_gains(beside.greedy, covers), marginal_gains(beside.best, covers)
+    rows = []
+    for place in range(min(max(len(picks), len(greedy), len(best)), limit)):
+        own: tuple[Cell, ...] = (None, None, None, None)
+        if place < len(picks):
+            gain = picks[place]
+            own = (
+                (sentence_chip(gain.sentence, instance.sentences[gain.sentence]),),
+                chips(gain.new) or None,
+                chips(gain.repeated, filled=False) or None,
+                gain.recall_so_far,
+            )
+        rows.append(Row(str(place), (*own, reference(greedy, place), reference(best, place))))
+    return tuple(rows)
+
+
+def aspect_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """Columns of the aspect table, one a retriever."""
+    return (
+        Column("aspect", "Aspect", "chips"),
+        Column(
+            "text", "What it says", "text", "Without a text in the data: the first sentence that covers it"
+        ),
+        Column("sentences", "Covered by", "chips", "Every sentence that is a source of information for it"),
+        *(
+            Column(f"system{n}", name, "number", "The pick that covered it first; – where none did")
+            for n, name in enumerate(names)
+        ),
+    )
+
+
+def aspect_rows(
+    instance: Instance, task: Task, answers: Mapping[str, Retrieval], only: str = ""
+) -> tuple[Row, ...]:
+    """One row an aspect of the task: what it says, what covers it, which pick of whom found it.
+
+    Parameters
+    ----------
+    only : str
+        Label of the one aspect to show; empty for all.
+    """
+    rows = []
+    for number, aspect in enumerate(instance.evidence.aspects):
+        if (task.focus == "results" and not aspect.is_result) or (only and aspect.label != only):
+            continue
+        firsts = [
+            next((k for k, s in enumerate(answer.selection, 1) if s in aspect.sentence_indices), None)
+            for answer in answers.values()
+        ]
+        rows.append(
+            Row(
+                aspect.id,
+                (
+                    (aspect_chip(aspect, number),),
+                    _aspect_text(instance, aspect),
+                    tuple(sentence_chip(i, instance.sentences[i]) for i in aspect.sentence_indices) or None,
+                    *firsts,
+                ),
+                muted=True,
+            )
+        )
+    return tuple(rows)
+
+
+def _aspect_text(instance: Instance, aspect: Aspect) -> str:
+    kind = "Result. " if aspect.is_result else ""
+    if aspect.text:
+        return kind + aspect.text
+    if not aspect.sentence_indices:
+        return f"{kind}No sentence covers it."
+    text = instance.sentences[aspect.sentence_indices[0]]
+    return f"{kind}“{text if len(text) <= 160 else text[:159] + '…'}”"

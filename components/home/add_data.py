@@ -1,0 +1,86 @@
+"""Ways to get data in: the sample papers, a file, a download."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from components.leaderboard.run_work import start_download, start_ingest
+from components.widgets.markdown import literal
+from evidencebench_core.data import DATASETS
+
+__all__ = ["SAMPLE", "draw_download", "draw_file", "draw_sample"]
+
+SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
+_SIZES: Final = {
+    "evidencebench": "A few megabytes.",
+    "evidencebench-100k": "Gigabytes: see that there is room, and patience.",
+}
+_SUFFIXES: Final = ["json", "jsonl", "ndjson", "gz", "zst"]
+
+
+def draw_sample() -> None:
+    """Six synthetic papers, loaded in a second."""
+    st.markdown("#### Sample papers")
+    st.markdown(
+        "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
+        "Invented, and marked so."
+    )
+    if st.button("Load the sample papers", type="primary", key="load-sample"):
+        start_ingest(SAMPLE, "sample_data", "Read the sample papers")
+        st.rerun()
+
+
+def draw_file() -> None:
+    """A dataset file: uploaded, or by its path on the machine that runs the app."""
+    st.markdown("#### A file")
+    st.markdown("In the benchmark's JSON format or as JSON lines, plain or packed with gzip or zstd.")
+    upload = st.file_uploader("Upload", type=_SUFFIXES, key="upload")
+    path = st.text_input(
+        "or its path on this machine", placeholder="/data/evidencebench_train_set.json", key="path"
+    )
+    name = (
+        st.text_input("Name of the dataset", placeholder="the file's name", key="dataset-name").strip()
+        or None
+    )
+    if st.button("Read the file", disabled=not (upload or path.strip()), key="read-file"):
+        if upload:
+            start_ingest(_kept(upload.name, upload.getvalue()), name, f"Read {upload.name}", forget=True)
+            st.rerun()
+        given = Path(path.strip()).expanduser()
+        if given.is_file():
+            start_ingest(given, name)
+            st.rerun()
+        st.error(
+            f"{literal(str(given))} is no file on the machine that runs the app. Check the path, or upload it."
+        )
+
+
+def _kept(file_name: str, content: bytes) -> Path:
+    """An upload's bytes in a folder of their own, under a name made of the harmless letters of its own."""
+    stem = re.sub(r"[^\w.-]+", "_", file_name.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".") or "upload"
+    path = Path(tempfile.mkdtemp(prefix="evidencebench-upload-")) / stem[-100:]
+    path.write_bytes(content)
+    return path
+
+
+def draw_download() -> None:
+    """The released datasets, each under its own licence."""
+    st.markdown("#### A download")
+    choices = [(name, split) for name, remote in DATASETS.items() for split in remote.splits]
+    name, split = st.selectbox(
+        "Released dataset", choices, format_func=lambda choice: f"{choice[0]}, {choice[1]}", key="download"
+    )
+    remote = DATASETS[name]
+    file = remote.splits[split]
+    st.markdown(
+        f"{literal(file.filename)}, under **{literal(file.licence)}**. "
+        f"[Where it comes from]({remote.page}). {_SIZES[name]}"
+    )
+    if st.button("Accept the licence and download", key="start-download"):
+        start_download(name, split)
+        st.rerun()

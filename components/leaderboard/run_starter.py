@@ -1,0 +1,75 @@
+"""The dialog that starts a run."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.app.page import guarded_part
+from components.app.state import remembered
+from components.leaderboard.run_work import start_run
+from components.models.caps import draw_caps, draw_estimate
+from components.models.ranker.first_use import offered_training
+from components.models.server import session_model
+from components.widgets.first_instances import first_instances
+from components.widgets.markdown import literal
+from components.widgets.retriever_picker import Choice, settings_editor
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.retrievers import retriever_entries
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import TASKS, Task
+
+__all__ = ["resume_dialog", "run_dialog"]
+
+
+@st.dialog("Start or resume a run", width="medium")
+@guarded_part("This dialog")
+def run_dialog(dataset: DatasetInfo, task: Task) -> None:
+    """Retriever, settings, tasks and the button; a run that was cancelled goes on from here."""
+    entries = {name: entry for name, entry in retriever_entries().items() if entry.problem is None}
+    name = st.selectbox("Retriever", list(entries), index=list(entries).index("bm25"), key="run.retriever")
+    st.caption(literal(entries[name].summary))
+    settings: dict[str, object] = {}
+    if entries[name].settings:
+        with st.expander("Settings", expanded=entries[name].asks_server and not session_model()):
+            settings = settings_editor(
+                name,
+                {},
+                lambda setting, value: remembered(
+                    f"run.{name}.{setting}", (session_model() or value) if setting == "model" else value
+                ),
+            )
+    known = dict(TASKS) | {task.name: task}
+    tasks = st.multiselect(
+        "Tasks",
+        list(known),
+        default=[t for t, asked in known.items() if asked.budget is not None],
+        format_func=lambda task_name: known[task_name].title,
+        key=f"run.tasks.{task.name}",
+    )
+    limit = first_instances(dataset, "run.limit")
+    st.caption(
+        "The same settings on the same data are the same run: what is already answered is not asked again."
+    )
+    ready = bool(tasks) and not offered_training([Choice(name, settings)], in_dialog=True)
+    if entries[name].asks_server:
+        draw_caps()
+        if not settings.get("model"):
+            st.info("Name a model under Settings, or choose one on the page Models.")
+            ready = False
+        elif ready:
+            ready = draw_estimate(dataset, name, settings, [known[t] for t in tasks], limit)
+    if st.button("Start", type="primary", disabled=not ready, key="run.start"):
+        start_run(dataset.name, name, settings, [known[t] for t in tasks], limit)
+        st.rerun()
+
+
+@st.dialog("Resume a run", width="medium")
+@guarded_part("This dialog")
+def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
+    """What is left of a run that asks a server, what it will take, and the button."""
+    st.markdown(f"{literal(run.label)} on {literal(task.title)}")
+    draw_caps()
+    ready = draw_estimate(dataset, run.retriever, run.settings, [task], None)
+    if st.button("Resume", type="primary", disabled=not ready, key="run.resume"):
+        start_run(dataset.name, run.retriever, run.settings, [task])
+        st.rerun()

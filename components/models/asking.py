@@ -1,0 +1,150 @@
+"""A question to a model about one instance: from the store if it was ever answered, else on a click.
+
+The asking is a job: the reader goes on reading while the answer streams in, and an answer that was begun is
+kept even if they leave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from components.app import resources
+from components.app.jobs import Job, JobCancelled, JobContext
+from components.models.caps import spent_text
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError
+from evidencebench_core.llm import Budget, Connection
+from evidencebench_core.retrievers import (
+    Query,
+    Retrieval,
+    ServedRetriever,
+    make_retriever,
+    query_of,
+)
+from evidencebench_core.retrievers.llm import Planned, Session, session_for
+from evidencebench_core.tasks import Task
+
+__all__ = ["AnswerFeed", "Question", "asking_job", "kept_answer", "start_asking"]
+
+JOB_KIND: Final = "ask"
+_LONGEST: Final = 200_000  # characters of a streamed answer that are kept for watching
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A retriever that asks a server, and what it is asked."""
+
+    dataset: DatasetInfo
+    instance_id: str
+    task: Task
+    retriever: str
+    settings: Mapping[str, object]
+    hypothesis: str
+    connection: Connection
+
+    @property
+    def subject(self) -> str:
+        """Tells it from other questions; no key is in it."""
+        asked = (
+            self.dataset.sha256,
+            self.instance_id,
+            self.task.name,
+            self.retriever,
+            dict(self.settings),
+            self.hypothesis,
+            self.connection.address,
+        )
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+    def query(self) -> Query:
+        source = resources.instance(self.dataset, self.instance_id)
+        return query_of(source, self.task.focus, self.task.budget_for(source.evidence), self.hypothesis)
+
+    def retriever_in(self, session: Session) -> ServedRetriever:
+        """The retriever, asking through a session.
+
+        Raises
+        ------
+        SettingError
+        """
+        made = make_retriever(self.retriever, self.settings)
+        if not isinstance(made, ServedRetriever):
+            raise SettingError(f"retriever {self.retriever}", "asks no server", "Choose one that does.")
+        return made.connected(session)
+
+
+class AnswerFeed:
+    """What came in so far, step by step; written by the thread that asks, read by those that draw."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._steps: dict[str, list[str]] = {}
+        self._length = 0
+
+    def add(self, step: str, piece: str | None) -> None:
+        """A piece of an answer; ``None``: this step's answer starts over."""
+        with self._lock:
+            pieces = self._steps.setdefault(step, [])
+            if piece is None:
+                pieces.clear()
+            elif self._length < _LONGEST:
+                pieces.append(piece)
+                self._length += len(piece)
+
+    def __call__(self) -> tuple[tuple[str, str], ...]:
+        """Steps and texts."""
+        with self._lock:
+            return tuple((step, "".join(pieces)) for step, pieces in self._steps.items())
+
+
+def kept_answer(question: Question) -> Retrieval | Planned:
+    """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent.
+
+    Raises
+    ------
+    SettingError, RetrieverError
+        If the question cannot be asked.
+    """
+    store = resources.store()
+    query = question.query()
+    session = session_for(store, connection=question.connection, budget=Budget(calls=0))
+    retriever = question.retriever_in(session)
+    planned = retriever.rehearsed([query])
+    if planned.completion_tokens:  # an answer to wait for; whether vectors are there is seen by trying
+        return planned
+    try:
+        return retriever.retrieve(query)
+    except BudgetReachedError:
+        return planned
+
+
+def asking_job(question: Question) -> Job | None:
+    """The latest job for a question."""
+    jobs = resources.jobs().jobs(JOB_KIND)
+    return next((job for job in jobs if job.subject == question.subject), None)
+
+
+def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job:
+    """Ask in the background; ``fresh`` asks again for what is in the store."""
+    feed = AnswerFeed()
+    session = session_for(
+        resources.store(), connection=question.connection, budget=budget, fresh=fresh, on_step=feed.add
+    )
+    query = question.query()
+    retriever = question.retriever_in(session)
+
+    def work(job: JobContext) -> str:
+        job.report(0, 1)
+        try:
+            retriever.retrieve(query)
+        except LLMCancelledError as error:
+            raise JobCancelled from error
+        return spent_text(budget.spent)
+
+    title = f"{question.retriever} reads {question.instance_id}"
+    return resources.jobs().start(JOB_KIND, question.subject, title, work, feed=feed, on_cancel=session.close)

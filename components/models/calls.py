@@ -1,0 +1,137 @@
+"""What was asked of a model and what it said, call by call; its words only ever as plain text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.models.asking import Question
+from components.models.caps import dollars
+from components.models.live import ask_again
+from components.widgets.markdown import literal
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_in, outcome_of, reasons_in
+
+__all__ = ["draw_calls", "outcome_line", "reason_line"]
+
+
+_REASONS: Final = 40  # that are listed
+_LONGEST: Final = 200_000  # characters of an answer or a prompt
+
+
+def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
+    """What came back, by name, as Markdown; empty for a retriever that asks no model."""
+    kind = outcome_of(retrieval)
+    if not kind:
+        return ""
+    n_picks = len(retrieval.selection)
+    of = f" of {n_picks:,}" if kind == "selection" else ""
+    parts = [f"**{OUTCOME_KINDS.get(kind, literal(kind))}**{of}"]
+    if budget is not None and n_picks > budget:
+        parts.append(f"{n_picks} picks where K is {budget}: scored by expectation over every K of them")
+    unknown = retrieval.details.get("n_unknown", "0")
+    if unknown not in ("", "0"):
+        parts.append(f"indices that were not shown: {literal(unknown)}, left out")
+    flags = retrieval.details.get("outcome", "").split()
+    if "partly" in flags:
+        parts.append("at least one part of the paper, or one point searched for, was lost")
+    if "regenerated" in flags:
+        parts.append("asked once more for fewer")
+    return "; ".join(parts)
+
+
+def reason_line(retrieval: Retrieval, index: int) -> str:
+    """What the model said of a pick, as Markdown; empty if it said nothing."""
+    reason = reasons_in(retrieval).get(index, "")
+    return f"“{literal(reason, 1200)}”" if reason else ""
+
+
+def draw_calls(question: Question, letter: str, label: str, retrieval: Retrieval) -> None:
+    """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
+    calls = calls_in(retrieval, resources.store())
+    if not calls:
+        return
+    with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
+        strategy = literal(retrieval.details.get("strategy", ""))
+        st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. It took {_total(calls)}.")
+        if not retrieval.selection:
+            st.caption("Nothing was picked, and nothing is invented in its place.")
+        _reasons(retrieval)
+        place = 0
+        if len(calls) > 1:
+            place = st.selectbox(
+                "Call",
+                range(len(calls)),
+                format_func=lambda n: f"{n + 1}. {calls[n].step}",
+                key=f"call.{letter}.{len(calls)}",
+            )
+        _call(calls[place], letter)
+        ask_again(question, letter)
+
+
+def _reasons(retrieval: Retrieval) -> None:
+    """What it said of each pick, in the order of its picks."""
+    reasons = [(index, reason_line(retrieval, index)) for index in retrieval.selection[:_REASONS]]
+    lines = [f"- **{index}** {reason}" for index, reason in reasons if reason]
+    if lines:
+        st.caption("Of its picks it said")
+        st.markdown("\n".join(lines))
+        if len(retrieval.selection) > _REASONS:
+            st.caption(f"The first {_REASONS} of {len(retrieval.selection):,} picks.")
+
+
+def _call(call: CallRecord, letter: str) -> None:
+    st.markdown(
+        f"Prompt **{literal(call.prompt)}** · {_kind(call)} · {_tokens(call)} · {call.seconds:.1f} s · "
+        f"{literal(dollars(call.cost))}"
+    )
+    if call.left_out:
+        st.caption(f"The server did not take: {literal(', '.join(call.left_out))}.")
+    if call.problem:
+        st.error(f"Call failed. {literal(call.problem)}")
+    if call.refusal:
+        st.markdown("Refusal, in its own words")
+        st.code(call.refusal, language=None, wrap_lines=True)
+    if call.thinking:
+        st.markdown("Thoughts")
+        _letters(call.thinking, 200)
+    st.markdown("Raw answer")
+    _letters(call.text or "(empty)", 260)
+    if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
+        for message in call.messages:
+            st.caption(literal(message.role))
+            _letters(message.content, 320)
+
+
+def _letters(text: str, height: int) -> None:
+    """Text as it is; of one too long for a browser the beginning and the end."""
+    if len(text) > _LONGEST:
+        left_out = len(text) - _LONGEST
+        st.caption(f"{left_out:,} of {len(text):,} characters are left out in the middle.")
+        half = _LONGEST // 2
+        text = f"{text[:half]}\n\n[...]\n\n{text[-half:]}"
+    st.code(text, language=None, wrap_lines=True, height=height)
+
+
+def _kind(call: CallRecord) -> str:
+    name = OUTCOME_KINDS.get(call.kind, call.kind) or "not a choice of sentences"
+    unknown = f", {call.n_unknown:,} indices not shown" if call.n_unknown else ""
+    return f"{literal(name)}{unknown}"
+
+
+def _tokens(call: CallRecord) -> str:
+    if call.prompt_tokens is None or call.completion_tokens is None:
+        return "tokens not counted by the server"
+    return f"{call.prompt_tokens:,} + {call.completion_tokens:,} tokens"
+
+
+def _total(calls: tuple[CallRecord, ...]) -> str:
+    counts = [call.prompt_tokens for call in calls] + [call.completion_tokens for call in calls]
+    tokens = "tokens not all counted" if None in counts else f"{sum(n or 0 for n in counts):,} tokens"
+    costs = [call.cost for call in calls]
+    cost = "price unknown" if None in costs else dollars(sum(c or 0.0 for c in costs))
+    seconds = sum(call.seconds for call in calls)
+    n = f"{len(calls):,} call{'' if len(calls) == 1 else 's'}"
+    return f"{n}, {tokens}, {seconds:.1f} s, {literal(cost)}"

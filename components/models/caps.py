@@ -1,0 +1,154 @@
+"""What a run may take of a server, what it will take, and what it has taken, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import kept, kept_optional_widget
+from components.models.server import address_text, session_connection, unlisted_text
+from components.widgets.markdown import literal
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.llm import Budget, Spending
+from evidencebench_core.retrievers.llm import session_for
+from evidencebench_core.runs import RunEstimate, estimated_run
+from evidencebench_core.tasks import Task
+
+__all__ = [
+    "dollars",
+    "draw_caps",
+    "draw_estimate",
+    "draw_estimate_of",
+    "estimate_text",
+    "session_budget",
+    "spent_text",
+]
+
+
+def session_budget() -> Budget:
+    """A new budget with the caps of this session."""
+    calls, tokens, money = (kept(f"llm.cap.{name}") for name in ("calls", "tokens", "money"))
+    return Budget(
+        int(calls) if calls else None, int(tokens) if tokens else None, float(money) if money else None
+    )
+
+
+_CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] = (
+    ("calls", "Most calls", int, 10, "Answers in the store are no calls."),
+    ("tokens", "Most tokens", int, 10_000, "Of prompts and answers together."),
+    ("money", "Most dollars", float, 0.5, "Needs the model's price: see the table on the page Models."),
+)
+
+
+def draw_caps() -> None:
+    """Caps in calls, tokens and dollars; empty ones do not count."""
+    for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
+        with column:
+            st.number_input(
+                label,
+                min_value=kind(0),
+                value=None,
+                step=kind(step),
+                placeholder="no cap",
+                help=help_text,
+                **kept_optional_widget(f"llm.cap.{name}", kind),
+            )
+    st.caption(
+        "A run that reaches a cap stops there. What is answered is kept, and costs nothing the next time."
+    )
+
+
+def draw_estimate(
+    dataset: DatasetInfo,
+    retriever: str,
+    settings: Mapping[str, object],
+    tasks: Sequence[Task],
+    limit: int | None,
+) -> bool:
+    """What the run will take; returns whether it can begin."""
+    store = resources.store()
+    session = session_for(store, connection=session_connection())
+    return draw_estimate_of(
+        lambda: estimated_run(store, dataset.name, retriever, settings, tasks, limit, session=session)
+    )
+
+
+def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") -> bool:
+    """What ``made`` says of work with the session's server; returns whether it can begin.
+
+    Parameters
+    ----------
+    made : callable
+        May take its time, and raise an error of ours, which is said.
+    noun : str
+        What ``n_instances`` of the estimate counts.
+    """
+    connection = session_connection()
+    try:
+        with st.spinner("Estimating …"):
+            estimate = made()
+    except EvidenceBenchError as error:
+        st.warning(literal(str(error)))
+        return False
+    asked = f" {literal(estimate.model)} is asked, at {address_text(connection)}." if estimate.calls else ""
+    st.info(f"{estimate_text(estimate, noun)}{asked}")
+    if estimate.calls and (unlisted := unlisted_text(estimate.model)):
+        st.warning(unlisted)
+    if estimate.calls and estimate.price is None and kept("llm.cap.money"):
+        st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
+        return False
+    return True
+
+
+def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
+    """``"96 instances, about 96 calls, 1,200,000 tokens, $1.23."``, as Markdown."""
+    if not estimate.calls:
+        return "Nothing is left to ask: every answer is in the store."
+    tokens = estimate.prompt_tokens + estimate.completion_tokens
+    each = round(estimate.calls / max(1, estimate.n_instances))
+    parts = [
+        f"{_counted(estimate.n_instances, noun)}",
+        f"about {_counted(estimate.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
+        f"{tokens:,} tokens",
+    ]
+    price = estimate.price
+    if price is None:
+        parts.append(f"the price of {literal(estimate.model)} is not known: tokens only")
+    else:
+        parts.append(f"{literal(dollars(estimate.money))} (prices of {literal(price.date or 'your table')})")
+    kept_answers = (
+        f" {_counted(estimate.cached, 'answer')} in the store cost nothing." if estimate.cached else ""
+    )
+    looked = (
+        f" Told from {estimate.n_looked_at:,} instances."
+        if estimate.n_looked_at < estimate.n_instances
+        else ""
+    )
+    return f"{', '.join(parts)}.{kept_answers}{looked}"
+
+
+def spent_text(spent: Spending) -> str:
+    """``"12 calls, 34,000 tokens, $0.12"``, plain."""
+    parts = [_counted(spent.calls, "call"), f"{spent.tokens:,} tokens"]
+    if spent.calls:
+        parts.append("price unknown" if spent.money is None else dollars(spent.money))
+    if spent.cached:
+        parts.append(f"{spent.cached:,} from the store")
+    if spent.failed:
+        parts.append(_counted(spent.failed, "failed call"))
+    return ", ".join(parts)
+
+
+def dollars(money: float | None) -> str:
+    """``$1.20``, with four decimals below ten cents; ``price unknown`` for ``None``."""
+    if money is None:
+        return "price unknown"
+    return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,116 @@
+"""A question to a model on the page of an instance: the estimate and the button, the stream, the answer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.app.jobs import Job
+from components.app.page import guarded_part
+from components.app.state import flash, open_later
+from components.models.asking import Question, asking_job, kept_answer, start_asking
+from components.models.caps import dollars, session_budget
+from components.models.server import address_text, unlisted_text
+from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.llm import price_of
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.llm import Planned
+
+__all__ = ["answer_or_button", "ask_again"]
+
+_TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
+
+
+def answer_or_button(question: Question, label: str) -> Retrieval | None:
+    """The kept answer; or ``None``, and what there is instead is drawn: the button, the stream, the failure.
+
+    It is never asked by itself, since it may cost.
+    """
+    if not question.settings.get("model"):
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{literal(label)}** has no model yet. Choose a server and a model first.")
+            st.button("Open Models", key=f"models.{label}", on_click=open_later, args=("models", {}))
+        return None
+    job = asking_job(question)
+    if job is not None and not job.status.ended:
+        with st.container(border=True):
+            st.fragment(_stream, run_every=0.4)(job, label)
+        return None
+    found = kept_answer(question)
+    failed = job is not None and job.status.state == "failed"
+    if isinstance(found, Retrieval):
+        if failed and job is not None:
+            _failure(job, label)
+        return found
+    with st.container(border=True):
+        if job is not None and failed:
+            _failure(job, label)
+        elif job is not None and job.status.state == "cancelled":
+            st.caption(f"{literal(label)} was stopped. Answers that had come whole are kept.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            again = "Try again" if job is not None else "Ask the model"
+            st.markdown(f"**{literal(label)}** has not answered this yet. {_plan_text(question, found)}")
+            st.button(again, type="primary", key=f"ask.{label}", on_click=_start, args=(question,))
+        if unlisted := unlisted_text(str(question.settings["model"])):
+            st.warning(unlisted)
+    return None
+
+
+def ask_again(question: Question, letter: str) -> None:
+    """The button that pays for a new answer."""
+    st.button(
+        "Ask anew",
+        key=f"anew.{letter}",
+        help="Asks the server again although the answer is kept, and pays again. The new answer takes the "
+        "old one's place.",
+        on_click=_start,
+        args=(question, True),
+    )
+
+
+def _start(question: Question, fresh: bool = False) -> None:
+    try:
+        start_asking(question, session_budget(), fresh)
+    except EvidenceBenchError as error:
+        flash(literal(str(error)))
+
+
+@guarded_part()
+def _stream(job: Job, label: str) -> None:
+    if job.status.ended:
+        st.rerun()
+    steps = job.feed() if job.feed else ()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        step = f", {literal(steps[-1][0])}" if steps else ""
+        st.markdown(f"**{literal(label)}** is answering{step} …")
+        if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
+            job.cancel()
+            st.rerun(scope="fragment")
+    if len(steps) > 1:
+        st.caption(f"{len(steps) - 1:,} before it {'is' if len(steps) == 2 else 'are'} done")
+    st.code(_tail(steps[-1][1] if steps else "") or "…", language=None, wrap_lines=True, height=260)
+
+
+def _tail(text: str) -> str:
+    """What came last: a box that is filled anew always begins at its top."""
+    lines, characters = _TAIL
+    last = "\n".join(text.splitlines()[-lines:])[-characters:]
+    return last if len(last) >= len(text.rstrip()) else f"…{last}"
+
+
+def _failure(job: Job, label: str) -> None:
+    st.error(f"{literal(label)}: **call failed.** {literal(job.status.note)}")
+
+
+def _plan_text(question: Question, planned: Planned) -> str:
+    tokens = planned.prompt_tokens + planned.completion_tokens
+    model = str(question.settings.get("model", ""))
+    price = price_of(model)
+    cost = (
+        "price unknown"
+        if price is None
+        else literal(dollars(price.of(planned.prompt_tokens, planned.completion_tokens)))
+    )
+    calls = f"{planned.calls:,} call{'' if planned.calls == 1 else 's'}"
+    cached = f", {planned.cached:,} in the store" if planned.cached else ""
+    return f"About {calls}{cached}, {tokens:,} tokens, {cost}, at {address_text(question.connection)}."

@@ -1,0 +1,151 @@
+"""The table of prices, which the user can edit; what differs from ours is kept in the user's own file."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components.app.state import flash
+from components.models.server import session_model
+from components.widgets.markdown import literal
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import Price, price_of, prices, prices_path
+
+__all__ = ["draw_prices", "own_prices", "prices_text", "save_prices"]
+
+_COLUMNS = ("model", "prompt", "completion", "date", "source")
+
+
+def own_prices(edited: pd.DataFrame) -> dict[str, Price]:
+    """What an edited table says otherwise than ours.
+
+    Raises
+    ------
+    SettingError
+        If a row has no model, or a price that is none.
+    """
+    ours = prices(Path(os.devnull))
+    own: dict[str, Price] = {}
+    for place, row in enumerate(edited.to_dict("records"), start=1):
+        cells = {name: row.get(name) for name in _COLUMNS}
+        if all(pd.isna(value) or value == "" for value in cells.values()):
+            continue
+        model = "" if pd.isna(cells["model"]) else str(cells["model"]).strip()
+        if not model or not model.isprintable():
+            raise SettingError(f"row {place} of the prices", "names no model", "Write it, or remove the row.")
+        figures = [_figure(cells["prompt"]), _figure(cells["completion"])]
+        if not all(0 <= figure < 1e6 for figure in figures):
+            raise SettingError(
+                f"price of {model}", "is no price", "Give dollars for a million tokens, from 0 on."
+            )
+        said = ["" if pd.isna(cells[name]) else _plain(str(cells[name])) for name in ("date", "source")]
+        price = Price(figures[0], figures[1], said[0], said[1])
+        if ours.get(model) != price:
+            own[model] = price
+    return own
+
+
+def prices_text(own: Mapping[str, Price]) -> str:
+    """A table of prices as TOML."""
+    lines = [
+        "# Dollars for a million tokens. Written by the page Models; these win over ours.",
+        "",
+        "[models]",
+    ]
+    for model, price in own.items():
+        texts = (price.date, price.source)
+        date, source = (json.dumps(text, ensure_ascii=False) for text in texts)
+        name = json.dumps(model, ensure_ascii=False)
+        lines.append(
+            f"{name} = {{ prompt = {price.prompt!r}, completion = {price.completion!r}, date = {date}, "
+            f"source = {source} }}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def save_prices(own: Mapping[str, Price]) -> Path:
+    """Put the user's prices in the place of what was there.
+
+    Raises
+    ------
+    SettingError
+        If the file cannot be written; the old one stays.
+    """
+    path = prices_path()
+    trial = path.with_name(f"prices-{secrets.token_hex(4)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        trial.write_text(prices_text(own), encoding="utf-8", newline="\n")
+        prices(trial)  # reads as what was meant, or is not kept
+        trial.replace(path)
+    except OSError as error:
+        raise SettingError(str(path), "cannot be written", "Check the folder's permissions.") from error
+    finally:
+        trial.unlink(missing_ok=True)
+    return path
+
+
+def draw_prices() -> None:
+    """The table with its editor."""
+    known = prices()
+    st.markdown(
+        "What a million tokens cost, in dollars. **Check them at the source:** makers change prices without "
+        "notice, and nothing here is looked up. A model that is not in the table is counted in tokens only. "
+        "Give a local model the price 0 if you want a cap in money with it."
+    )
+    model = session_model()
+    if model:
+        price = price_of(model, known)
+        said = (
+            "unknown price: tokens only"
+            if price is None
+            else f"{price.prompt:g} for prompts and {price.completion:g} for answers"
+        )
+        st.caption(f"The model chosen in this session, {literal(model)}: {said}.")
+    frame = pd.DataFrame(
+        [(name, one.prompt, one.completion, one.date, one.source) for name, one in known.items()],
+        columns=list(_COLUMNS),
+    )
+    edited = st.data_editor(
+        frame,
+        num_rows="dynamic",
+        hide_index=True,
+        width="stretch",
+        key=f"prices.{hash(prices_text(known))}",
+        column_config={
+            "model": st.column_config.TextColumn("Model", required=True, max_chars=200),
+            "prompt": st.column_config.NumberColumn("Prompt, $ per million", min_value=0.0, format="%.3f"),
+            "completion": st.column_config.NumberColumn(
+                "Answer, $ per million", min_value=0.0, format="%.3f"
+            ),
+            "date": st.column_config.TextColumn("As of", max_chars=40),
+            "source": st.column_config.TextColumn("Source", max_chars=300),
+        },
+    )
+    if st.button("Save prices", type="primary", key="prices.save"):
+        try:
+            own = own_prices(edited)
+            path = save_prices(own)
+        except SettingError as error:
+            st.error(literal(str(error)))
+        else:
+            flash(f"Saved to {literal(str(path))}.")
+            st.rerun()
+    st.caption(
+        f"Your own prices are kept in {literal(str(prices_path()))}; a row of ours that you remove comes back."
+    )
+
+
+def _figure(value: Any) -> float:
+    return 0.0 if pd.isna(value) else float(value)
+
+
+def _plain(text: str) -> str:
+    return "".join(sign for sign in text.strip() if sign.isprintable())

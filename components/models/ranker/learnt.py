@@ -1,0 +1,254 @@
+"""What the trained ranker has learnt, and what the untrained one goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState, open_later
+from components.charts.palette import SYSTEMS
+from components.charts.weights import weights_chart
+from components.models.ranker.first_use import draw_ways_to_train
+from components.models.ranker.training import TRAIN, WEIGH, start_weighing
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Interval, Row, table
+from evidencebench_core.data.model import Focus
+from evidencebench_core.retrievers.ranker.default import trained_model
+from evidencebench_core.retrievers.ranker.model import RankerModel
+from evidencebench_core.retrievers.ranker.model_file import default_model_path
+from evidencebench_core.retrievers.ranker.structure import WEIGHTS
+from evidencebench_core.retrievers.ranker.weighing import FeatureWeight, Weighing
+from evidencebench_core.retrievers.ranker.wordings import GROUP_WORDINGS, WORDINGS
+from evidencebench_core.tasks import task_named
+
+__all__ = ["draw_learnt"]
+
+_FOCUSES: Final[Mapping[Focus, str]] = {"all": "All study aspects", "results": "Result aspects"}
+_LISTED: Final = 15
+_UNITS: Final = {
+    "flag": "if it is so",
+    "deviation": "a standard deviation",
+    "cosine": "1 of likeness (0 to 1)",
+    "place": "from the abstract's first sentence to its last",
+    "count": "if there is any",
+}
+_MEMBERS: Final = {
+    "evidence": "trees that learnt what is evidence",
+    "aspects": "trees that learnt how many aspects it covers",
+    "share": "trees that learnt how much of the evidence it is",
+    "features": "a linear model of the features",
+    "embedding": "a linear model of the embedding",
+}
+
+
+def draw_learnt(state: PageState) -> None:
+    """The trained model, or how to come by one; then the fixed weights of ``structure``."""
+    st.markdown("### What the evidence ranker has learnt")
+    trained = trained_model()
+    job_panel(TRAIN)
+    if trained is None:
+        st.info(
+            "No model is trained yet. This part then shows what it was trained on, how good it is on papers it has "
+            "not seen, and which of the things it looks at weigh most. Training runs on this machine, once."
+        )
+        draw_ways_to_train()
+    else:
+        model, digest = trained
+        _facts(model, digest)
+        _scores(model)
+        _weights(state, model, digest)
+        with st.expander("Train it again"):
+            draw_ways_to_train("-again")
+    _structure()
+
+
+def _facts(model: RankerModel, digest: str) -> None:
+    on, path = model.trained_on, default_model_path()
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    step = model.selecting
+    lines = [
+        f"- **Trained on** {literal(on.dataset)}: {_counted(len(on.instance_ids), 'instance')} of "
+        f"{_counted(len(on.paper_ids), 'paper')}, {written.day} {written:%B %Y}. Its runs on these are marked: they "
+        "are no estimate of how it does on others. The dataset's terms hold for the model, too.",
+        f"- **Embeddings** {literal(model.encoder)}",
+        "- **Scores** are a weighted mean of several models: "
+        + ", ".join(
+            f"{_MEMBERS.get(name, literal(name))} ({weight:g})"
+            for name, weight in model.focuses["all"].weights.items()
+        ),
+        f"- **Selection** sharpness {step.sharpness:g} (how much the best scores weigh), closeness {step.closeness:g} "
+        f"(how alike two sentences must be to say the same), reach {step.reach:g} (how much it counts what a sentence "
+        "says for its likes)",
+        f"- **File** {literal(str(path))}, {literal(digest)}",
+    ]
+    if "results" not in model.focuses:
+        lines.append(
+            "- No training instance had result aspects: on the Result tasks it ranks as for all aspects."
+        )
+    st.markdown("\n".join(lines))
+
+
+def _scores(model: RankerModel) -> None:
+    st.markdown("#### On papers that it had not seen")
+    found = model.notes.get("cross_validated")
+    if not isinstance(found, Mapping) or not found:
+        st.caption("It was trained without cross-validation, so nothing is known of how good it is.")
+        return
+    rows = []
+    for name, one in found.items():
+        recall, n = (
+            (one.get("aspect_recall"), one.get("n_scored")) if isinstance(one, Mapping) else (None, None)
+        )
+        if not isinstance(recall, (int, float)) or not isinstance(n, int):
+            continue
+        low, high = one.get("ci95") or (None, None)
+        rows.append(Row(str(name), (task_named(str(name)).title, Interval(recall, low, high), n), muted=True))
+    folds = model.notes.get("folds")
+    table(
+        (
+            Column("task", "Task"),
+            Column("recall", "Aspect Recall (95% interval)", "interval", "Mean over instances"),
+            Column("n", "Instances", "number"),
+        ),
+        rows,
+        key="cross-validated",
+        action="none",
+        caption="Cross-validated scores of the trained ranker",
+        empty="The file holds no scores that can be read.",
+    )
+    st.caption(
+        f"Cross-validated by paper{f' in {folds} folds' if isinstance(folds, int) else ''}: every paper was ranked by "
+        "a model that was fitted without it."
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# -- what weighs most ------------------------------------------------------------------------------
+
+
+def _weights(state: PageState, model: RankerModel, digest: str) -> None:
+    st.markdown("#### What it goes by")
+    datasets = {info.name: info for info in resources.store().datasets()}
+    if not datasets:
+        st.caption("Load a dataset on the Home page: what weighs most is measured on papers.")
+        return
+    names = list(datasets)
+    start = model.trained_on.dataset if model.trained_on.dataset in datasets else names[0]
+    name = state["on"] if state["on"] in datasets else start
+    focus: Focus = "results" if state["focus"] == "results" and "results" in model.focuses else "all"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Measured on papers of", names, **state.widget("on", name))
+        st.segmented_control(
+            "For",
+            [one for one in _FOCUSES if one in model.focuses],
+            format_func=_FOCUSES.__getitem__,
+            required=True,
+            **state.widget("focus", focus, lambda chosen: chosen or focus),
+        )
+    weighing = resources.weighings().get(digest, datasets[name], focus)
+    if weighing is None:
+        st.caption(
+            "How much each thing that it looks at moves a sentence up or down within its paper, on up to 20 papers."
+        )
+        if st.button("Measure it", key="weigh"):
+            start_weighing(datasets[name], focus)
+            st.rerun()
+        job_panel(WEIGH)
+        return
+    _draw_weighing(weighing, f"{digest}.{name}.{focus}")
+
+
+def _draw_weighing(weighing: Weighing, key: str) -> None:
+    colour = SYSTEMS[0].on(is_dark())
+    axis = "SD of the score"
+    groups = sorted(weighing.groups.items(), key=lambda item: -item[1])
+    frame = pd.DataFrame(
+        [(GROUP_WORDINGS[name].label, moves, name) for name, moves in groups if name in GROUP_WORDINGS],
+        columns=["name", "moves", "note"],
+    )
+    draw_chart(
+        weights_chart(frame, axis, colour),
+        key=f"groups.{key}",
+        alt="Groups of features by how much they move a sentence within its paper: "
+        + "; ".join(f"{row['name']} {row['moves']:.2f}" for _, row in frame.iterrows()),
+    )
+    st.caption(
+        f"{_counted(weighing.n_papers, 'paper')}, {_counted(weighing.n_sentences, 'sentence')}: mean distance of what "
+        "a group adds to a sentence from the mean of its paper, in standard deviations of the score. A group whose "
+        "features cancel each other out weighs less than they do."
+    )
+    with st.expander(f"The {_LISTED} features that weigh most"):
+        table(
+            (
+                Column("feature", "Feature"),
+                Column("moves", "Moves by, SD", "number", "Of the score, within a paper", digits=2),
+                Column("way", "Which way"),
+            ),
+            [
+                Row(one.name, (WORDINGS[one.name].label, one.moves, _way(one)), muted=True)
+                for one in weighing.features[:_LISTED]
+            ],
+            key="feature-weights",
+            action="none",
+            caption="Features by how much they move a sentence within its paper",
+        )
+
+
+def _way(one: FeatureWeight) -> str:
+    """What more of it does; for a rank, which is best where it is lowest, the other way round."""
+    if one.direction is None:
+        return "the same throughout"
+    towards = -one.direction if WORDINGS[one.name].unit == "rank" else one.direction
+    better = "the better the rank" if WORDINGS[one.name].unit == "rank" else "the more"
+    if abs(towards) < 0.3:
+        return "now up, now down"
+    return f"{better}, the {'higher' if towards > 0 else 'lower'}"
+
+
+# -- the untrained one -----------------------------------------------------------------------------
+
+
+def _structure() -> None:
+    st.markdown("### What structure goes by")
+    st.markdown(
+        "Fixed weights, set by hand and the same for everybody. A sentence's score is the sum of what these add; picks "
+        "are then chosen so that they do not repeat each other, as those of the trained ranker are."
+    )
+    names = list(dict.fromkeys([*WEIGHTS["all"], *WEIGHTS["results"]]))
+    table(
+        (
+            Column("feature", "What it looks at"),
+            Column("unit", "Counts per"),
+            *(
+                Column(focus, title, "number", "Added to the score", digits=1, signed=True)
+                for focus, title in _FOCUSES.items()
+            ),
+        ),
+        [
+            Row(
+                name,
+                (
+                    WORDINGS[name].label,
+                    _UNITS[WORDINGS[name].unit],
+                    WEIGHTS["all"].get(name),
+                    WEIGHTS["results"].get(name),
+                ),
+                muted=True,
+            )
+            for name in names
+        ],
+        key="structure-weights",
+        action="none",
+        caption="The fixed weights of structure",
+    )
+    st.button("Try it on an instance", on_click=open_later, args=("browse", {"r": "structure"}))

@@ -1,0 +1,271 @@
+"""The session's server and key: chosen, tried, and handed to whatever asks. A key is kept for the session only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from components.app.state import flash, keep, kept, kept_optional_widget, kept_widget, secret_widget
+from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError, SettingError
+from evidencebench_core.llm import LLM, Connection, connection_from_environment, has_model
+
+__all__ = [
+    "Tried",
+    "address_text",
+    "checked_address",
+    "draw_server",
+    "known_models",
+    "session_connection",
+    "session_model",
+    "tried",
+    "unlisted_text",
+    "was_tried",
+]
+
+COMMON: Final = {
+    "OpenAI": "https://api.openai.com/v1",
+    "Ollama": "http://localhost:11434/v1",
+    "vLLM": "http://localhost:8000/v1",
+    "llama.cpp": "http://localhost:8080/v1",
+}
+"""Where servers are found unless they were told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of trying a connection: one line, and the models that the server lists."""
+
+    ok: bool
+    line: str
+    models: tuple[str, ...] = ()
+
+
+def session_connection() -> Connection:
+    """The server and key of this session: what was typed, else those of the environment.
+
+    The environment's key goes to the environment's server only, and a typed one to the server that it was
+    typed for: who names another server gets no key that is not theirs.
+    """
+    environment = connection_from_environment()
+    base_url = kept("llm.server")
+    if not base_url:
+        return Connection(environment.base_url, kept(_key_name(environment)) or environment.api_key)
+    connection = Connection(base_url)
+    same = connection.address == environment.address
+    key = kept(_key_name(connection)) or (environment.api_key if same else None)
+    return Connection(environment.base_url if same else base_url, key or None)
+
+
+def session_model() -> str:
+    """The model chosen in this session; empty if there is none yet."""
+    return kept("llm.model")
+
+
+def known_models() -> tuple[str, ...]:
+    """What the server has listed when it was tried; empty if it was not, or has no list."""
+    return tuple(filter(None, kept(f"llm.models.{session_connection().address}").split("\n")))
+
+
+def unlisted_text(model: str) -> str:
+    """A warning, as Markdown, where the server has listed its models and this is none; empty otherwise.
+
+    Some servers answer any name with the model that they have (llama-cpp-python does).
+    """
+    models = known_models()
+    if not model or not models or has_model(models, model):
+        return ""
+    return (
+        f"The server does not list {literal(model)}, but {literal(', '.join(models[:3]))}"
+        f"{', …' * (len(models) > 3)}: it may refuse, or answer with another model under that name."
+    )
+
+
+def checked_address(text: str) -> str:
+    """A server's address as it was typed, without spaces around; empty for the environment's.
+
+    Raises
+    ------
+    SettingError
+        If it is no address, or holds a password.
+    """
+    text = text.strip()
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        whole = whole and text.isascii() and text.isprintable() and not set(text) & set(' `<>"')
+    except ValueError:
+        whole = False
+    if not whole:
+        raise SettingError(
+            "address of the server", "is no web address", "It looks like http://localhost:8000/v1."
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise SettingError(
+            "address of the server", "holds more than the address", "Type the key into its own field."
+        )
+    return text
+
+
+def address_text(connection: Connection) -> str:
+    """The server's address as Markdown that is no link."""
+    address = connection.address
+    return literal(address) if "`" in address else f"`{address}`"
+
+
+def tried(connection: Connection, model: str) -> Tried:
+    """Ask a server for its models and, if one is chosen, for one word."""
+    llm = LLM(connection)
+    try:
+        models = llm.models()
+        listed = f"{len(models):,} model{'' if len(models) == 1 else 's'} listed"
+        if not models:
+            listed = "it has no list of models"
+        if not model:
+            return Tried(True, f"The server is there: {listed}. Choose one, then try again.", models)
+        answer = llm.try_out(model)
+    except EvidenceBenchError as error:
+        return Tried(False, str(error))
+    unlisted = ""
+    if models and not has_model(models, model):
+        unlisted = ", though it is not in the list, so another model may have answered under that name"
+    return Tried(
+        True,
+        f"The server is there: {listed}; {model} answered in {answer.seconds:.1f} s{unlisted}.",
+        models,
+    )
+
+
+def draw_server() -> None:
+    """Address, key and model, and the button that tries them."""
+    left, right = st.columns(2)
+    with left:
+        _address()
+    with right:
+        _key()
+    connection = session_connection()
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        _model()
+    with right:
+        clicked = st.button("Try the connection", type="primary")
+    if clicked:
+        with st.spinner("Asking the server …", show_time=True):
+            found = tried(connection, session_model())
+        keep(_tried_key(connection), "\n".join(("ok" if found.ok else "no", session_model(), found.line)))
+        if found.models:
+            keep(f"llm.models.{connection.address}", "\n".join(found.models))
+        st.rerun()
+    _tell_tried(connection)
+
+
+def was_tried() -> bool:
+    """Whether the session's server answered when it was tried, whatever the model."""
+    return kept(_tried_key(session_connection())).startswith("ok")
+
+
+def _tell_tried(connection: Connection) -> None:
+    state, _, rest = kept(_tried_key(connection)).partition("\n")
+    model, _, line = rest.partition("\n")
+    if not state:
+        return
+    if state == "ok" and model != session_model():
+        chosen = literal(session_model())
+        st.success(
+            f"The server is there. Try once more to see whether {chosen} answers: it is asked for one word."
+            if chosen
+            else "The server is there. Choose a model."
+        )
+    else:
+        (st.success if state == "ok" else st.error)(literal(line))
+
+
+def _address() -> None:
+    def read(text: str) -> str:
+        try:
+            return checked_address(text)
+        except SettingError as error:
+            flash(literal(str(error)))
+            return kept("llm.server")
+
+    environment = connection_from_environment()
+    st.text_input(
+        "Address of the server (base URL)",
+        placeholder=environment.address,
+        help="Any server that speaks the OpenAI protocol. Empty: OPENAI_BASE_URL as the app was started with, "
+        "else OpenAI.",
+        **kept_widget("llm.server", read=read),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Usual addresses:", width="content")
+        for name, address in COMMON.items():
+            st.button(
+                name, key=f"llm.common.{name}", type="tertiary", on_click=keep, args=("llm.server", address)
+            )
+
+
+def _key() -> None:
+    def take(text: str) -> None:
+        connection, text = session_connection(), text.strip()
+        if not (text.isascii() and text.isprintable() and " " not in text):
+            flash("A key has no spaces, and only letters, digits and signs of ASCII. It was not taken.")
+        elif text:
+            keep(_key_name(connection), text)
+            keep(_tried_key(connection), "")
+
+    connection = session_connection()
+    name = _key_name(connection)
+
+    st.text_input(
+        "Key",
+        type="password",
+        placeholder="none needed by local servers",
+        autocomplete="off",
+        help="Kept in the memory of this session for this one server, until you close the tab or forget it. "
+        "It is written nowhere and never sent back to the browser.",
+        **secret_widget("llm.key", take),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if kept(name):
+            st.caption(f"A key for {address_text(connection)} is kept for this session.")
+            st.button("Forget it", type="tertiary", on_click=keep, args=(name, ""))
+        elif connection.api_key:
+            st.caption("The key of the environment (OPENAI_API_KEY) is used.")
+        else:
+            st.caption(f"No key for {address_text(connection)}.")
+
+
+def _model() -> None:
+    """From the server's list, or typed where it has none."""
+    models = known_models()
+    chosen = session_model()
+    if not models:
+        st.text_input(
+            "Model",
+            placeholder="as the server calls it",
+            help="Try the connection to choose from the server's list, if it has one.",
+            **kept_widget("llm.model", read=str.strip),
+        )
+        return
+    options = list(models) if not chosen or chosen in models else [chosen, *models]
+    st.selectbox(
+        "Model",
+        options,
+        index=None,
+        placeholder="Choose, or type another",
+        accept_new_options=True,
+        **kept_optional_widget("llm.model"),
+    )
+
+
+def _tried_key(connection: Connection) -> str:
+    return f"llm.tried.{connection.address}"
+
+
+def _key_name(connection: Connection) -> str:
+    return f"llm.key.{connection.address}"

@@ -1,0 +1,149 @@
+"""Ways to bring a paper: a file, its text, a number at Europe PMC, one of our samples, one that was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.jobs import Job
+from components.app.state import PageState, keep, kept
+from components.paper.keeping import draw_kept
+from components.paper.question import LONGEST
+from components.paper.reading_job import draw_progress, reading_job, start_fetching, start_reading
+from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError
+
+__all__ = ["draw_bring", "open_paper"]
+
+_TYPES: Final = ["pdf", "docx", "xml", "nxml", "json", "txt", "text", "md", "markdown"]
+_LAST_UPLOAD: Final = "own-paper.upload"
+_MIB: Final = 1024 * 1024
+OF_ONE_PAPER: Final = ("h", "h0", "sentence", "system")
+
+
+def open_paper(state: PageState, ref: str | None, **others: str) -> None:
+    """Go to a paper (``None``: to the ways to bring one), and let go of what belonged to another."""
+    state.put(**{**dict.fromkeys(OF_ONE_PAPER), **others, "paper": ref})
+
+
+def draw_bring(state: PageState) -> None:
+    """The page without a paper."""
+    st.title("Your paper")
+    st.markdown(
+        "Bring any paper and write a hypothesis. The sentences that bear on it are marked where they stand, and "
+        "you can check each in its context, compare retrievers, and take a page of it away."
+    )
+    job = reading_job()
+    if job is not None and not job.status.ended:
+        draw_progress(job)
+        return
+    _how_it_ended(job)
+    left, right = st.columns([58, 42], gap="large")
+    with left:
+        st.markdown("#### 1. The paper")
+        file, text, fetched, sample = st.tabs(["Upload", "Paste text", "Europe PMC", "Sample"])
+        with file:
+            _upload()
+        with text:
+            _paste()
+        with fetched:
+            _fetch()
+        with sample:
+            _samples(state)
+    with right:
+        st.markdown("#### 2. The hypothesis")
+        st.text_area(
+            "What should the paper be searched for?",
+            height=130,
+            max_chars=LONGEST,
+            placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
+            help="One claim in one sentence works best. You can also write it once the paper is open.",
+            **state.widget("h", state["h"][:LONGEST], lambda words: " ".join(words.split())),
+        )
+        st.caption(
+            "Nothing is kept before you keep it: until then the paper is in this server's memory only, and it is "
+            "read on this machine."
+        )
+    draw_kept(state)
+
+
+def _how_it_ended(job: Job | None) -> None:
+    if job is None:
+        return
+    if job.status.state == "failed":
+        st.error(literal(job.status.note, 600))
+    elif job.status.state == "cancelled":
+        st.info("Reading was cancelled, and nothing was kept.")
+
+
+def _upload() -> None:
+    limit = resources.paper_limits().max_bytes // _MIB
+    upload = st.file_uploader(
+        f"PDF with a text layer, Word (DOCX), JATS or BioC, Markdown or text, up to {limit} MiB",
+        type=_TYPES,
+        max_upload_size=min(limit, int(st.get_option("server.maxUploadSize"))),
+        key="own-paper-file",
+    )
+    if upload is not None and upload.file_id != kept(_LAST_UPLOAD):
+        keep(_LAST_UPLOAD, upload.file_id)
+        _begun(
+            lambda: start_reading(upload.getvalue(), _file_name(upload.name), given=_file_name(upload.name))
+        )
+    st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
+
+
+def _file_name(name: str) -> str:
+    """What the upload is called: the last part of what the browser said, for people only."""
+    return name.replace("\\", "/").rsplit("/", 1)[-1][:200] or "upload"
+
+
+def _paste() -> None:
+    text = st.text_area(
+        "Text of the paper",
+        height=200,
+        key="own-paper-text",
+        placeholder="Title\n\nAbstract\nFirst sentence …\n\n1. Introduction\n…",
+        help="Empty lines part paragraphs. Headings on lines of their own, or as in Markdown (# Methods), are "
+        "recognised; so is an abstract under the heading Abstract.",
+    )
+    if st.button("Read the text", key="own-paper-read-text"):
+        if not text.strip():
+            st.warning("Paste the text of a paper above first.")
+            return
+        _begun(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text"))
+
+
+def _fetch() -> None:
+    reference = st.text_input(
+        "PMC id, PubMed id or DOI",
+        placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
+        key="own-paper-reference",
+    )
+    if st.button("Fetch it", key="own-paper-fetch"):
+        _begun(lambda: start_fetching(reference))
+    st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
+
+
+def _samples(state: PageState) -> None:
+    st.markdown("Six study reports of ours, each with a hypothesis. Invented, and marked so.")
+    for ref, opened in resources.sample_papers().items():
+        if st.button(
+            f"**{literal(opened.name.removeprefix('Sample: ').capitalize())}.** {literal(opened.hypothesis)}",
+            key=f"sample.{ref}",
+            width="stretch",
+        ):
+            open_paper(state, ref)
+            st.rerun()
+
+
+def _begun(start: Callable[[], None]) -> None:
+    """Start reading, or say why not."""
+    try:
+        start()
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+        return
+    st.rerun()

@@ -1,0 +1,112 @@
+"""Keeping a paper in the store, and the list of those that were kept."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState, flash
+from components.paper.opened import OpenPaper
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, TableEvent, table
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.papers.own import OwnPaper
+
+__all__ = ["draw_keep", "draw_kept", "keep_hypothesis"]
+
+_COLUMNS: Final = (
+    Column("name", "Kept paper", "title"),
+    Column("hypothesis", "Hypothesis"),
+    Column("n", "Sentences", "number"),
+    Column("when", "Kept on"),
+)
+
+
+def draw_keep(state: PageState, opened: OpenPaper) -> None:
+    """For a paper in memory: keep it; for a kept one: another name, or away with it."""
+    if opened.origin == "kept":
+        with st.popover("Kept", key=f"kept.{opened.ref}"):
+            _rename(opened)
+            _remove(state, opened)
+        return
+    kind: Literal["primary", "secondary"] = "primary" if opened.origin == "memory" else "secondary"
+    with st.popover("Keep this paper", type=kind, key=f"keep.{opened.ref}"):
+        st.markdown("Into the store of this machine, with its hypothesis. It then has a link.")
+        name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
+        if st.button("Keep", type="primary", key="keep-paper"):
+            own = resources.own_papers().save(opened.paper, name.strip(), state["h"] or opened.hypothesis)
+            resources.open_papers().drop(opened.ref)
+            state.put(paper=str(own.id))
+            flash(f"Kept as {literal(own.name, 80)}.")
+            st.rerun()
+
+
+def _rename(opened: OpenPaper) -> None:
+    name = st.text_input("Name", value=opened.name, max_chars=200, key=f"rename.{opened.ref}")
+    if st.button("Rename", key="rename-paper"):
+        try:
+            resources.own_papers().rename(int(opened.ref), name)
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+            return
+        st.rerun()
+
+
+def _remove(state: PageState, opened: OpenPaper) -> None:
+    sure = st.checkbox(
+        "Remove it, with all that was marked in it",
+        help="Its links end too. It cannot be undone.",
+        key=f"sure.{opened.ref}",
+    )
+    if sure and st.button("Remove this paper", key="remove-paper"):
+        resources.own_papers().remove(int(opened.ref))
+        flash("The paper was removed.")
+        state.put(paper=None, h=None, h0=None, sentence=None, system=None)
+        st.rerun()
+
+
+def keep_hypothesis(opened: OpenPaper, hypothesis: str) -> None:
+    """A button that keeps another hypothesis with a kept paper; nothing where it is the kept one."""
+    is_other = opened.origin == "kept" and hypothesis and hypothesis != opened.hypothesis
+    if is_other and st.button("Keep this hypothesis", help="The paper then opens with it."):
+        resources.own_papers().set_hypothesis(int(opened.ref), hypothesis)
+        st.rerun()
+
+
+def draw_kept(state: PageState) -> None:
+    """The kept papers, the newest first; a click opens one."""
+    papers = resources.own_papers().all()
+    if not papers:
+        return
+    st.markdown("#### Kept papers")
+
+    def opened(event: TableEvent) -> None:
+        if event.kind == "open":
+            state.put(paper=event.value, h=None, h0=None, sentence=None, system=None)
+
+    table(
+        _COLUMNS,
+        [_row(own) for own in papers],
+        key="kept-papers",
+        on_event=opened,
+        caption="Papers in the store; a click opens one",
+        height=480,
+    )
+
+
+def _row(own: OwnPaper) -> Row:
+    return Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, own.added_at[:10]))
+
+
+def found_paper(ref: str) -> OpenPaper | None:
+    """The paper that an address names; ``None`` where there is none any more."""
+    if ref in resources.sample_papers():
+        return resources.sample_papers()[ref]
+    if ref.isascii() and ref.isdigit() and len(ref) < 15:
+        try:
+            return resources.own_paper(int(ref))
+        except EvidenceBenchError:
+            return None
+    return resources.open_papers().get(ref)

@@ -1,0 +1,170 @@
+"""What can be taken away: a report, the picks as CSV and JSON, and what to cite."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from components.paper.opened import OpenPaper
+from components.paper.reasons import explanations
+from components.widgets.retriever_picker import Choice
+from evidencebench_core.export import Answer, bibtex, entries_for, report_html, report_of, versions, write_csv
+from evidencebench_core.export.tables import places_and_scores
+from evidencebench_core.retrievers import Retrieval, full_settings
+from evidencebench_core.tasks import task_named
+
+__all__ = ["draw_downloads", "file_stem", "picks_as_csv", "picks_as_json", "references", "report_page"]
+
+
+def draw_downloads(
+    opened: OpenPaper,
+    hypothesis: str,
+    budget: int,
+    choices: Sequence[Choice],
+    answers: Mapping[str, Retrieval],
+    active: int,
+) -> None:
+    """The buttons; each file is made when it is asked for."""
+    label = list(answers)[active]
+    choice = next(choice for choice in choices if choice.label == label)
+    answered = [choice for choice in choices if choice.label in answers]
+    stem = file_stem(opened)
+    with st.container(horizontal=True):
+        st.download_button(
+            "Report (HTML)",
+            lambda: report_page(opened, hypothesis, budget, choice, answers[label]),
+            f"{stem}.html",
+            "text/html",
+            on_click="ignore",
+            help="One file to read, send and print, with the picks of the retriever shown and the marked paper.",
+        )
+        st.download_button(
+            "CSV",
+            lambda: picks_as_csv(opened, hypothesis, budget, answers),
+            f"{stem}.csv",
+            "text/csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "JSON",
+            lambda: picks_as_json(opened, hypothesis, budget, answered, answers),
+            f"{stem}.json",
+            "application/json",
+            on_click="ignore",
+        )
+        st.download_button(
+            "BibTeX",
+            lambda: references(answered),
+            f"{stem}.bib",
+            "application/x-bibtex",
+            on_click="ignore",
+            help="What was used: the benchmark, the retrievers, this program.",
+        )
+
+
+def file_stem(opened: OpenPaper) -> str:
+    """A harmless file name made of the paper's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", f"evidence {opened.title}").strip("-").lower()[:60]
+
+
+def report_page(
+    opened: OpenPaper,
+    hypothesis: str,
+    budget: int,
+    choice: Choice,
+    retrieval: Retrieval,
+    plain: bool = False,
+    at: datetime | None = None,
+) -> str:
+    """The report of one retriever's picks, as a page whole in itself."""
+    moment = datetime.now(UTC) if at is None else at
+    report = report_of(
+        opened.instance(hypothesis),
+        retrieval,
+        title=opened.title,
+        paper_id=opened.paper.paper_id,
+        source="" if opened.name == opened.title else opened.name,
+        retriever=choice.label,
+        settings=full_settings(choice.name, choice.settings),
+        budget=budget,
+        left_out=opened.paper.left_out,
+        notes=opened.paper.notes,
+        explanations=explanations(retrieval),
+        command=_command(opened, hypothesis, budget, choice),
+        created_at=moment.isoformat(timespec="minutes"),
+        versions=versions(),
+    )
+    return report_html(report, plain)
+
+
+def _command(opened: OpenPaper, hypothesis: str, budget: int, choice: Choice) -> str:
+    words = ["find", opened.given or "PAPER", "--hypothesis", hypothesis, "--k", str(budget)]
+    words += ["--retriever", choice.name]
+    for key, value in choice.settings.items():
+        text = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        words += ["--set", f"{key}={text}"]
+    return "evidencebench " + shlex.join(words)
+
+
+def picks_as_csv(opened: OpenPaper, hypothesis: str, budget: int, answers: Mapping[str, Retrieval]) -> str:
+    """One line a pick, retriever after retriever, as run exports have it."""
+    stream, instance = io.StringIO(newline=""), opened.instance(hypothesis)
+    for number, (label, retrieval) in enumerate(answers.items()):
+        answer = Answer(opened.title, instance.evidence, retrieval, instance=instance)
+        write_csv([answer], task_named(f"er@{budget}"), stream, label, header=number == 0)
+    return stream.getvalue()
+
+
+def picks_as_json(
+    opened: OpenPaper,
+    hypothesis: str,
+    budget: int,
+    choices: Sequence[Choice],
+    answers: Mapping[str, Retrieval],
+) -> str:
+    """The paper's facts, the hypothesis, and the picks of every retriever with text and section."""
+    facts = opened.paper.as_dict()
+    n_sentences = len(facts.pop("sentences"))
+    del facts["sentence_types"]
+    document = {
+        "hypothesis": hypothesis,
+        "k": budget,
+        "paper": {**facts, "name": opened.name, "n_sentences": n_sentences},
+        "answers": [_answer(opened, choice, answers[choice.label]) for choice in choices],
+        "versions": versions(),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _answer(opened: OpenPaper, choice: Choice, retrieval: Retrieval) -> dict[str, Any]:
+    rank, score = places_and_scores(retrieval)
+    why, paper = explanations(retrieval), opened.paper
+    picks = []
+    for index in retrieval.selection:
+        pick = {"sentence": index, "text": paper.sentences[index], "section": paper.sections[index]}
+        pick |= {"rank": rank.get(index), "score": score.get(index)}
+        picks.append(pick | ({"why": why[index]} if index in why else {}))
+    settings = full_settings(choice.name, choice.settings)
+    return {
+        "retriever": choice.name,
+        "settings": settings,
+        "seconds": retrieval.seconds,
+        "picks": picks,
+    }
+
+
+def references(choices: Sequence[Choice]) -> str:
+    """BibTeX of what the retrievers make use of."""
+    entries = [
+        entry
+        for choice in choices
+        for entry in entries_for(choice.name, full_settings(choice.name, choice.settings))
+    ]
+    return bibtex(entries)

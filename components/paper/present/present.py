@@ -1,0 +1,127 @@
+"""One paper before an audience: no settings, no jargon, the sentences where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import streamlit as st
+
+from components.app.state import PageState
+from components.paper.answers import answers_to
+from components.paper.opened import OpenPaper
+from components.paper.out import file_stem, report_page
+from components.paper.picks_list import picks_list, picks_of
+from components.paper.present.print_page import print_button
+from components.paper.question import LONGEST, asked_hypothesis
+from components.paper.reasons import explanations
+from components.paper.working import budget_of, draw_reader
+from components.widgets.copy_link import copy_link
+from components.widgets.markdown import literal
+from components.widgets.retriever_picker import Choice
+from evidencebench_core.retrievers import Retrieval
+
+__all__ = ["draw_presenting"]
+
+_STYLE: Final = Path(__file__).parent / "present.css"
+_MOST: Final = 30
+_HOW: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bm25": "by the words that they share with the statement",
+        "dense": "by how close they come to the statement in meaning",
+        "hybrid": "by the words that they share with the statement, and by how close they come to it in meaning",
+        "structure": "by where they stand in the paper, what they look like, and how close they come to the statement",
+        "evidence-ranker": "by a program that learnt from sentences that experts marked as evidence in other papers",
+        "llm": "by a language model that read the paper",
+        "embeddings": "by how close they come to the statement in meaning",
+        "lead": "in the order of the paper, whatever the statement",
+        "random": "at random, whatever the statement",
+    }
+)
+_NOTICE: Final = (
+    "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are "
+    "none. Read the paper before you rely on it. This is no medical advice."
+)
+
+
+def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, ...]) -> None:
+    """The whole page; of several retrievers the one that is marked on the working page is asked."""
+    st.html(_STYLE)
+    st.markdown(f"## {literal(opened.title, 300)}")
+    for note in opened.paper.notes:
+        if "synthetic" in note:
+            st.caption(literal(note, 300))
+    question, many = st.columns([3, 1], gap="medium", vertical_alignment="bottom")
+    with question:
+        asked = asked_hypothesis(state, opened)
+        st.text_area(
+            "What would you like to check in this paper?",
+            height=100,
+            max_chars=LONGEST,
+            placeholder="Type a statement, such as: Night work increases the risk of diabetes.",
+            **state.widget("h", asked, lambda words: " ".join(words.split()), part="plain", reset=("h0",)),
+        )
+    with many:
+        budget = min(budget_of(state), _MOST)
+        st.slider("Sentences to show", 1, _MOST, **state.widget("k", budget, lambda k: k, part="plain"))
+        st.button("Show the sentences", type="primary", width="stretch")
+    chosen = choices[min(state.number("system") or 0, len(choices) - 1) :][:1]
+    answers, _ = answers_to(opened, chosen, asked, budget, plain=True) if asked else ({}, {})
+    paper, side = st.columns([55, 45], gap="medium")
+    with paper, st.container(key="paper-stays-in-sight"):
+        draw_reader(state, opened, answers, 0 if answers else None, plain=True)
+    with side:
+        _found(state, opened, asked, budget, chosen, answers)
+    if not answers:
+        st.caption(_NOTICE)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if opened.origin != "memory":
+            copy_link(state.link("paper", "k", "r"), "Copy link to this page")
+        if st.button("Leave presenter mode", type="tertiary"):
+            state.put(present=None)
+            st.rerun()
+
+
+def _found(
+    state: PageState,
+    opened: OpenPaper,
+    asked: str,
+    budget: int,
+    chosen: tuple[Choice, ...],
+    answers: Mapping[str, Retrieval],
+) -> None:
+    if not answers:
+        if not asked:
+            st.info("Type a statement above. The sentences that bear on it are then marked in the paper.")
+        return
+    (choice,) = chosen
+    retrieval = answers[choice.label]
+    n_picks = len(retrieval.selection)
+    st.markdown(f"### {_counted(n_picks)}")
+    st.caption(f"Chosen {_HOW.get(choice.name, 'by a computer program')}. {_NOTICE}")
+    why = {
+        index: text.replace("the hypothesis", "the statement")
+        for index, text in explanations(retrieval).items()
+    }
+    picks_list(
+        picks_of(opened.paper, retrieval, why, {}),
+        key="plain-picks",
+        on_pick=lambda index: state.put(sentence=index),
+        selected=state.number("sentence"),
+        plain=True,
+        empty="No sentence was found.",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page = report_page(opened, asked, budget, choice, retrieval, plain=True)
+        print_button(page)
+        st.download_button(
+            "Save as a page", page, f"{file_stem(opened)}.html", "text/html", on_click="ignore"
+        )
+
+
+def _counted(n_picks: int) -> str:
+    if n_picks == 1:
+        return "The sentence to read first"
+    return f"The {n_picks:,} sentences to read first" if n_picks else "No sentence was found"

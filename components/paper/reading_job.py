@@ -1,0 +1,141 @@
+"""Reading a paper off the app's thread: one job a session, which can be watched and cancelled."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeVar
+
+import streamlit as st
+
+from components.app import resources
+from components.app.jobs import Job, JobCancelled, JobContext
+from components.app.page import guarded_part
+from components.app.state import keep, kept
+from components.paper.opened import OpenPaper, new_ref
+from components.widgets.markdown import literal
+from evidencebench_core.papers import PaperKind, read_paper_apart
+
+__all__ = ["draw_progress", "forget_job", "reading_job", "start_fetching", "start_reading"]
+
+_Made = TypeVar("_Made")
+
+JOB_KIND: Final = "own-paper"
+_CURRENT: Final = "own-paper.job"  # the job of this session, by its subject, which is the paper's ref
+_PATIENCE: Final = 0.05  # seconds between two looks at whether it was cancelled, or has ended
+_TICK: Final = 1.0  # seconds between two drawings
+
+
+def reading_job() -> Job | None:
+    """The job that this session started last and has not taken the paper of."""
+    subject = kept(_CURRENT)
+    jobs = resources.jobs().jobs(JOB_KIND) if subject else ()
+    return next((job for job in jobs if job.subject == subject), None)
+
+
+def forget_job() -> None:
+    """Take the session's job off the board."""
+    job = reading_job()
+    if job is not None:
+        resources.jobs().dismiss(job)
+    keep(_CURRENT, "")
+
+
+def start_reading(content: bytes, name: str, kind: PaperKind | None = None, given: str = "") -> None:
+    """Read a file's bytes in a process of their own."""
+
+    def paper(job: JobContext) -> OpenPaper:
+        began = time.monotonic()
+        read = _interruptible(lambda: read_paper_apart(content, name, kind, resources.paper_limits()), job)
+        return OpenPaper("", read, name, given=given, seconds=time.monotonic() - began)
+
+    _start(name, f"Reading {name}", paper)
+
+
+def start_fetching(reference: str) -> None:
+    """Fetch a paper from Europe PMC, and read it."""
+    from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
+
+    wanted = str(reference_of(reference))  # what is none is told at once
+
+    def paper(job: JobContext) -> OpenPaper:
+        began = time.monotonic()
+        job.report(0, 0, "Asking Europe PMC")
+        fetched = _interruptible(lambda: fetched_paper(reference, limits=resources.paper_limits()), job)
+        job.report(0, 0, "Reading what came")
+        limits = resources.paper_limits()
+        read = _interruptible(lambda: read_paper_apart(fetched.content, fetched.name, "jats", limits), job)
+        name = f"{fetched.name.removesuffix('.xml')} from Europe PMC"
+        return OpenPaper("", read, name, given=reference.strip(), seconds=time.monotonic() - began)
+
+    _start(wanted, f"Fetching {wanted}", paper)
+
+
+def _start(name: str, title: str, work: Callable[[JobContext], OpenPaper]) -> None:
+    forget_job()
+    ref, papers = new_ref(), resources.open_papers()
+
+    def read_and_put(job: JobContext) -> str:
+        opened = replace(work(job), ref=ref)
+        if not job.cancelled():
+            papers.put(opened)
+        return f"{name} was read."
+
+    keep(_CURRENT, ref)
+    resources.jobs().start(JOB_KIND, ref, title, read_and_put)
+
+
+def _interruptible(make: Callable[[], _Made], job: JobContext) -> _Made:
+    """What ``make`` makes, in a thread that a cancelled job does not wait for.
+
+    What it started is then left to its own bounds: a reading process has a few seconds, a fetch its timeout.
+    """
+    made: list[_Made] = []
+    failed: list[BaseException] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            made.append(make())
+        except BaseException as error:  # noqa: BLE001 - handed to the job's thread, which raises it
+            failed.append(error)
+        finally:
+            ended.set()
+
+    threading.Thread(target=run, name="reading", daemon=True).start()
+    while not ended.wait(_PATIENCE):
+        if job.cancelled():
+            raise JobCancelled
+    if failed:
+        raise failed[0]
+    return made[0]
+
+
+def draw_progress(job: Job) -> None:
+    """What it is doing, and a way to stop it; the page is drawn again as soon as it ends."""
+    st.fragment(_progress, run_every=_TICK)(job)
+
+
+@guarded_part()
+def _progress(job: Job) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        with st.container():
+            words = st.empty()
+        st.button("Cancel", key=f"cancel.{job.id}", on_click=job.cancel)
+    until = time.monotonic() + _TICK - _PATIENCE
+    while not job.status.ended and time.monotonic() < until:
+        # A look at the job costs next to nothing here, while every run of the fragment collects garbage.
+        words.markdown(_doing(job))
+        time.sleep(_PATIENCE)
+    if job.status.ended:
+        st.rerun()
+
+
+def _doing(job: Job) -> str:
+    note = f" {literal(job.status.note)}." if job.status.note else ""
+    return (
+        f"**{literal(job.title, 120)} …**{note} {time.monotonic() - job.started:.0f} s, and at most "
+        f"{resources.paper_limits().max_seconds:.0f} s to take it apart into sections and sentences."
+    )

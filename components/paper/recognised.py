@@ -1,0 +1,107 @@
+"""What was recognised in a paper, and ways to mend it before it is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState, flash
+from components.paper.mending import retitled, with_abstract, without_sentences
+from components.paper.opened import OpenPaper
+from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.export.report import left_out_text
+from evidencebench_core.papers import Paper, PaperKind
+
+__all__ = ["draw_recognised", "facts_line"]
+
+_KINDS: Final[Mapping[PaperKind, str]] = MappingProxyType(
+    {
+        "jats": "JATS XML",
+        "bioc-xml": "BioC XML",
+        "bioc-json": "BioC JSON",
+        "pdf": "PDF",
+        "docx": "Word document",
+        "text": "text",
+        "markdown": "Markdown",
+    }
+)
+_LISTED: Final = 60  # sections
+
+
+def facts_line(opened: OpenPaper) -> str:
+    """Sentences, headings, abstract, what was left out, and the importer's notes, as Markdown."""
+    types = Counter(opened.paper.sentence_types)
+    n_sentences = len(opened.paper.sentences)
+    n_headings, n_abstract = types["section_name"], types["abstract"]
+    parts = [
+        f"{n_sentences:,} sentence{'' if n_sentences == 1 else 's'}",
+        f"{n_headings:,} heading{'' if n_headings == 1 else 's'} among them",
+        f"{n_abstract:,} in the abstract" if n_abstract else "no abstract",
+    ]
+    if left_out := left_out_text(opened.paper.left_out):
+        parts.append(f"left out: {literal(left_out)}")
+    read = f"read from {_KINDS[opened.paper.kind]}"
+    if opened.origin != "sample":
+        parts.append(read if opened.seconds is None else f"{read} in {opened.seconds:.1f} s")
+    notes = "".join(f"  \n{literal(note, 400)}" for note in opened.paper.notes)
+    return " · ".join(parts) + notes
+
+
+def draw_recognised(state: PageState, opened: OpenPaper) -> None:
+    """Buttons that tell the sections, and that mend; `facts_line` has the rest."""
+    with st.popover("What was recognised"):
+        _sections(opened.paper)
+    if opened.origin == "memory":
+        with st.popover("Mend"):
+            _mend(state, opened)
+
+
+def _sections(paper: Paper) -> None:
+    """Headings with the number of sentences under each."""
+    st.markdown(f"**Title:** {literal(paper.title, 300) or 'none recognised'}")
+    counts: dict[str, int] = {}
+    for section, kind in zip(paper.sections, paper.sentence_types, strict=True):
+        if kind != "section_name":
+            counts[section] = counts.get(section, 0) + 1
+    lines = [
+        f"- {literal(section, 90) or 'before the first heading'}: {n:,}"
+        for section, n in list(counts.items())[:_LISTED]
+    ]
+    st.markdown("Sentences under each heading:\n\n" + "\n".join(lines))
+    if len(counts) > _LISTED:
+        st.caption(f"The first {_LISTED} of {len(counts):,} headings.")
+
+
+def _mend(state: PageState, opened: OpenPaper) -> None:
+    paper, last = opened.paper, len(opened.paper.sentences) - 1
+
+    def mended(make: Callable[[], Paper]) -> None:
+        try:
+            paper = make()
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+            return
+        resources.open_papers().put(replace(opened, paper=paper))
+        state.put(sentence=None)
+        flash("Mended.")
+        st.rerun()
+
+    title = st.text_input("Title", value=paper.title, max_chars=1000, key=f"mend-title.{opened.digest}")
+    if st.button("Set the title", key="mend-title"):
+        mended(lambda: retitled(paper, title))
+    st.caption("Sentences by their number in the margin, both included.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = st.number_input("From", 0, last, 0, key=f"mend-from.{opened.digest}", width=110)
+        until = st.number_input("to", 0, last, min(9, last), key=f"mend-to.{opened.digest}", width=110)
+    with st.container(horizontal=True):
+        if st.button("They are the abstract", key="mend-abstract"):
+            mended(lambda: with_abstract(paper, first, until))
+        if st.button("Take them out", key="mend-out", help="What is no text of the paper: a stray header."):
+            mended(lambda: without_sentences(paper, first, until))

@@ -1,0 +1,1 @@
+"""What any page may draw."""

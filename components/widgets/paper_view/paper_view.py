@@ -1,0 +1,109 @@
+"""Mounts the reader and takes its events; the drawing is done by ``reader.js``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, cast, get_args
+
+import streamlit as st
+
+from components.charts import palette
+from components.widgets.paper_view.data import PaperView, paper_key, view_data
+
+__all__ = ["EventKind", "PaperEvent", "event_from", "paper_view"]
+
+EventKind = Literal["sentence", "aspect", "system", "clear"]
+
+_HERE: Final = Path(__file__).parent
+_SCRIPTS: Final = ("draw.js", "minimap.js", "echo.js", "reader.js")  # one module, in this order
+_EVENT: Final = "event"
+
+
+@dataclass(frozen=True, slots=True)
+class PaperEvent:
+    """What the reader did, and how the page stands after it.
+
+    Attributes
+    ----------
+    kind : {"sentence", "aspect", "system", "clear"}
+        A sentence was selected or let go, an aspect pinned or let go, another system made the
+        active one, or everything let go (Esc).
+    sentence, aspect, system : int or None
+        Selected sentence, pinned aspect (its position) and active system now.
+    """
+
+    kind: EventKind
+    sentence: int | None
+    aspect: int | None
+    system: int | None
+
+
+_mount = st.components.v2.component(
+    "evidencebench_paper_view",
+    css=palette.css_variables(".reader", ".reader.dark") + (_HERE / "reader.css").read_text("utf-8"),
+    js="\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS),
+)
+
+
+def paper_view(
+    view: PaperView,
+    *,
+    key: str,
+    height: int = 720,
+    on_event: Callable[[PaperEvent], None] | None = None,
+) -> PaperEvent | None:
+    """Draw the reader.
+
+    The browser shows a click at once. To keep it, and to let the rest of the page know, put the
+    event's fields into the state that the next view is made of. ``on_event`` does so before the
+    script runs again, so that what stands above the reader sees it too.
+
+    Parameters
+    ----------
+    view : PaperView
+    key : str
+        One per place in the app. The same key with another paper draws that paper afresh.
+    height : int
+        In pixels; the paper scrolls inside.
+    on_event : callable, optional
+        Called with the event ahead of the next run of the script.
+
+    Returns
+    -------
+    PaperEvent or None
+        The event this run of the script answers to, if it was the reader's.
+    """
+
+    def tell() -> None:
+        event = event_from(_payload(st.session_state.get(key)), view)
+        if event is not None and on_event is not None:
+            on_event(event)
+
+    result = _mount(key=key, data=view_data(view, height), on_event_change=tell)
+    return event_from(_payload(result), view)
+
+
+def event_from(payload: object, view: PaperView) -> PaperEvent | None:
+    """The event a browser's message stands for; ``None`` where it is no event of this paper."""
+    if not isinstance(payload, Mapping) or payload.get("kind") not in get_args(EventKind):
+        return None
+    if payload.get("paper") != paper_key(view):
+        return None
+    sizes = {
+        "sentence": len(view.sentences),
+        "aspect": len(view.aspects),
+        "system": len(view.systems),
+    }
+    fields: dict[str, int | None] = {}
+    for name, size in sizes.items():
+        value = payload.get(name)
+        if value is not None and (type(value) is not int or not 0 <= value < size):
+            return None
+        fields[name] = value
+    return PaperEvent(cast("EventKind", payload["kind"]), **fields)
+
+
+def _payload(result: object) -> object:
+    return result.get(_EVENT) if isinstance(result, Mapping) else None

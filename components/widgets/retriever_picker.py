@@ -1,0 +1,226 @@
+"""Choosing up to three retrievers and their settings, and how a choice is written in a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState, flash
+from components.models.server import known_models, session_model
+from components.widgets.markdown import literal
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import prompt_names
+from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
+
+__all__ = [
+    "Choice",
+    "changed_settings",
+    "choices_from",
+    "choices_text",
+    "retriever_picker",
+    "settings_editor",
+]
+
+_SEPARATORS = ("~", ";")  # between choices, within a choice
+_MOST = 3  # as many as the reader can tell apart
+
+WidgetFor = Callable[[str, object], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A retriever with the settings that differ from its defaults."""
+
+    name: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """``bm25 k1=1.2``."""
+        return " ".join([self.name, *(f"{key}={_text(value)}" for key, value in self.settings.items())])
+
+
+def _text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+
+def choices_text(choices: Sequence[Choice]) -> str:
+    """``bm25;k1=1.2~dense``."""
+    between, within = _SEPARATORS
+    return between.join(
+        within.join([choice.name, *(f"{key}={_text(value)}" for key, value in choice.settings.items())])
+        for choice in choices
+    )
+
+
+def choices_from(text: str) -> tuple[Choice, ...]:
+    """The inverse of `choices_text`.
+
+    Raises
+    ------
+    SettingError
+        If a link names a retriever or a setting that there is none of.
+    """
+    between, within = _SEPARATORS
+    choices = []
+    for part in filter(None, text.split(between)):
+        name, *pairs = part.split(within)
+        given = dict(pair.partition("=")[::2] for pair in pairs)
+        choices.append(_choice(name, given))
+    return tuple(choices[:_MOST])
+
+
+def _choice(name: str, given: Mapping[str, object]) -> Choice:
+    return Choice(name, changed_settings(name, given))
+
+
+def changed_settings(name: str, given: Mapping[str, object]) -> dict[str, object]:
+    """The settings that differ from the retriever's defaults."""
+    full, defaults = full_settings(name, given), full_settings(name, {})
+    return {key: value for key, value in full.items() if value != defaults.get(key)}
+
+
+def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tuple[Choice, ...]:
+    """Pills for the retrievers, a popover for their settings; up to three are kept, in order.
+
+    Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
+    """
+    entries = {
+        name: entry
+        for name, entry in retriever_entries().items()
+        if entry.problem is None and (has_gold or not entry.sees_gold)
+    }
+    chosen = tuple(choice for choice in _readable(state[param]) if choice.name in entries)
+    by_name = {choice.name: choice for choice in chosen}
+
+    def read(names: Sequence[str]) -> str:
+        if len(names) > _MOST:
+            flash("Three retrievers at most: take one away first.")
+        return choices_text([by_name.get(name) or _new(name) for name in names][:_MOST])
+
+    def _new(name: str) -> Choice:
+        model = session_model() if entries[name].asks_server else ""
+        return Choice(name, {"model": model} if model else {})
+
+    st.pills(
+        "Retrievers (up to three)",
+        list(entries),
+        selection_mode="multi",
+        wrap=True,
+        help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
+        **state.widget(param, list(by_name), read),
+    )
+    with st.popover("Settings", disabled=not chosen):
+        for choice in chosen:
+            st.markdown(f"**{literal(choice.name)}**")
+            settings_editor(choice.name, choice.settings, _bound(state, param, chosen, choice))
+    return chosen
+
+
+def _readable(text: str) -> tuple[Choice, ...]:
+    """The choices in a link that can be read; what cannot is said."""
+    chosen: list[Choice] = []
+    for part in text.split(_SEPARATORS[0]):
+        try:
+            chosen += choices_from(part)
+        except SettingError as error:
+            st.warning(literal(str(error)))
+    return tuple(chosen[:_MOST])
+
+
+def _bound(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
+    """Widgets of a choice's settings that write the changed choices into the state."""
+
+    def widget(setting: str, value: object) -> dict[str, Any]:
+        spec = retriever_entries()[choice.name].settings.get(setting)
+
+        def read(new: object) -> str | None:
+            if new == "" and spec is not None and spec.default is None:
+                new = None
+            try:
+                changed = _choice(choice.name, {**choice.settings, setting: new})
+            except SettingError as error:
+                flash(literal(str(error)))
+                changed = choice
+            return choices_text([changed if other is choice else other for other in chosen])
+
+        return state.widget(param, value, read, part=f"{choice.name}.{setting}")
+
+    return widget
+
+
+def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -> dict[str, object]:
+    """One widget a setting; returns what they show. Draws a line of text where there are none.
+
+    Parameters
+    ----------
+    widget : callable
+        From a setting and its value to the ``key`` and ``on_change`` of its widget, which shows the
+        value that the session has under the key.
+    """
+    entry = retriever_entries()[name]
+    current = full_settings(name, given)
+    if not entry.settings:
+        st.caption("No settings.")
+    shown: dict[str, object] = {}
+    for setting, spec in entry.settings.items():
+        if spec.derived:
+            continue
+        known = _known(setting) if entry.asks_server else None
+        shown[setting] = (
+            _widget(setting, spec, current[setting], widget)
+            if known is None
+            else _known_widget(setting, spec, current[setting], widget, known)
+        )
+    return shown
+
+
+def _known(setting: str) -> tuple[str, ...] | None:
+    """What there is for a setting of a retriever that asks a server; ``None`` if that is not known."""
+    if setting == "model":
+        return known_models() or None
+    if setting in ("prompt", "final_prompt"):
+        return prompt_names()
+    if setting == "examples":
+        return tuple(info.name for info in resources.store().datasets())
+    return None
+
+
+def _known_widget(
+    name: str, spec: SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...]
+) -> object:
+    """To choose from what there is, or nothing; another model may be typed too."""
+    return st.selectbox(
+        name,
+        known if value is None or value in known else (str(value), *known),
+        index=None,
+        placeholder="the strategy's own" if name.endswith("prompt") else "none",
+        help=literal(spec.help),
+        accept_new_options=name == "model",
+        **widget(name, value),
+    )
+
+
+def _widget(name: str, spec: SettingSpec, value: Any, widget: WidgetFor) -> object:
+    help_text = literal(spec.help)
+    if spec.choices and spec.kind is tuple:
+        return tuple(st.multiselect(name, spec.choices, help=help_text, **widget(name, list(value or ()))))
+    if spec.choices:
+        return st.selectbox(name, spec.choices, help=help_text, **widget(name, value))
+    if spec.kind is bool:
+        return st.checkbox(name, help=help_text, **widget(name, bool(value)))
+    if spec.kind in (int, float):
+        cast = spec.kind
+        low = None if spec.minimum is None else cast(spec.minimum)
+        high = None if spec.maximum is None or spec.maximum > 1e9 else cast(spec.maximum)
+        step = 1 if cast is int else 0.05
+        shown = None if value is None else cast(value)
+        return st.number_input(
+            name, low, high, None, step, placeholder="none", help=help_text, **widget(name, shown)
+        )
+    text = st.text_input(name, help=help_text, **widget(name, "" if value is None else _text(value)))
+    return text.strip() or spec.default if spec.default is None else text

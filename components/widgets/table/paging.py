@@ -1,0 +1,59 @@
+"""A sorted list that is too long for one screen: fifty rows at a time, as the address says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from components.app.state import PageState
+from components.widgets.table.table import TableEvent
+
+__all__ = ["Paging", "paging", "put_sort"]
+
+ROWS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which of its pages a list shows; the state has it in ``page``.
+
+    Attributes
+    ----------
+    page, n_pages : int
+        From 1 on; a list without a row has one page.
+    """
+
+    page: int
+    n_pages: int
+
+    @property
+    def rows(self) -> slice:
+        """The rows of the page."""
+        return slice((self.page - 1) * ROWS, self.page * ROWS)
+
+    def draw(self, state: PageState) -> None:
+        """The buttons to the pages before and behind; nothing where there is one page only."""
+        if self.n_pages == 1:
+            return
+        with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
+            if st.button("Previous page", disabled=self.page == 1):
+                state.put(page=self.page - 1)
+                st.rerun()
+            st.caption(f"Page {self.page:,} of {self.n_pages:,}")
+            if st.button("Next page", disabled=self.page == self.n_pages):
+                state.put(page=self.page + 1)
+                st.rerun()
+
+
+def paging(state: PageState, n_rows: int) -> Paging:
+    """The page that the address asks for, or the nearest that there is."""
+    n_pages = max(1, -(-n_rows // ROWS))
+    return Paging(min(max(state.number("page") or 1, 1), n_pages), n_pages)
+
+
+def put_sort(state: PageState, event: TableEvent) -> None:
+    """Sort by the column that was clicked, the other way round if it is sorted by that already."""
+    flipped = state["sort"] == event.value and state["desc"] != "1"
+    state.put(sort=event.value, desc="1" if flipped else "", page=None)

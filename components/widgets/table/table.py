@@ -1,0 +1,197 @@
+"""A table of records: server-side sort by a click on a heading, open or tick a row, aspect chips.
+
+``st.dataframe`` sorts only the rows it was sent and selects by position; this table tells Python
+which *record* was meant. All text goes to the browser as data and is written as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import streamlit as st
+
+from components.charts.palette import css_variables
+
+__all__ = ["Cell", "Chip", "Column", "Interval", "Row", "TableEvent", "table", "table_data"]
+
+EventKind = Literal["open", "tick", "sort", "chip"]
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    kind : {"text", "title", "id", "number", "percent", "interval", "chips"}
+        How its cells are drawn: ``number`` and ``percent`` right-aligned with tabular figures,
+        ``title`` as the serif head of the record, ``id`` small and on one line.
+    help : str
+        Shown on hover over the heading.
+    digits : int
+        Decimals of a ``number``.
+    signed : bool
+        A plus before a positive ``number``.
+    """
+
+    key: str
+    label: str
+    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips"] = "text"
+    help: str = ""
+    sortable: bool = False
+    digits: int = 0
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A share with its interval, all from 0 to 1."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """Something small in a cell that can be clicked: a study aspect or a sentence.
+
+    Attributes
+    ----------
+    target : str
+        What a click sends back, such as ``"aspect:3"`` or ``"sentence:17"``.
+    number : int or None
+        0-based position of the aspect, which chooses its colour; ``None`` for a sentence.
+    filled : bool
+        False draws the aspect hollow: repeated, or missed.
+    """
+
+    target: str
+    label: str
+    number: int | None = None
+    title: str = ""
+    filled: bool = True
+
+
+Cell = str | int | float | None | Interval | tuple[Chip, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record: its id and one cell a column; a ``muted`` row can be neither opened nor ticked."""
+
+    id: str
+    cells: tuple[Cell, ...]
+    muted: bool = False
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvent:
+    """What the user did: ``open`` a record, ``tick`` it, ``sort`` by a column, click a ``chip``."""
+
+    kind: EventKind
+    value: str
+
+
+def table_data(  # noqa: PLR0913 - the whole table, by name
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    sort: str = "",
+    descending: bool = False,
+    action: Literal["none", "open", "tick"] = "open",
+    chosen: Sequence[str] = (),
+    caption: str = "",
+    empty: str = "",
+    height: int | None = None,
+) -> dict[str, Any]:
+    """The JSON-able data of a table (see `table` for the parameters)."""
+    for row in rows:
+        if len(row.cells) != len(columns):
+            raise ValueError(f"row {row.id!r} has {len(row.cells)} cells for {len(columns)} columns")
+    return {
+        "columns": [asdict(column) for column in columns],
+        "rows": [
+            {"id": row.id, "cells": [_cell(c) for c in row.cells], "muted": row.muted, "heading": row.heading}
+            for row in rows
+        ],
+        "sort": sort,
+        "descending": descending,
+        "action": action,
+        "chosen": list(chosen),
+        "caption": caption,
+        "empty": empty,
+        "height": height,
+    }
+
+
+def _cell(cell: Cell) -> Any:
+    if isinstance(cell, Interval):
+        return asdict(cell)
+    if isinstance(cell, tuple):
+        return [asdict(chip) for chip in cell]
+    return cell
+
+
+_component = st.components.v2.component(
+    "evidencebench_table",
+    html='<div class="table-root"></div>',
+    css=css_variables(".table-root", ".table-root.dark") + (_HERE / "table.css").read_text(encoding="utf-8"),
+    js=(_HERE / "table.js").read_text(encoding="utf-8"),
+)
+
+
+def table(
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    key: str,
+    on_event: Callable[[TableEvent], None] = lambda event: None,
+    **options: Any,
+) -> None:
+    """Draw a table; ``on_event`` hears what the user does with it before the page is drawn again.
+
+    Parameters
+    ----------
+    columns, rows
+        Every row has one cell a column.
+    key : str
+        Identity of the table on the page.
+    on_event : callable
+        Called with a `TableEvent`.
+    sort, descending
+        The column key the rows are sorted by (sorting itself is the caller's), for the arrow.
+    action : {"none", "open", "tick"}
+        What a click on a row means.
+    chosen : sequence of str
+        Ids of rows drawn as chosen.
+    caption : str
+        Read by screen readers; names the table.
+    empty : str
+        Shown instead of rows where there are none.
+    height : int or None
+        Pixels after which the table scrolls inside itself.
+    """
+
+    def tell() -> None:
+        state = st.session_state.get(key)
+        payload = state.get("event") if isinstance(state, Mapping) else None
+        event = event_from(payload)
+        if event is not None:
+            on_event(event)
+
+    _component(key=key, data=table_data(columns, rows, **options), on_event_change=tell)
+
+
+def event_from(payload: object) -> TableEvent | None:
+    """The event that a browser's message stands for; ``None`` where it is none of ours."""
+    if not isinstance(payload, Mapping) or payload.get("kind") not in get_args(EventKind):
+        return None
+    value = payload.get("value")
+    return TableEvent(payload["kind"], value) if isinstance(value, str) else None

@@ -1,0 +1,50 @@
+"""Choosing a task: the paper's five, or any K."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.app.state import PageState
+from components.widgets.markdown import literal
+from evidencebench_core.errors import SettingError
+from evidencebench_core.tasks import TASKS, Task, task_named
+
+__all__ = ["task_picker"]
+
+_ANY = {"er@k": "ER@K, K of your own", "result-er@k": "Result-ER@K, K of your own"}
+
+
+def task_picker(state: PageState, param: str = "task") -> Task:
+    """The task that the address names, with a picker to change it; an unknown one is said."""
+    try:
+        task = task_named(state[param])
+    except SettingError as error:
+        st.warning(literal(str(error)))
+        task = task_named(state.defaults[param])
+    titles = {name: known.title for name, known in TASKS.items()} | _ANY
+    any_k = "result-er@k" if task.focus == "results" else "er@k"
+    shown = task.name if task.name in TASKS else any_k
+
+    def read(option: str) -> str:
+        return option.replace("@k", "@8") if option in _ANY else option
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Task",
+            list(titles),
+            format_func=titles.__getitem__,
+            help="How many sentences may be picked, and whether all study aspects count or the result aspects "
+            "only. Optimal is the smallest number of sentences that cover them all, for each paper its own.",
+            **state.widget(param, shown, read),
+        )
+        if shown in _ANY and isinstance(task.budget, int):
+            prefix = shown.removesuffix("k")
+            st.number_input(
+                "K",
+                1,
+                max(1000, task.budget),
+                help="How many sentences may be picked",
+                width=120,
+                **state.widget(param, task.budget, lambda k: f"{prefix}{k}", part="k"),
+            )
+    return task

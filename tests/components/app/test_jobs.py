@@ -1,0 +1,102 @@
+"""Jobs: progress, cancel, failure, and that the same work is not started twice."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from components.app.jobs import Job, JobBoard, JobContext
+from evidencebench_core.errors import SettingError
+
+WAIT = 10.0
+
+
+def ended(job: Job) -> Job:
+    """The job once its thread is through."""
+    for thread in threading.enumerate():
+        if thread.name == f"job-{job.id}":
+            thread.join(WAIT)
+    assert job.status.ended
+    return job
+
+
+def test_a_job_reports_and_ends_with_its_note() -> None:
+    def work(job: JobContext) -> str:
+        job.report(1, 4, "first")
+        return "4 answers"
+
+    status = ended(JobBoard().start("run", "x", "title", work)).status
+    assert (status.state, status.note, status.done, status.total) == ("done", "4 answers", 1, 4)
+    assert status.seconds_remaining is None
+
+
+def test_cancel_is_seen_by_the_work_and_told() -> None:
+    at_work, may_look = threading.Event(), threading.Event()
+
+    def work(job: JobContext) -> str:
+        job.report(1, 2)
+        at_work.set()
+        may_look.wait(WAIT)
+        return "stopped" if job.cancelled() else "went on"
+
+    job = JobBoard().start("run", "x", "title", work)
+    at_work.wait(WAIT)
+    job.cancel()
+    assert job.status.state == "cancelling"
+    may_look.set()
+    assert (ended(job).status.state, job.status.note) == ("cancelled", "stopped")
+
+
+def test_the_same_work_is_not_started_twice_while_it_runs() -> None:
+    board, release = JobBoard(), threading.Event()
+
+    def work(_: JobContext) -> str:
+        release.wait(WAIT)
+        return ""
+
+    first = board.start("run", "x", "title", work)
+    assert board.start("run", "x", "title", work) is first
+    other = board.start("run", "y", "title", work)
+    release.set()
+    ended(first)
+    ended(other)
+    assert board.start("run", "x", "title", work) is not first
+
+
+def test_an_error_of_ours_is_the_note_and_a_bug_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def ours(_: JobContext) -> str:
+        raise SettingError("retriever bm25", "k1 cannot be 'x'", "Give a number.")
+
+    def bug(_: JobContext) -> str:
+        raise ZeroDivisionError
+
+    board = JobBoard()
+    failed = ended(board.start("run", "a", "A", ours)).status
+    assert (failed.state, failed.note) == ("failed", "retriever bm25: k1 cannot be 'x'. Give a number.")
+    assert "ZeroDivisionError" in ended(board.start("run", "b", "B", bug)).status.note
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_remaining_time_is_told_from_fresh_work_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("components.app.jobs.time.monotonic", lambda: now[0])
+    job = Job(1, "run", "x", "title", started=100.0)
+    context = JobContext(job)
+    context.report(90, 100)
+    assert job.status.seconds_remaining is None  # nothing done yet in this session
+    now[0] = 110.0
+    context.report(95, 100)
+    # 5 units in 10 s, 5 to go: 10 s
+    assert job.status.seconds_remaining == pytest.approx(10.0)
+    assert job.status.share == pytest.approx(0.95)
+
+
+def test_only_ended_jobs_can_be_dismissed() -> None:
+    board, release = JobBoard(), threading.Event()
+    job = board.start("run", "x", "title", lambda _: str(release.wait(WAIT)))
+    board.dismiss(job)
+    assert board.jobs("run") == (job,)
+    release.set()
+    board.dismiss(ended(job))
+    assert board.jobs() == ()

@@ -1,0 +1,54 @@
+"""Colours that stand out, in both themes."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from components.charts import palette
+from components.charts.palette import ASPECTS, DARK_PAGE, LIGHT_PAGE, MARKS, SYSTEMS, contrast
+
+CONFIG = Path(__file__).parents[3] / ".streamlit" / "config.toml"
+
+
+def test_contrast_of_known_pairs() -> None:
+    # WCAG 2: black on white is (1 + 0.05) / (0 + 0.05) = 21; #777777 on white is the well-known 4.48
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#ffffff", "#777777") == pytest.approx(4.48, abs=0.005)
+    assert contrast("#0072b2", "#0072b2") == 1
+
+
+@pytest.mark.parametrize("hue", [*MARKS.values(), *ASPECTS, *SYSTEMS])
+def test_every_colour_stands_out_from_the_page(hue: palette.Hue) -> None:
+    assert contrast(hue.light, LIGHT_PAGE) >= 3
+    assert contrast(hue.dark, DARK_PAGE) >= 3
+
+
+@pytest.mark.parametrize("name", ["picked", "both"])
+def test_ranks_can_be_read(name: str) -> None:
+    """The rank stands in the pick's colour on the page, or in the page's colour on the filled pill."""
+    assert contrast(MARKS[name].light, LIGHT_PAGE) >= 4.5
+    assert contrast(MARKS[name].dark, DARK_PAGE) >= 4.5
+
+
+def test_the_page_is_the_themes() -> None:
+    theme = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
+    assert (theme["light"]["backgroundColor"], theme["dark"]["backgroundColor"]) == (LIGHT_PAGE, DARK_PAGE)
+
+
+def test_colours_are_distinct_and_constant() -> None:
+    assert len({hue.light for hue in ASPECTS}) == len({hue.dark for hue in ASPECTS}) == 8
+    assert palette.aspect_hue(9) == ASPECTS[1]
+    assert palette.retriever_hue("bm25") != palette.retriever_hue("dense")
+    assert palette.retriever_hue("my-own") == palette.retriever_hue("my-own")
+
+
+def test_css_names_every_colour_in_both_themes() -> None:
+    css = palette.css_variables(".a", ".b")
+    light, dark = css.split(".b {")
+    for name, hue in MARKS.items():
+        assert f"--{name}: {hue.light};" in light
+        assert f"--{name}: {hue.dark};" in dark
+    assert "--aspect-7:" in dark

@@ -1,0 +1,82 @@
+"""Mending what was recognised."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+from components.paper.mending import BY_HAND, retitled, with_abstract, without_sentences
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Paper
+
+NOTES = ("No title was recognised.", "No abstract was recognised.", "The last page is empty.")
+
+
+def paper(title: str = "") -> Paper:
+    """Background | One. | Methods | Two. | Three., under a title where one is given."""
+    sentences = ("Background", "One.", "Methods", "Two.", "Three.")
+    types = ("section_name", "normal_paragraph", "section_name", "normal_paragraph", "normal_paragraph")
+    head = (title,) if title else ()
+    return Paper(
+        "p",
+        title,
+        head + sentences,
+        (("section_name",) if title else ()) + types,
+        "pdf",
+        MappingProxyType({"tables": 2}),
+        NOTES[2:] if title else NOTES,
+    )
+
+
+def test_a_title_is_put_first_and_its_note_goes() -> None:
+    mended = retitled(paper(), "  A \u202etitle ")
+    assert mended.title == "A title"
+    assert mended.sentences == ("A title", *paper().sentences)
+    assert mended.sentence_types == ("section_name", *paper().sentence_types)
+    assert mended.notes == NOTES[1:]
+
+
+def test_another_title_takes_the_place_of_the_one_before() -> None:
+    assert retitled(paper("Old"), "New").sentences == ("New", *paper().sentences)
+    assert retitled(paper("Old"), " ").sentences == paper().sentences
+    assert retitled(paper("Old"), "").title == ""
+
+
+def test_a_title_that_is_no_sentence_takes_none_away() -> None:
+    odd = Paper("p", "Elsewhere", ("One.",), ("abstract",), "jats", MappingProxyType({}), ())
+    assert retitled(odd, "New").sentences == ("New", "One.")
+
+
+def test_the_abstract_is_what_it_is_said_to_be() -> None:
+    mended = with_abstract(paper("Old"), 0, 2)  # the title is none of it, the heading becomes its label
+    assert mended.sentence_types == (
+        "section_name",
+        "abstract",
+        "abstract",
+        "section_name",
+        "normal_paragraph",
+        "normal_paragraph",
+    )
+    again = with_abstract(mended, 4, 4)  # and what was it before is no more
+    assert again.sentence_types.count("abstract") == 1
+    assert with_abstract(paper(), 1, 1).notes == (NOTES[0], NOTES[2])
+
+
+def test_what_is_taken_out_is_counted() -> None:
+    mended = without_sentences(without_sentences(paper("Old"), 1, 2), 1, 1)
+    assert mended.sentences == ("Old", "Two.", "Three.")
+    assert dict(mended.left_out) == {"tables": 2, BY_HAND: 3}
+    assert without_sentences(paper("Old"), 0, 0).title == ""
+
+
+@pytest.mark.parametrize(("first", "last"), [(3, 2), (-1, 0), (0, 5), (9, 9)])
+def test_sentences_that_are_not_there(first: int, last: int) -> None:
+    for mend in (with_abstract, without_sentences):
+        with pytest.raises(PaperError, match="are not in the paper"):
+            mend(paper(), first, last)
+
+
+def test_something_to_read_stays() -> None:
+    with pytest.raises(PaperError, match="no text left"):
+        without_sentences(paper(), 1, 4)

@@ -1,0 +1,83 @@
+"""What is taken away of a reader's own paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+
+from components.paper.opened import OpenPaper
+from components.paper.out import file_stem, picks_as_csv, picks_as_json, references, report_page
+
+from components.widgets.retriever_picker import Choice
+from evidencebench_core.papers import read_paper
+from evidencebench_core.retrievers import Retrieval
+
+TEXT = "Salt <b>bold</b>\n\nAbstract\n=SUM(A1) is what salt does. Sleep does not change.\n\nMethods\nWe fed the rats."
+OPENED = OpenPaper("open-1", read_paper(TEXT.encode(), "a.txt"), "a file's.txt", given="a file's.txt")
+HYPOTHESIS = "Salt's effect; rm -rf"
+ANSWERS = {
+    "bm25 k1=1.2": Retrieval((1, 2), (2.0, 1.0), (1, 2), 0.5),
+    "lead": Retrieval((0,), (1.0,), (0,)),
+}
+CHOICES = (Choice("bm25", {"k1": 1.2}), Choice("lead"))
+AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def test_the_report_has_the_picks_the_settings_and_the_command() -> None:
+    page = report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], ANSWERS["bm25 k1=1.2"], at=AT)
+    assert "2 sentences picked, in this order" in page
+    assert "Salt &lt;b&gt;bold&lt;/b&gt;" in page
+    assert "<b>bold" not in page
+    # as a shell takes it: quotes inside quotes
+    assert "--retriever bm25 --set k1=1.2" in page
+    assert "rm -rf&#x27;" in page or "rm -rf&#39;" in page
+    assert "21 November 2026" in page
+    assert page == report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], ANSWERS["bm25 k1=1.2"], at=AT)
+
+
+def test_the_plain_report_has_no_settings() -> None:
+    page = report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], ANSWERS["bm25 k1=1.2"], plain=True, at=AT)
+    assert "The 2 sentences to read first" in page
+    assert "k1" not in page
+
+
+def test_csv_has_a_line_a_pick_and_no_formula() -> None:
+    rows = list(csv.DictReader(io.StringIO(picks_as_csv(OPENED, HYPOTHESIS, 2, ANSWERS))))
+    assert [(row["run"], row["pick"], row["sentence"]) for row in rows] == [
+        ("bm25 k1=1.2", "1", "1"),
+        ("bm25 k1=1.2", "2", "2"),
+        ("lead", "1", "0"),
+    ]
+    assert rows[0]["section"] == "Abstract"
+    assert rows[0]["text"].startswith("'=SUM")
+
+
+def test_json_has_the_paper_and_every_answer() -> None:
+    document = json.loads(picks_as_json(OPENED, HYPOTHESIS, 2, CHOICES, ANSWERS))
+    assert (document["hypothesis"], document["k"]) == (HYPOTHESIS, 2)
+    assert document["paper"]["n_sentences"] == len(OPENED.paper.sentences)
+    assert document["paper"]["name"] == "a file's.txt"
+    first, second = document["answers"]
+    assert (first["retriever"], first["settings"]["k1"], first["seconds"]) == ("bm25", 1.2, 0.5)
+    assert first["picks"][0] == {
+        "sentence": 1,
+        "text": OPENED.paper.sentences[1],
+        "section": "Abstract",
+        "rank": 1,
+        "score": 2.0,
+    }
+    assert [pick["sentence"] for pick in second["picks"]] == [0]
+
+
+def test_bibtex_names_what_was_used_once() -> None:
+    records = references(CHOICES)
+    assert records.count("wang2025evidencebench") == 1
+    assert "rank_bm25" in records or "rankbm25" in records
+
+
+def test_a_file_is_named_by_harmless_letters() -> None:
+    assert file_stem(OPENED) == "evidence-salt-b-bold-b"
+    other = OpenPaper("x", read_paper(b"Words are here.", "a.txt"), "../../\u202e")
+    assert file_stem(other) == "evidence"

@@ -1,0 +1,54 @@
+"""Nothing that Streamlit's Markdown would act on survives `literal`."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from components.widgets.markdown import literal
+
+
+@given(
+    st.text(
+        alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")),
+        min_size=1,
+    )
+)
+def test_a_markdown_reader_shows_the_text_letter_by_letter(text: str) -> None:
+    (paragraph,) = [
+        token for token in MarkdownIt("commonmark").parse(literal(text)) if token.type == "inline"
+    ]
+    assert paragraph.children is not None
+    assert {child.type for child in paragraph.children} <= {"text", "text_special"}
+    assert "".join(child.content for child in paragraph.children).replace("\u2060", "") == text
+
+
+@pytest.mark.parametrize(
+    "hostile", [":red[x]", "$x$", "https://a.b", "<b>", "![x](y)", ":material/home:", "# x"]
+)
+def test_every_punctuation_is_disarmed(hostile: str) -> None:
+    escaped = literal(hostile)
+    for place, char in enumerate(escaped):
+        if char in string.punctuation and char != "\\":
+            assert escaped[place - 1] == "\\"
+
+
+def test_lines_become_one_and_long_texts_are_cut() -> None:
+    assert literal("a\n\n# b\tc") == "a \\# b c"
+    assert literal("abcdef", limit=4) == "abc…"
+    assert literal("abcd", limit=4) == "abcd"
+
+
+def test_marks_of_writing_direction_cannot_turn_the_page_round() -> None:
+    assert literal("\u202eRTL\u202c \u2067x\u2069") == "RTL x"
+    assert literal("שלום") == "שלום"
+
+
+@pytest.mark.parametrize("address", ["https://a.b/c", "HTTP://a.b", "www.a.b", "me@a.b"])
+def test_bare_addresses_do_not_become_links(address: str) -> None:
+    assert "\u2060" in literal(f"see {address} now")
+    assert literal(f"see {address} now").replace("\u2060", "").replace("\\", "") == f"see {address} now"

@@ -1,0 +1,193 @@
+"""What the reader is told, and what it may tell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.widgets.paper_view import PaperEvent, System, event_from, heading_level, view_data, view_of
+from components.widgets.paper_view.data import paper_key
+from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.errors import SelectionError
+from tests.browser.reader_views import hostile_view, short_view, stress_view
+
+READER = Path(__file__).parents[3] / "components" / "widgets" / "paper_view"
+
+
+def test_data_of_a_small_paper() -> None:
+    data = view_data(replace(short_view(), selected=7, aspect=2), height=500)
+    assert data["height"] == 500
+    assert data["texts"][7] == "Women on night shifts had lower levels (p = 0.01)."
+    assert data["types"] == "tahpphpppppp"
+    # picks 3, 6, 4; A1 {3, 8}, A2 {4, 9} covered; A3 {10}, A4 {7} missed
+    assert data["marks"] == "...bb.pmggm."
+    assert data["systems"] == [
+        {"name": "bm25", "picks": [3, 6, 4]},
+        {"name": "dense", "picks": [7, 10]},
+    ]
+    assert (data["active"], data["selected"], data["aspect"]) == (0, 7, 2)
+    assert data["aspects"][2] == {
+        "label": "A3",
+        "text": "No difference in men",
+        "result": True,
+        "focus": True,
+        "covered": False,
+        "sentences": [10],
+    }
+
+
+def test_without_an_active_system_there_is_gold_and_nothing_missed() -> None:
+    data = view_data(replace(short_view(), active=None))
+    assert data["marks"] == "...gg..gggg."
+    assert [aspect["covered"] for aspect in data["aspects"]] == [None] * 4
+
+
+def test_without_gold_there_are_only_picks() -> None:
+    data = view_data(replace(short_view(), aspects=(), active=1))
+    assert data["marks"] == ".......p..p."
+
+
+def test_result_focus_marks_result_aspects_only() -> None:
+    data = view_data(replace(short_view(), focus="results", active=1))
+    # dense picks 7 and 10, which cover both result aspects; 3, 4, 8, 9 cover others only
+    assert data["marks"] == ".......b..b."
+    assert [aspect["focus"] for aspect in data["aspects"]] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("value", [-1, 12, None])
+def test_positions_the_paper_does_not_have_are_none(value: int | None) -> None:
+    data = view_data(replace(short_view(), selected=value, aspect=value, active=value))
+    assert (data["selected"], data["aspect"], data["active"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("pick", [-1, 12])
+def test_picks_outside_the_paper_are_refused(pick: int) -> None:
+    with pytest.raises(SelectionError, match=f"picked sentence {pick} of a paper with 12"):
+        view_data(replace(short_view(), systems=(System("bm25", (0, pick)),)))
+
+
+def test_a_fourth_system_is_refused() -> None:
+    with pytest.raises(SelectionError, match="at most 3"):
+        view_data(replace(short_view(), systems=(System("bm25", ()),) * 4))
+
+
+def test_the_paper_key_changes_with_the_text_and_not_with_the_marks() -> None:
+    view = short_view()
+    other = replace(view, sentences=(*view.sentences[:-1], "Changed."))
+    assert paper_key(replace(view, systems=(), selected=3)) == paper_key(view)
+    assert len({paper_key(view), paper_key(other), paper_key(replace(view, paper="other"))}) == 3
+
+
+@pytest.mark.parametrize("view", [short_view(), stress_view(), hostile_view()], ids=lambda view: view.paper)
+def test_data_is_json_one_letter_a_sentence(view: Any) -> None:
+    data = view_data(view)
+    assert json.loads(json.dumps(data)) == data
+    assert len(data["texts"]) == len(data["types"]) == len(data["marks"]) == len(view.sentences)
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("RESULTS", 2),
+        ("Materials and methods", 2),
+        ("2. Methods", 2),
+        ("Discussion", 2),
+        ("Statistical analysis", 3),
+        ("2.1 Study population", 3),
+        ("", 3),
+    ],
+)
+def test_heading_level(text: str, level: int) -> None:
+    assert heading_level(text) == level
+
+
+def test_title_block_is_told_apart() -> None:
+    view = replace(
+        short_view(),
+        sentences=("A title", "The journal", "INTRODUCTION", "Words.", "Aims"),
+        sentence_types=(*("section_name",) * 3, "normal_paragraph", "section_name"),
+        aspects=(),
+        systems=(),
+    )
+    assert view_data(view)["types"] == "tfhps"
+
+
+@pytest.mark.realdata
+def test_a_stored_optimal_selection_misses_nothing(train_raw: dict[str, dict[str, Any]]) -> None:
+    name = "evidencebench_train_id_33"
+    instance = parse_instance(name, train_raw[name])
+    picks = instance.stored["er@optimal"].sentence_indices
+    data = view_data(view_of(instance, systems=[System("stored", picks)]))
+    assert "m" not in data["marks"]
+    assert data["marks"].count("b") == len(picks) == 4
+    assert all(aspect["covered"] for aspect in data["aspects"])
+    assert view_data(view_of(instance, gold=False))["aspects"] == []
+
+
+def message(**changes: object) -> dict[str, object]:
+    told = {"kind": "sentence", "sentence": 7, "aspect": None, "system": 0}
+    return {**told, "paper": paper_key(short_view()), **changes}
+
+
+def test_event() -> None:
+    assert event_from(message(), short_view()) == PaperEvent("sentence", 7, None, 0)
+    assert event_from(message(kind="aspect", aspect=3), short_view()) == PaperEvent("aspect", 7, 3, 0)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        None,
+        "sentence",
+        {},
+        message(kind="delete"),
+        message(kind=["sentence"]),
+        message(sentence=12),
+        message(sentence=-1),
+        message(sentence=True),
+        message(sentence="7"),
+        message(aspect=4),
+        message(system=2),
+        message(paper="another paper"),
+    ],
+)
+def test_no_event(payload: object) -> None:
+    assert event_from(payload, short_view()) is None
+
+
+def test_scripts_never_make_markup() -> None:
+    """Text is written as text; nothing is parsed, fetched or evaluated."""
+    code = "".join(path.read_text("utf-8") for path in READER.glob("*.js"))
+    styles = (READER / "reader.css").read_text("utf-8")
+    for word in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacent",
+        "eval(",
+        "Function(",
+        "fetch(",
+        "document.write",
+    ):
+        assert word not in code
+    assert "url(" not in styles
+    assert "@import" not in styles
+
+
+def reader_script() -> None:
+    import streamlit as st
+
+    from components.widgets.paper_view import paper_view
+    from tests.browser.reader_views import hostile_view
+
+    st.text(f"event: {paper_view(hostile_view(), key='reader')}")
+
+
+def test_draws_in_an_app() -> None:
+    app = AppTest.from_function(reader_script).run(timeout=30)
+    assert not app.exception
+    assert app.text[0].value == "event: None"

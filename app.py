@@ -4,10 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.app.state import enter
+from components.app.state import mark_entered
 
 st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
-enter()
+mark_entered()
 st.html(Path(__file__).parent / "components" / "app" / "page.css")
 
 PAGES = {

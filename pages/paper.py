@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import streamlit as st
-from components.paper.bring import draw_bring, open_paper
-from components.paper.keeping import found_paper
-from components.paper.reading_job import forget_job, reading_job
-from components.paper.working import draw_working
 
 from components.app import resources
 from components.app.page import drop_missing_sentence, guarded
 from components.app.state import PageState
+from components.paper.bring import draw_bring, open_paper
+from components.paper.keeping import found_paper
 from components.paper.present import draw_presenting
+from components.paper.reading_job import forget_job, reading_job
+from components.paper.working import draw_working
 from components.widgets.retriever_picker import choices_from
 from evidencebench_core.cli.find import DEFAULT_BUDGET
 from evidencebench_core.errors import SettingError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from components.app import resources
-from components.app.state import flash, keep, kept
+from components.app.state import flash, session_text, set_session_text
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.errors import EvidenceBenchError
@@ -42,7 +42,7 @@ class Desk:
     @property
     def version(self) -> str:
         """Part of the keys of widgets that show the annotation: new after every change of it."""
-        return f"{self.marked.key}.{self.annotator}.{self.revision.number}.{kept(_EDITS)}"
+        return f"{self.marked.key}.{self.annotator}.{self.revision.number}.{session_text(_EDITS)}"
 
     def labels(self) -> dict[str, str]:
         """ "A1", "A2", ... by aspect id, in the annotator's order."""
@@ -92,4 +92,4 @@ def _blank(marked: MarkedPaper, annotator: str) -> Annotation:
 
 
 def _changed() -> None:
-    keep(_EDITS, str(int(kept(_EDITS, "0")) + 1))
+    set_session_text(_EDITS, str(int(session_text(_EDITS, "0")) + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.app.state import PageState, keep, kept
+from components.app.state import PageState, session_text, set_session_text
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.annotator_pairs import CONSENSUS
 from evidencebench_core.analyses.marked_papers import GOLD
@@ -21,11 +21,11 @@ def annotator_here(state: PageState) -> str:
     if named == GOLD:
         st.warning('"gold" is what the dataset marked, and cannot be changed. Say another name.')
         return ""
-    if not named and kept(_KEPT):
-        state.put(annotator=kept(_KEPT))
+    if not named and session_text(_KEPT):
+        state.put(annotator=session_text(_KEPT))
     elif named != CONSENSUS:  # that is nobody's name
-        keep(_KEPT, named)
-    return named or kept(_KEPT)
+        set_session_text(_KEPT, named)
+    return named or session_text(_KEPT)
 
 
 def draw_who(state: PageState, known: tuple[str, ...]) -> None:

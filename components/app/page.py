@@ -12,7 +12,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, entered, flashes, go_on
+from components.app.state import PageState, has_entered, open_requested_page, pop_flashes
 from components.models.server import session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
@@ -31,13 +31,13 @@ def guarded() -> Iterator[None]:
 
     Within it, and in the jobs that are started from it, the session's server is the one that is asked.
     """
-    if not entered():
+    if not has_entered():
         # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
         # page without app.py. Then the page lets app.py in, which comes back to the page.
         runpy.run_path(str(_APP))
         st.stop()
-    go_on()
-    for message in flashes():
+    open_requested_page()
+    for message in pop_flashes():
         st.toast(message)
     with guarded_part("This page"):
         yield

@@ -1,8 +1,7 @@
 """The state of a page, and the only place that touches session state and query parameters.
 
-The address is the truth: what a page shows comes from its query parameters and goes back to
-them, so a link opens what its sender saw. Streamlit drops the parameters on a switch of pages, so
-the session remembers them, by page. Widgets are controlled: each is given its value from the
+The address is the truth: a link opens what its sender saw. Streamlit drops the parameters on a switch of
+pages, so the session remembers them, by page. Widgets are controlled: each is given its value from the
 state before it is drawn, and writes it back when it changes.
 """
 
@@ -14,37 +13,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-__all__ = [
-    "PageState",
-    "enter",
-    "entered",
-    "flash",
-    "flashes",
-    "go_on",
-    "keep",
-    "kept",
-    "kept_optional_widget",
-    "kept_widget",
-    "open_later",
-    "remembered",
-    "secret_widget",
-    "typed",
-]
-
 _FLASHES: Final = "flashes"
 _NEXT: Final = "next-page"
 
 
 class PageState:
-    """Named text values of one page.
+    """Named text values of one page, called by its url path (``""``: the first page).
 
-    Parameters
-    ----------
-    page : str
-        The page's url path, ``""`` for the first page.
-    defaults : mapping of str to str
-        Every parameter of the page with the value it has when the address does not name it.
-        A value equal to its default stays out of the address.
+    ``defaults`` has every parameter of the page; a value equal to its default stays out of the address.
     """
 
     def __init__(self, page: str, defaults: Mapping[str, str]) -> None:
@@ -107,16 +83,9 @@ class PageState:
     ) -> dict[str, Any]:
         """``key`` and ``on_change`` of the widget that shows and changes a value.
 
-        Parameters
-        ----------
-        value : object
-            What the widget is to show now, as the widget types it.
-        read : callable
-            From the widget's value to the state's.
-        part : str
-            Tells apart two widgets of one state value.
-        reset : iterable of str
-            Other values that go back to their default when this one changes.
+        ``value`` is shown now, as the widget types it; ``read`` makes the state's value of the widget's;
+        ``part`` tells apart two widgets of one value; ``reset`` names others that go back to their
+        defaults when this one changes.
         """
         # A browser keeps the value of a widget that it once drew, in a closed popover say, and sends it
         # again. So a value that changed elsewhere gets a widget of another key, which forgets the old one.
@@ -127,12 +96,12 @@ class PageState:
         st.session_state[f"known.{base}"] = (version, value)
         st.session_state[key] = value
 
-        def changed() -> None:
+        def on_change() -> None:
             now = st.session_state[key]
             st.session_state[f"known.{base}"] = (version, now)
             self.put(**dict.fromkeys(reset), **{name: read(now)})
 
-        return {"key": key, "on_change": changed}
+        return {"key": key, "on_change": on_change}
 
     def link(self, *always: str, **changes: str) -> str:
         """Path and query of a link that opens this state; defaults are left out but for ``always``."""
@@ -154,93 +123,88 @@ class PageState:
         st.session_state[self._memory] = shared
 
 
-def remembered(key: str, value: object) -> dict[str, Any]:
+def local_widget(key: str, value: object) -> dict[str, Any]:
     """``key`` of a widget outside the address that starts at a value and then keeps its own."""
     st.session_state.setdefault(key, value)
     return {"key": key}
 
 
-def typed(key: str, default: str = "") -> str:
-    """What a text widget of `remembered` holds now; for callbacks, which run before it is drawn again."""
+def local_widget_text(key: str, default: str = "") -> str:
+    """The text of a `local_widget`; for callbacks, which run before it is drawn again."""
     return str(st.session_state.get(key, default))
 
 
-def keep(name: str, value: str) -> None:
-    """Remember a text for the rest of the session, whatever page or widget comes and goes."""
-    st.session_state[f"kept.{name}"] = value
-
-
-def kept(name: str, default: str = "") -> str:
-    """What `keep` was told last, or the default."""
+def session_text(name: str, default: str = "") -> str:
+    """A text that the session remembers, whatever page or widget comes and goes."""
     return str(st.session_state.get(f"kept.{name}", default))
 
 
-def kept_widget(name: str, default: str = "", read: Callable[[Any], str] = str) -> dict[str, Any]:
-    """``key`` and ``on_change`` of a widget that shows what is kept under a name, and keeps what it is given.
-
-    Parameters
-    ----------
-    name, default : str
-        As of `kept`.
-    read : callable
-        From the widget's value to the text that is kept.
-    """
-    return _controlled(name, kept(name, default), read)
+def set_session_text(name: str, value: str) -> None:
+    """Remember a `session_text`."""
+    st.session_state[f"kept.{name}"] = value
 
 
-def kept_optional_widget(name: str, read: Callable[[str], object] = str) -> dict[str, Any]:
-    """The same for a widget that may be empty (``None``); ``read`` makes its value from the kept text."""
-    text = kept(name)
-    return _controlled(name, read(text) if text else None, lambda value: "" if value is None else str(value))
+def session_text_widget(name: str, default: str = "", read: Callable[[Any], str] = str) -> dict[str, Any]:
+    """``key`` and ``on_change`` of a widget that shows and sets a `session_text`; ``read`` makes its text."""
+    return _session_widget(name, session_text(name, default), read)
 
 
-def _controlled(name: str, value: object, read: Callable[[Any], str]) -> dict[str, Any]:
+def optional_session_widget(name: str, read: Callable[[str], object] = str) -> dict[str, Any]:
+    """The same for a widget that may be empty (``None``); ``read`` makes its value from the text."""
+    text = session_text(name)
+    value = read(text) if text else None
+    return _session_widget(name, value, lambda value: "" if value is None else str(value))
+
+
+def _session_widget(name: str, value: object, read: Callable[[Any], str]) -> dict[str, Any]:
     key = f"shows.{name}"
     st.session_state[key] = value
-
-    def changed() -> None:
-        keep(name, read(st.session_state[key]))
-
-    return {"key": key, "on_change": changed}
+    return {"key": key, "on_change": lambda: set_session_text(name, read(st.session_state[key]))}
 
 
 def secret_widget(name: str, take: Callable[[str], None]) -> dict[str, Any]:
     """``key`` and ``on_change`` of a field that hands over what is typed and is empty again at once."""
     key = f"typed.{name}"
 
-    def changed() -> None:
+    def on_change() -> None:
         take(str(st.session_state[key]))
         st.session_state[key] = ""
 
-    return {"key": key, "on_change": changed}
+    return {"key": key, "on_change": on_change}
 
 
-def enter() -> None:
-    """Said by ``app.py``: this session came through the front door."""
+def component_event(key: str) -> object:
+    """The event that the v2 component of that key has sent last, as the browser wrote it."""
+    state = st.session_state.get(key)
+    return state.get("event") if isinstance(state, Mapping) else None
+
+
+def mark_entered() -> None:
+    """Note that ``app.py`` has run in this session."""
     st.session_state["entered"] = True
 
 
-def entered() -> bool:
+def has_entered() -> bool:
     """Whether ``app.py`` has run in this session."""
     return "entered" in st.session_state
 
 
 def flash(message: str) -> None:
-    """Keep a message for the next time a page is drawn (after a switch or a rerun)."""
+    """Show a message the next time a page is drawn (after a switch or a rerun)."""
     st.session_state.setdefault(_FLASHES, []).append(message)
 
 
-def flashes() -> tuple[str, ...]:
-    """The kept messages, which are then forgotten."""
+def pop_flashes() -> tuple[str, ...]:
+    """The messages of `flash`, each once."""
     return tuple(st.session_state.pop(_FLASHES, ()))
 
 
 def open_later(page: str, values: Mapping[str, str]) -> None:
-    """Ask, from a callback, for another page; `go_on` at the head of the next run opens it."""
+    """Ask, from a callback, for another page; `open_requested_page` at the head of the next run opens it."""
     st.session_state[_NEXT] = (page, dict(values))
 
 
-def go_on() -> None:
+def open_requested_page() -> None:
     """Open the page that a callback asked for, if one did."""
     if _NEXT in st.session_state:
         page, values = st.session_state.pop(_NEXT)

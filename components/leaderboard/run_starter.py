@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app.page import guarded_part
-from components.app.state import remembered
+from components.app.state import local_widget
 from components.leaderboard.run_work import start_run
 from components.models.caps import draw_caps, draw_estimate
 from components.models.ranker.first_use import offered_training
@@ -34,7 +34,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
             settings = settings_editor(
                 name,
                 {},
-                lambda setting, value: remembered(
+                lambda setting, value: local_widget(
                     f"run.{name}.{setting}", (session_model() or value) if setting == "model" else value
                 ),
             )

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, flash, keep, kept
+from components.app.state import PageState, flash, session_text, set_session_text
 from components.missed.queue import Key, Queue
 from components.missed.table import cause_title
 from components.widgets.markdown import literal
@@ -35,7 +35,7 @@ def draw_verdict(state: PageState, queue: Queue, row: Mapping[Any, Any], next_ke
     notes = queue.notes.get(key, ())
     for note in notes:
         st.caption(_said(note))
-    author = kept("author")
+    author = session_text("author")
     own = next((note for note in notes if note.author == author), None)
     _form(state, queue, key, own, first.cause.name, next_key)
 
@@ -72,7 +72,9 @@ def _form(
             placeholder="Choose or type",
             key=f"tags-{ident}",
         )
-        author = right.text_input("Author", kept("author"), placeholder="Initials", key=f"author-{ident}")
+        author = right.text_input(
+            "Author", session_text("author"), placeholder="Initials", key=f"author-{ident}"
+        )
         text = st.text_area("Note", own.text if own else "", height=68, key=f"text-{ident}")
         with st.container(horizontal=True):
             onward = st.form_submit_button(
@@ -80,7 +82,7 @@ def _form(
             )
             stay = st.form_submit_button("Save")
     if onward or stay:
-        keep("author", author.strip())
+        set_session_text("author", author.strip())
         NoteStore(resources.store()).add(
             Note(queue.run.id, queue.task.name, *key, author, cause, tuple(tags), text)
         )

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import kept, kept_optional_widget
+from components.app.state import optional_session_widget, session_text
 from components.models.server import address_text, session_connection, unlisted_text
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
@@ -31,7 +31,7 @@ __all__ = [
 
 def session_budget() -> Budget:
     """A new budget with the caps of this session."""
-    calls, tokens, money = (kept(f"llm.cap.{name}") for name in ("calls", "tokens", "money"))
+    calls, tokens, money = (session_text(f"llm.cap.{name}") for name in ("calls", "tokens", "money"))
     return Budget(
         int(calls) if calls else None, int(tokens) if tokens else None, float(money) if money else None
     )
@@ -55,7 +55,7 @@ def draw_caps() -> None:
                 step=kind(step),
                 placeholder="no cap",
                 help=help_text,
-                **kept_optional_widget(f"llm.cap.{name}", kind),
+                **optional_session_widget(f"llm.cap.{name}", kind),
             )
     st.caption(
         "A run that reaches a cap stops there. What is answered is kept, and costs nothing the next time."
@@ -98,7 +98,7 @@ def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") ->
     st.info(f"{estimate_text(estimate, noun)}{asked}")
     if estimate.calls and (unlisted := unlisted_text(estimate.model)):
         st.warning(unlisted)
-    if estimate.calls and estimate.price is None and kept("llm.cap.money"):
+    if estimate.calls and estimate.price is None and session_text("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
         return False
     return True

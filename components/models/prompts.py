@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.app.state import PageState, flash, remembered
+from components.app.state import PageState, flash, local_widget
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.errors import SettingError
@@ -150,7 +150,7 @@ def _editor(name: str, text: str) -> None:
         "Text of the prompt",
         height=420,
         help="$name stands for what is put in; $$ is a dollar sign. Raise the version when you change it.",
-        **remembered(f"prompt.text.{name}.{hash(text)}", text),
+        **local_widget(f"prompt.text.{name}.{hash(text)}", text),
     )
     if st.button("Save", type="primary", key="prompt.save"):
         try:
@@ -164,7 +164,7 @@ def _editor(name: str, text: str) -> None:
 
 def _copy(state: PageState, name: str, text: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        copied = st.text_input("Name of the copy", **remembered(f"prompt.copy.{name}", f"my-{name}"))
+        copied = st.text_input("Name of the copy", **local_widget(f"prompt.copy.{name}", f"my-{name}"))
         clicked = st.button("Copy to edit", key="prompt.copy")
     if clicked:
         try:

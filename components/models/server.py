@@ -8,7 +8,14 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from components.app.state import flash, keep, kept, kept_optional_widget, kept_widget, secret_widget
+from components.app.state import (
+    flash,
+    optional_session_widget,
+    secret_widget,
+    session_text,
+    session_text_widget,
+    set_session_text,
+)
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.llm import LLM, Connection, connection_from_environment, has_model
@@ -51,23 +58,23 @@ def session_connection() -> Connection:
     typed for: who names another server gets no key that is not theirs.
     """
     environment = connection_from_environment()
-    base_url = kept("llm.server")
+    base_url = session_text("llm.server")
     if not base_url:
-        return Connection(environment.base_url, kept(_key_name(environment)) or environment.api_key)
+        return Connection(environment.base_url, session_text(_key_name(environment)) or environment.api_key)
     connection = Connection(base_url)
     same = connection.address == environment.address
-    key = kept(_key_name(connection)) or (environment.api_key if same else None)
+    key = session_text(_key_name(connection)) or (environment.api_key if same else None)
     return Connection(environment.base_url if same else base_url, key or None)
 
 
 def session_model() -> str:
     """The model chosen in this session; empty if there is none yet."""
-    return kept("llm.model")
+    return session_text("llm.model")
 
 
 def known_models() -> tuple[str, ...]:
     """What the server has listed when it was tried; empty if it was not, or has no list."""
-    return tuple(filter(None, kept(f"llm.models.{session_connection().address}").split("\n")))
+    return tuple(filter(None, session_text(f"llm.models.{session_connection().address}").split("\n")))
 
 
 def unlisted_text(model: str) -> str:
@@ -157,20 +164,22 @@ def draw_server() -> None:
     if clicked:
         with st.spinner("Asking the server …", show_time=True):
             found = tried(connection, session_model())
-        keep(_tried_key(connection), "\n".join(("ok" if found.ok else "no", session_model(), found.line)))
+        set_session_text(
+            _tried_key(connection), "\n".join(("ok" if found.ok else "no", session_model(), found.line))
+        )
         if found.models:
-            keep(f"llm.models.{connection.address}", "\n".join(found.models))
+            set_session_text(f"llm.models.{connection.address}", "\n".join(found.models))
         st.rerun()
     _tell_tried(connection)
 
 
 def was_tried() -> bool:
     """Whether the session's server answered when it was tried, whatever the model."""
-    return kept(_tried_key(session_connection())).startswith("ok")
+    return session_text(_tried_key(session_connection())).startswith("ok")
 
 
 def _tell_tried(connection: Connection) -> None:
-    state, _, rest = kept(_tried_key(connection)).partition("\n")
+    state, _, rest = session_text(_tried_key(connection)).partition("\n")
     model, _, line = rest.partition("\n")
     if not state:
         return
@@ -191,7 +200,7 @@ def _address() -> None:
             return checked_address(text)
         except SettingError as error:
             flash(literal(str(error)))
-            return kept("llm.server")
+            return session_text("llm.server")
 
     environment = connection_from_environment()
     st.text_input(
@@ -199,13 +208,17 @@ def _address() -> None:
         placeholder=environment.address,
         help="Any server that speaks the OpenAI protocol. Empty: OPENAI_BASE_URL as the app was started with, "
         "else OpenAI.",
-        **kept_widget("llm.server", read=read),
+        **session_text_widget("llm.server", read=read),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Usual addresses:", width="content")
         for name, address in COMMON.items():
             st.button(
-                name, key=f"llm.common.{name}", type="tertiary", on_click=keep, args=("llm.server", address)
+                name,
+                key=f"llm.common.{name}",
+                type="tertiary",
+                on_click=set_session_text,
+                args=("llm.server", address),
             )
 
 
@@ -215,8 +228,8 @@ def _key() -> None:
         if not (text.isascii() and text.isprintable() and " " not in text):
             flash("A key has no spaces, and only letters, digits and signs of ASCII. It was not taken.")
         elif text:
-            keep(_key_name(connection), text)
-            keep(_tried_key(connection), "")
+            set_session_text(_key_name(connection), text)
+            set_session_text(_tried_key(connection), "")
 
     connection = session_connection()
     name = _key_name(connection)
@@ -231,9 +244,9 @@ def _key() -> None:
         **secret_widget("llm.key", take),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        if kept(name):
+        if session_text(name):
             st.caption(f"A key for {address_text(connection)} is kept for this session.")
-            st.button("Forget it", type="tertiary", on_click=keep, args=(name, ""))
+            st.button("Forget it", type="tertiary", on_click=set_session_text, args=(name, ""))
         elif connection.api_key:
             st.caption("The key of the environment (OPENAI_API_KEY) is used.")
         else:
@@ -249,7 +262,7 @@ def _model() -> None:
             "Model",
             placeholder="as the server calls it",
             help="Try the connection to choose from the server's list, if it has one.",
-            **kept_widget("llm.model", read=str.strip),
+            **session_text_widget("llm.model", read=str.strip),
         )
         return
     options = list(models) if not chosen or chosen in models else [chosen, *models]
@@ -259,7 +272,7 @@ def _model() -> None:
         index=None,
         placeholder="Choose, or type another",
         accept_new_options=True,
-        **kept_optional_widget("llm.model"),
+        **optional_session_widget("llm.model"),
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.state import PageState, keep, kept
+from components.app.state import PageState, session_text, set_session_text
 from components.paper.keeping import draw_kept
 from components.paper.question import LONGEST
 from components.paper.reading_job import draw_progress, reading_job, start_fetching, start_reading
@@ -87,8 +87,8 @@ def _upload() -> None:
         max_upload_size=min(limit, int(st.get_option("server.maxUploadSize"))),
         key="own-paper-file",
     )
-    if upload is not None and upload.file_id != kept(_LAST_UPLOAD):
-        keep(_LAST_UPLOAD, upload.file_id)
+    if upload is not None and upload.file_id != session_text(_LAST_UPLOAD):
+        set_session_text(_LAST_UPLOAD, upload.file_id)
         _begun(
             lambda: start_reading(upload.getvalue(), _file_name(upload.name), given=_file_name(upload.name))
         )

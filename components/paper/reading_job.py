@@ -13,7 +13,7 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job, JobCancelled, JobContext
 from components.app.page import guarded_part
-from components.app.state import keep, kept
+from components.app.state import session_text, set_session_text
 from components.paper.opened import OpenPaper, new_ref
 from components.widgets.markdown import literal
 from evidencebench_core.papers import PaperKind, read_paper_apart
@@ -30,7 +30,7 @@ _TICK: Final = 1.0  # seconds between two drawings
 
 def reading_job() -> Job | None:
     """The job that this session started last and has not taken the paper of."""
-    subject = kept(_CURRENT)
+    subject = session_text(_CURRENT)
     jobs = resources.jobs().jobs(JOB_KIND) if subject else ()
     return next((job for job in jobs if job.subject == subject), None)
 
@@ -40,7 +40,7 @@ def forget_job() -> None:
     job = reading_job()
     if job is not None:
         resources.jobs().dismiss(job)
-    keep(_CURRENT, "")
+    set_session_text(_CURRENT, "")
 
 
 def start_reading(content: bytes, name: str, kind: PaperKind | None = None, given: str = "") -> None:
@@ -83,7 +83,7 @@ def _start(name: str, title: str, work: Callable[[JobContext], OpenPaper]) -> No
             papers.put(opened)
         return f"{name} was read."
 
-    keep(_CURRENT, ref)
+    set_session_text(_CURRENT, ref)
     resources.jobs().start(JOB_KIND, ref, title, read_and_put)
 
 

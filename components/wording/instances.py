@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, open_later
+from components.app.state import PageState, open_later, session_text, set_session_text
 from components.charts.palette import MARKS
 from components.charts.slope import LINES_AT_MOST, slope_chart
 from components.widgets.chart import draw_chart, is_dark, picked_point
@@ -57,8 +57,8 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
     if point is not None and point.get("customdata"):
         clicked = str(point["customdata"][1])
         mark = f"{clicked}/{point.get('curve_number')}/{point.get('point_index')}"
-        if st.session_state.get("wording.mark") != mark:  # a rerun for another reason clicks nothing anew
-            st.session_state["wording.mark"] = mark
+        if session_text("wording.mark") != mark:  # a rerun for another reason clicks nothing anew
+            set_session_text("wording.mark", mark)
             state.put(instance=clicked)
 
     def heard(event: TableEvent) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, remembered
+from components.app.state import PageState, local_widget
 from components.models.caps import draw_caps, draw_estimate_of
 from components.models.server import address_text, draw_server, session_connection, session_model
 from components.widgets.first_instances import first_instances
@@ -43,7 +43,7 @@ def draw_make(state: PageState, dataset: DatasetInfo) -> None:
         format_func=_NAMES.__getitem__,
         help="A paraphrase keeps every scientific term, number and direction; one that has lost a term such as "
         "IL-6 or 0.3 mg is refused. A negation turns the direction round. The prompts are on the page Models.",
-        **remembered("make.kinds", list(KINDS)),
+        **local_widget("make.kinds", list(KINDS)),
     )
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:

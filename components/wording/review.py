@@ -8,7 +8,15 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, flash, keep, kept, kept_widget, remembered, typed
+from components.app.state import (
+    PageState,
+    flash,
+    local_widget,
+    local_widget_text,
+    session_text,
+    session_text_widget,
+    set_session_text,
+)
 from components.widgets.focus import focus_on
 from components.widgets.markdown import literal
 from components.wording.words import marked_words
@@ -56,7 +64,7 @@ def draw_review(state: PageState, dataset: DatasetInfo) -> None:
             placeholder="needed to accept or reject",
             help="Kept with every wording that you accept, beside the model and its prompt.",
             width=260,
-            **kept_widget("author", read=str.strip),
+            **session_text_widget("author", read=str.strip),
         )
     n_drafts = counts[shown]
     if not n_drafts:
@@ -71,7 +79,7 @@ def draw_review(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _undo(drafts: Drafts) -> None:
-    last = [int(number) for number in kept(_LAST + drafts.dataset).split()]
+    last = [int(number) for number in session_text(_LAST + drafts.dataset).split()]
     many = f" {len(last):,}" if len(last) > 1 else ""
     st.button(
         f"Undo{many}",
@@ -113,11 +121,11 @@ def _bar(
                 f"Accept {len(clean)} shown",
                 key="review.accept-page",
                 shortcut="Shift+A",
-                disabled=not kept("author"),
+                disabled=not session_text("author"),
                 help="All that are shown below"
                 + (f", but for {n_others} that would take the place of a wording. " if n_others else ". ")
                 + "Read them first: your name is kept with each.",
-                on_click=_decided(drafts, clean, lambda: drafts.accept(clean, kept("author"))),
+                on_click=_decided(drafts, clean, lambda: drafts.accept(clean, session_text("author"))),
             )
 
 
@@ -143,14 +151,14 @@ def _card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool) -> 
             st.caption("Original")
             st.markdown(before)
         with right:
-            editing = kept(_EDITED) == str(draft.id)
+            editing = session_text(_EDITED) == str(draft.id)
             st.caption("Draft" if draft.edited is None else "Draft, as the reviewer changed it")
             if editing:
                 st.text_area(
                     "Your words",
                     height=110,
                     label_visibility="collapsed",
-                    **remembered(_text_key(draft), draft.wording),
+                    **local_widget(_text_key(draft), draft.wording),
                 )
                 focus_on(_text_key(draft))
             else:
@@ -190,16 +198,16 @@ def _buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None
             key=f"review.{label}.{draft.id}",
             shortcut=key if in_hand else None,
             type="primary" if primary and in_hand else "secondary",
-            disabled=named and not kept("author"),
+            disabled=named and not session_text("author"),
             help="Say above who you are: it is kept with the decision."
-            if named and not kept("author")
+            if named and not session_text("author")
             else None,
             on_click=do,
         )
 
     def accept() -> None:
-        words = {draft.id: typed(_text_key(draft))} if editing else {}
-        _decided(drafts, [draft.id], lambda: drafts.accept([draft.id], kept("author"), words))()
+        words = {draft.id: local_widget_text(_text_key(draft))} if editing else {}
+        _decided(drafts, [draft.id], lambda: drafts.accept([draft.id], session_text("author"), words))()
 
     if editing or (draft.wording and draft.state != "accepted"):
         button(
@@ -209,14 +217,14 @@ def _buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None
             primary=True,
         )
     if editing:
-        button("Leave as it was", "Esc", lambda: keep(_EDITED, ""), named=False)
+        button("Leave as it was", "Esc", lambda: set_session_text(_EDITED, ""), named=False)
         return
-    button("Edit", "E", lambda: keep(_EDITED, str(draft.id)), named=False)
+    button("Edit", "E", lambda: set_session_text(_EDITED, str(draft.id)), named=False)
     if draft.state != "rejected":
         button(
             "Reject",
             "X",
-            _decided(drafts, [draft.id], lambda: drafts.reject([draft.id], kept("author"))),
+            _decided(drafts, [draft.id], lambda: drafts.reject([draft.id], session_text("author"))),
         )
     if draft.state in ("accepted", "rejected"):
         button("Take back", "T", lambda: _take_back(drafts, [draft.id]), named=False)
@@ -231,8 +239,8 @@ def _decided(drafts: Drafts, ids: Sequence[int], decide: Callable[[], object]) -
         except EvidenceBenchError as error:
             flash(literal(str(error)))
             return
-        keep(_EDITED, "")
-        keep(_LAST + drafts.dataset, " ".join(map(str, ids)))
+        set_session_text(_EDITED, "")
+        set_session_text(_LAST + drafts.dataset, " ".join(map(str, ids)))
 
     return callback
 
@@ -242,7 +250,7 @@ def _take_back(drafts: Drafts, ids: Sequence[int]) -> None:
         drafts.take_back(ids)
     except EvidenceBenchError as error:
         flash(literal(str(error)))
-    keep(_LAST + drafts.dataset, "")
+    set_session_text(_LAST + drafts.dataset, "")
 
 
 def _text_key(draft: Draft) -> str:

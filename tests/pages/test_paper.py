@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from components.paper.mending import retitled
-from components.paper.opened import OpenPaper, new_ref
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from components.app import resources
+from components.paper.mending import retitled
+from components.paper.opened import OpenPaper, new_ref
 from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Limits, Paper, PaperKind, read_paper

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import streamlit as st
 
+from components.app.state import component_event
 from components.charts.palette import css_variables
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
@@ -128,8 +129,7 @@ def telling(key: str, known: set[int], on_sentence: Callable[[int], None]) -> Ca
     """What a component of that key calls when it has an event: passes on the sentence that was clicked."""
 
     def tell() -> None:
-        state = st.session_state.get(key)
-        index = pick_from(state.get("event") if isinstance(state, Mapping) else None, known)
+        index = pick_from(component_event(key), known)
         if index is not None:
             on_sentence(index)
 

@@ -9,6 +9,7 @@ from typing import Final, Literal, cast, get_args
 
 import streamlit as st
 
+from components.app.state import component_event
 from components.charts import palette
 from components.widgets.paper_view.data import PaperView, paper_key, view_data
 
@@ -77,7 +78,7 @@ def paper_view(
     """
 
     def tell() -> None:
-        event = event_from(_payload(st.session_state.get(key)), view)
+        event = event_from(component_event(key), view)
         if event is not None and on_event is not None:
             on_event(event)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 import streamlit as st
 
+from components.app.state import component_event
 from components.charts.palette import css_variables
 
 __all__ = ["Cell", "Chip", "Column", "Interval", "Row", "TableEvent", "table", "table_data"]
@@ -180,9 +181,7 @@ def table(
     """
 
     def tell() -> None:
-        state = st.session_state.get(key)
-        payload = state.get("event") if isinstance(state, Mapping) else None
-        event = event_from(payload)
+        event = event_from(component_event(key))
         if event is not None:
             on_event(event)
 

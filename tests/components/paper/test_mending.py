@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import pytest
-from components.paper.mending import BY_HAND, retitled, with_abstract, without_sentences
 
+from components.paper.mending import BY_HAND, retitled, with_abstract, without_sentences
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper
 

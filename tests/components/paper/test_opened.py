@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.paper.opened import OpenPaper, OpenPapers, new_ref, of_samples
-
 from evidencebench_core.papers import Paper, read_paper
 from tests.pages.conftest import SAMPLE
 

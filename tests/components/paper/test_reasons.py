@@ -6,8 +6,8 @@ import json
 from types import MappingProxyType
 
 import pytest
-from components.paper.reasons import explanations
 
+from components.paper.reasons import explanations
 from evidencebench_core.retrievers import Retrieval
 
 

@@ -12,13 +12,12 @@ from evidencebench_core.llm.connection import (
     current_connection,
     using,
 )
+from evidencebench_core.llm.lines import parsed_aspects, parsed_hypothesis
 from evidencebench_core.llm.listing import has_model
 from evidencebench_core.llm.parse import (
     OutcomeKind,
     ParsedAnswer,
     parsed,
-    parsed_aspects,
-    parsed_hypothesis,
 )
 from evidencebench_core.llm.policy import Clock, RetryPolicy
 from evidencebench_core.llm.prices import (

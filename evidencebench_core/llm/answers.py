@@ -19,8 +19,6 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.llm.claims import Claims, Wait
 from evidencebench_core.llm.request import Answer, json_bytes
 
-__all__ = ["AnswerCache"]
-
 _PER_QUERY: Final = 500
 _LEVEL: Final = 1  # of zstd: as small as need be, and soon done
 _KEPT: Final = tuple(one.name for one in fields(Answer) if one.name not in ("cached", "key"))

@@ -9,8 +9,6 @@ from typing import Final
 
 from evidencebench_core.llm.indices import NUMBER_WORDS, Indices, indices_in
 
-__all__ = ["LIST", "from_brackets", "from_json", "from_line", "lists_in", "only_numbers"]
-
 LIST: Final = re.compile(r"\[([^\[\]]*+)\]")
 _BETWEEN: Final = re.compile(r"[ \t]*(?:(?:,|;|and|und|et|y|&)[ \t]*)?", re.IGNORECASE)
 _BETWEEN_SINGLE: Final = re.compile(r"[ \t]*(?:\([^()\[\]\n]{0,80}\))?[ \t]*[,;]?[ \t]*\n?[ \t]*")

@@ -10,8 +10,6 @@ from typing import Final
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
 from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
 
-__all__ = ["Budget", "Reservation", "Spending"]
-
 _FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
 

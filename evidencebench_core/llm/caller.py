@@ -23,8 +23,6 @@ from evidencebench_core.llm.route import ConnectionBroken, route_of
 from evidencebench_core.llm.transport import Response, Transport
 from evidencebench_core.llm.verdict import verdict
 
-__all__ = ["Caller", "Reader"]
-
 Result = TypeVar("Result")
 Reader = Callable[[Response, "Pieces"], "Result | Failure"]
 Pieces = Iterator[bytes]

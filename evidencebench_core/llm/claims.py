@@ -13,7 +13,6 @@ from typing import Final
 if sys.platform != "win32":  # there claims hold among the threads of one process only
     import fcntl
 
-__all__ = ["Claims", "Wait"]
 
 Wait = Callable[[float], None]
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LLM", "OnDelta"]
 
 OnDelta = Callable[[str | None], None]
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
-__all__ = ["DEFAULT_ADDRESS", "Connection", "connection_from_environment", "current_connection", "using"]
-
 DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
 
 _HIDDEN: Final = "[key]"

@@ -13,8 +13,6 @@ from evidencebench_core.llm.items import items_in
 from evidencebench_core.llm.quoted import is_quoted
 from evidencebench_core.llm.said import without_tail
 
-__all__ = ["Decision", "breaks_off", "decision_in"]
-
 
 class Decision(NamedTuple):
     """The words around the list that counts, and what is in it."""

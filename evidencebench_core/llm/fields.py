@@ -6,8 +6,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["FieldsTaken"]
-
 _RENAMED: Final = {"max_tokens": "max_completion_tokens"}
 
 

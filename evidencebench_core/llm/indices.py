@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["NUMBER_WORDS", "Indices", "indices_in"]
-
 _DIGITS: Final = 9  # numbers of more digits are no sentence of any paper
 _FEW: Final = 10_000  # a range up to this long is walked through
 

@@ -8,8 +8,6 @@ from typing import Final
 
 from evidencebench_core.llm.indices import Indices, indices_in
 
-__all__ = ["items_in"]
-
 _LONGEST: Final = 200_000  # characters of a list that are read
 
 _NUMBERS: Final = r"\d{1,9}(?:(?:[ ]*,[ ]*|[ ]*&[ ]*|[ ]+and[ ]+|[ ]*[-–—][ ]*|[ ]+to[ ]+)\d{1,9})*+"

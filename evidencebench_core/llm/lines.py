@@ -7,8 +7,6 @@ from typing import Final
 
 from evidencebench_core.llm.said import after_thinking
 
-__all__ = ["parsed_aspects", "parsed_hypothesis"]
-
 _ASPECT: Final = re.compile(r"[ \t>]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]*(\S[^\n]*)")
 _ASPECTS: Final = re.compile(
     r"(?<![^\W_])aspects?[ \t*_`\"]*(?:[:：][ \t*_`]*|(?=\n[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])))", re.IGNORECASE

@@ -10,8 +10,6 @@ from evidencebench_core.llm.policy import RetryPolicy
 from evidencebench_core.llm.replies import Unusable, json_body
 from evidencebench_core.llm.transport import Response
 
-__all__ = ["LISTING", "has_model", "read_models"]
-
 LISTING: Final = RetryPolicy(attempts=2, total_seconds=20.0)
 
 

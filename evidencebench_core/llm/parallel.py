@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Final, TypeVar
 
-__all__ = ["in_parallel"]
-
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 

@@ -13,11 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from evidencebench_core.llm.decision import breaks_off, decision_in
-from evidencebench_core.llm.lines import parsed_aspects, parsed_hypothesis
 from evidencebench_core.llm.reasoning import reasoning_in
 from evidencebench_core.llm.said import after_thinking, plain
-
-__all__ = ["OutcomeKind", "ParsedAnswer", "parsed", "parsed_aspects", "parsed_hypothesis"]
 
 OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cut_off"]
 

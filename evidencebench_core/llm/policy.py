@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Clock", "RetryPolicy", "wait_asked_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:

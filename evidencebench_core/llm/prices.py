@@ -14,8 +14,6 @@ from typing import Any, Final
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.request import Message
 
-__all__ = ["Price", "estimated_prompt_tokens", "estimated_tokens", "price_of", "prices", "prices_path"]
-
 _DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 _FIELDS: Final = ("prompt", "completion", "date", "source")
 _PER_MESSAGE: Final = 4  # tokens around each turn of a conversation

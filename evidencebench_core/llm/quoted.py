@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["is_quoted"]
-
 _PAIRS: Final = ("“”", "„“", "‘’", "«»", "「」", "『』", '""', "``", "''")
 _LOOKED_BACK: Final = 400  # characters of the line before and behind
 _SOURCE: Final = re.compile(

@@ -6,8 +6,6 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-__all__ = ["reasoning_in"]
-
 _LONGEST: Final = 1_000  # characters kept of a sentence's reasons
 
 # "12: why", "- **Sentence 12** - why", "[3, 5]: why", "| 12 | why |"; "1. First ..." is a step, not a sentence.

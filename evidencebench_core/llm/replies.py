@@ -11,18 +11,6 @@ from typing import Any, Final
 
 from evidencebench_core.llm.request import Answer
 
-__all__ = [
-    "Failure",
-    "StreamedAnswer",
-    "Unusable",
-    "answer_of",
-    "bounded",
-    "content_type",
-    "failure_of",
-    "json_body",
-    "sse_data",
-]
-
 
 class Unusable(Exception):  # noqa: N818 - never leaves this package
     """A whole reply that is no answer."""

@@ -9,8 +9,6 @@ from typing import Any, Final, Literal
 
 import orjson
 
-__all__ = ["Answer", "ChatRequest", "Message", "Role", "json_bytes", "request_key"]
-
 Role = Literal["system", "user", "assistant"]
 
 _KEY_VERSION: Final = 1

@@ -13,8 +13,6 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection
 
-__all__ = ["ConnectionBroken", "Route", "route_of"]
-
 _OURS: Final = frozenset({"OPENAI_API_KEY", "OPENAI_BASE_URL"})  # read into the `Connection`
 _NO_ADDRESS: Final = "the address is not of the form http://host:port/v1"
 

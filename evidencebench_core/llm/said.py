@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["after_thinking", "plain", "without_tail"]
-
 # Full-width, Chinese, Arabic and typographic forms of what lists are made of.
 _PLAIN: Final = str.maketrans(
     dict(zip("：［］【】〔〕，、；（）،؛＝", ":[][][],,;(),;=", strict=True))

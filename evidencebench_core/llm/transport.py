@@ -24,8 +24,6 @@ from typing import Final
 
 from evidencebench_core.llm.route import ConnectionBroken, Route
 
-__all__ = ["Response", "Transport"]
-
 _PIECE: Final = 1 << 16
 _KEPT: Final = 256  # idle connections
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Vectors"]
 
 _LARGEST: Final = 128 << 20  # bytes of a reply with a batch of vectors
 

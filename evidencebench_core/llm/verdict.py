@@ -8,8 +8,6 @@ from typing import Final, Literal
 
 from evidencebench_core.llm.replies import Failure
 
-__all__ = ["Verdict", "verdict"]
-
 _AGAIN: Final = frozenset({408, 409, 423, 425, 429})
 _NEVER: Final = frozenset({501, 505})
 _TOO_LONG: Final = re.compile(

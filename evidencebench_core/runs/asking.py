@@ -18,8 +18,6 @@ from evidencebench_core.runs.variant import (
 )
 from evidencebench_core.tasks import Task
 
-__all__ = ["Answered", "Asker", "Item", "queries_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Item:

@@ -20,7 +20,6 @@ from evidencebench_core.tasks import Task, task_named
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm.session import Session
 
-__all__ = ["RunEstimate", "estimated_run"]
 
 _LOOKED_AT: Final = 50  # instances; those between are taken to be like them
 

@@ -26,7 +26,6 @@ from evidencebench_core.tasks import Task, task_named
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm.session import Session
 
-__all__ = ["DEFAULT_TASKS", "Progress", "execute"]
 
 DEFAULT_TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 

@@ -13,8 +13,6 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.runs.official_logs import ImportedScore, LeftOut, official_logs
 
-__all__ = ["ScoreImport", "import_scores", "imported_named", "imported_scores"]
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreImport:

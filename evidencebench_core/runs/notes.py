@@ -16,7 +16,6 @@ from evidencebench_core.errors import SettingError
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-__all__ = ["NOTE_COLUMNS", "Note", "NoteStore", "nested_notes", "note_rows"]
 
 _LONGEST: Final = {"author": 200, "text": 20_000, "tag": 100}
 NOTE_COLUMNS: Final = (

@@ -19,8 +19,6 @@ from typing import Final, NoReturn
 
 from evidencebench_core.errors import DataError, shown
 
-__all__ = ["COLLECTIONS", "ImportedScore", "LeftOut", "OfficialLogs", "official_logs"]
-
 COLLECTIONS: Final[Mapping[str, tuple[str, int]]] = {
     "all": ("evidencebench-test", 293),
     "results": ("evidencebench-test-results", 288),

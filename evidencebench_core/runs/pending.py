@@ -9,8 +9,6 @@ from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.variant import Variant
 from evidencebench_core.tasks import Task
 
-__all__ = ["Pending", "pending_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Pending:

@@ -9,8 +9,6 @@ from typing import NoReturn
 
 from evidencebench_core.errors import DataError, shown
 
-__all__ = ["predictions_from"]
-
 _REMEDY = 'A prediction file is one JSON object: {"instance id": [sentence index, ...], ...}.'
 
 

@@ -23,8 +23,6 @@ from evidencebench_core.runs.variant import Variant
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm.session import Session
 
-__all__ = ["Prepared", "prepared"]
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:

@@ -20,8 +20,6 @@ from evidencebench_core.tasks import (
     task_named,
 )
 
-__all__ = ["LeaderboardRow", "compare_runs", "leaderboard", "score_predictions", "score_run"]
-
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:

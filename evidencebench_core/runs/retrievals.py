@@ -11,7 +11,6 @@ from evidencebench_core.retrievers import Retrieval
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-__all__ = ["retrievals"]
 
 _BATCH: Final = 1024
 

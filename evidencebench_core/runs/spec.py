@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from evidencebench_core.retrievers.base import Setting
 
-__all__ = ["RunSpec", "settings_from_json", "settings_json"]
-
 _ID_LENGTH = 12
 
 

@@ -27,7 +27,6 @@ from evidencebench_core.tasks import TASKS
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
-__all__ = ["RunInfo", "RunStore", "run_label"]
 
 _RUNS = """
     SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant

@@ -16,14 +16,6 @@ from evidencebench_core.retrievers import Setting
 if TYPE_CHECKING:
     from evidencebench_core.runs.store import RunInfo
 
-__all__ = [
-    "Trained",
-    "keep_trained",
-    "n_trained_on",
-    "trained_on_ids",
-    "trained_on_overlap",
-    "training_behind",
-]
 
 _MET = """
     FROM instances, datasets, trained_models

@@ -15,8 +15,6 @@ from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.retrievers import Query, Retrieval, query_of
 
-__all__ = ["Perturbed", "Variant", "arranged_evidence", "digest_of", "in_original_indices", "perturbed_query"]
-
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:

@@ -18,8 +18,6 @@ from evidencebench_core.perturb import (
 )
 from evidencebench_core.runs.variant import Variant, digest_of
 
-__all__ = ["RULE_NEGATION", "spelling_name", "variant_named", "variant_names", "wording_variant"]
-
 RULE_NEGATION: Final = "negation:rules"
 _SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
 

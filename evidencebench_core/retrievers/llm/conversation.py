@@ -16,7 +16,6 @@ from evidencebench_core.retrievers.llm.records import CallRecord
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm.session import Session
 
-__all__ = ["REGENERATE", "Chosen", "Conversation", "Sampling"]
 
 REGENERATE = "regenerate"
 

@@ -13,8 +13,6 @@ from evidencebench_core.retrievers.llm.rehearsal import Planned, Rehearsal
 from evidencebench_core.retrievers.llm.session import Session, default_session
 from evidencebench_core.retrievers.ranking import ranked
 
-__all__ = ["Embeddings"]
-
 
 class Embeddings:
     """Cosine of the hypothesis' and each sentence's embedding, by ``/v1/embeddings``.

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.base import Query
 
-__all__ = ["MADE_UP", "Example", "ExamplePool", "is_same_paper"]
 
 _STORED: Final[Mapping[Focus, tuple[str, str]]] = {
     "all": ("er@10", "er@optimal"),

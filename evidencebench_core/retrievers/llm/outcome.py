@@ -9,8 +9,6 @@ from typing import Final
 
 from evidencebench_core.llm.parse import OutcomeKind
 
-__all__ = ["OUTCOME_KINDS", "OutcomeCounts", "is_lost", "least_told", "outcome_text"]
-
 OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "selection": "a selection",

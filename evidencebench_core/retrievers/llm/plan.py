@@ -14,7 +14,6 @@ from evidencebench_core.retrievers.llm.conversation import REGENERATE
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
 
-__all__ = ["STRATEGIES", "Plan", "Strategy", "plan_for", "used_prompts"]
 
 Strategy = Literal["cot", "icl", "section", "result-section", "unconstrained", "guided"]
 

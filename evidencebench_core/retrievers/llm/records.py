@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.base import Retrieval
 
-__all__ = ["CallRecord", "calls_in", "calls_json", "outcome_of", "reasons_in", "reasons_json"]
-
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:

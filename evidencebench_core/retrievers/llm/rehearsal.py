@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from evidencebench_core.llm.answers import AnswerCache
     from evidencebench_core.retrievers.llm.session import Client
 
-__all__ = ["ANSWER_TOKENS", "Planned", "Rehearsal"]
 
 ANSWER_TOKENS: Final = 800  # tokens that an answer is taken to have, as `llm.Budget` does at first
 _BATCH: Final = 64  # texts an embedding call

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
     from evidencebench_core.retrievers.llm.conversation import Chosen
 
-__all__ = ["LanguageModel"]
 
 _FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 _NO_MODEL: Final = "Name one, as in --set model=gpt-4o-mini."

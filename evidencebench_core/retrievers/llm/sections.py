@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from evidencebench_core.data.model import SentenceType
 
-__all__ = ["in_paper_order", "overlapping_slices", "section_indices"]
-
 # The four slices of a section that is too long, in fortieths of its length.
 _FORTIETHS = ((0, 13), (9, 22), (18, 31), (27, 40))
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evidencebench_core.llm.policy import RetryPolicy
     from evidencebench_core.llm.prices import Price
 
-__all__ = ["Client", "OnStep", "Session", "default_session", "session_for"]
 
 OnStep = Callable[[str, str | None], None]
 """Given the step and a piece of the answer as it comes; ``None``: the answer starts over."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.llm.parse import OutcomeKind, parsed, parsed_aspects
+from evidencebench_core.llm.lines import parsed_aspects
+from evidencebench_core.llm.parse import OutcomeKind, parsed
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered
 from evidencebench_core.retrievers.llm.conversation import Chosen, Conversation
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.base import Query
     from evidencebench_core.retrievers.llm.plan import Plan, Strategy
 
-__all__ = ["ANSWERED_BY", "LONGEST_PROMPT", "PER_ASPECT", "Given"]
 
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 PER_ASPECT: Final = 3  # sentences that guided asks for a point

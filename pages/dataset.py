@@ -11,7 +11,7 @@ from components.dataset.parts import draw_distributions, draw_overview, draw_pla
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.dataset import dataset_report
-from evidencebench_core.data.section_class import SECTION_CLASSES
+from evidencebench_core.data.sections import SECTION_CLASSES
 
 DEFAULTS = {"dataset": "", "quantity": "sentences", "by": "sections"}
 PLACES = {"sections": "Section", "types": "Sentence type"}

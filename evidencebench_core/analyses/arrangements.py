@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from evidencebench_core.data.section_class import SECTION_CLASSES, SectionClass, section_classes
+from evidencebench_core.data.sections import SECTION_CLASSES, SectionClass, section_classes
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import Progress, Variant, digest_of, execute
 from evidencebench_core.tasks import Task

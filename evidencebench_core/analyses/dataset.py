@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.data.section_class import SECTION_CLASSES, section_classes
+from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.texts import paper_texts
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.data.section_class import section_classes
-from evidencebench_core.data.sections import section_titles
+from evidencebench_core.data.sections import section_classes, section_titles
 from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.retrievers import retriever_entry
@@ -217,7 +216,7 @@ def with_text(store: Store, outcomes: pd.DataFrame) -> pd.DataFrame:
         With these columns in addition:
 
         - ``type``, ``section``, ``heading`` of the nearest covering sentence (``sentence``): its sentence
-          type, its part of the paper (`section_class.SectionClass`) and the title of its section (spec rule 15).
+          type, its part of the paper (`sections.SectionClass`) and the title of its section (spec rule 15).
         - ``types``, ``sections``: tuples, those of every covering sentence, in the order of ``covering``.
         - ``overlap``: share (0 to 1) of the hypothesis' content words (`content_words`) that occur in the
           covering sentence with the most of them, ``overlap_sentence`` (the first of equals); NaN where

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evidencebench_core.analyses.missed import content_words, sees_gold
-from evidencebench_core.data.section_class import SectionClass, section_classes
+from evidencebench_core.data.sections import SectionClass, section_classes
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.runs import RunStore

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from evidencebench_core.analyses.causes import CAUSES
-from evidencebench_core.data.section_class import SECTION_CLASSES
+from evidencebench_core.data.sections import SECTION_CLASSES
 from evidencebench_core.stats.ratio import ratio_intervals
 
 if TYPE_CHECKING:

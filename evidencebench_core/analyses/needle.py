@@ -10,7 +10,7 @@ from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspe
 from evidencebench_core.analyses.needle_rows import has_part, needle_rows
 from evidencebench_core.analyses.positions import one_dataset
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.data.section_class import section_classes
+from evidencebench_core.data.sections import section_classes
 from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.runs import RunInfo, RunSpec, RunStore
 from evidencebench_core.tasks import Task, task_named

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.data.designs import designs
-from evidencebench_core.data.section_class import SECTION_CLASSES, section_classes
+from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.texts import paper_texts
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.draft import Block, clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits

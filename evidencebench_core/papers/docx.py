@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.archive import Archive
 from evidencebench_core.papers.draft import clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Part, heading_opens, is_label, outlined
+from evidencebench_core.papers.outline import Part, outlined
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element, parsed_xml
 
@@ -124,7 +125,7 @@ class _Body:
 
 def _is_bold_heading(element: Element, text: str) -> bool:
     """A short paragraph without a stop, all of it bold; a known heading needs not be bold."""
-    if heading_opens(text) != "body" or (is_label(text) and text[:1].isupper()):
+    if part_of_heading(text) != "body" or (is_label(text) and text[:1].isupper()):
         return True
     if len(text) > _LONGEST_BOLD or text.endswith((".", ",", ";", ":", "?", "!")):
         return False

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.draft import Block, BlockKind, clean_text, draft_paper
 from evidencebench_core.papers.jats_text import flowing_text, is_unread

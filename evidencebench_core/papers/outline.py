@@ -12,50 +12,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
 from evidencebench_core.papers.draft import Block, clean_text
-
-__all__ = ["Outline", "Part", "heading_opens", "is_label", "outlined"]
 
 _FRONT_PARTS: Final = 25  # an abstract that begins later is no abstract
 _FRONT_LENGTH: Final = 4000  # characters of authors and addresses
 _LONGEST_TITLE: Final = 400
 
-_REFERENCES: Final = re.compile(
-    r"(?:references?|bibliography|literature cited|works cited|reference list|references and notes)",
-    re.IGNORECASE,
-)
-_BACK_MATTER: Final = re.compile(
-    r"(?:acknowledge?ments?|funding|funding sources?|funding information|financial (?:support|disclosures?)"
-    r"|(?:potential |declaration of |disclosure of (?:potential )?)?(?:conflicts? of interests?|competing interests?)"
-    r"|(?:conflict of interest|competing interests?) (?:statement|disclosure)|declarations?|declaration of interests?"
-    r"|disclosures?|(?:authors?['’]? |author )?contributions?|authors['’] contributions|credit .* statement"
-    r"|author (?:information|details|notes)|data availability(?: statement)?|availability of data(?: and materials?)?"
-    r"|data sharing(?: statement)?|supplementary (?:materials?|information|data)|supporting information"
-    r"|supplementary information|abbreviations|key ?words|footnotes|notes|publisher['’]s note"
-    r"|(?:figure|table|figures?) (?:legends?|captions?)|electronic supplementary material)",
-    re.IGNORECASE,
-)
-_LABELS: Final = re.compile(
-    r"(?:study )?(?:design|population|setting|settings|participants|patients|subjects|interventions?|exposures?)"
-    r"|(?:main |primary )?outcomes?(?: measures?| and measures)?|measurements?(?: and main results)?|main results"
-    r"|data sources?|study selection|data (?:extraction|collection)(?: and synthesis)?|significance|impact"
-    r"|interpretation|importance|relevance|limitations?|objectives?|aims?|purpose|context|hypothesis|question"
-    r"|(?:trial )?registration|design and setting|setting and participants|design, setting,? and participants"
-    r"|(?:main )?findings|principal findings|evidence|rationale|clinical relevance|conclusions? and relevance"
-    r"|conclusions?/significance|methodology/principal findings",
-    re.IGNORECASE,
-)
 _RUN_IN: Final = re.compile(r"(?:abstract|summary)\s*[:.—–-]\s*(?=\S)|ABSTRACT\s+(?=[A-Z])", re.IGNORECASE)
 _KEYWORDS: Final = re.compile(r"key ?words?\s*[:—–]", re.IGNORECASE)
-_CAPTION: Final = re.compile(
-    r"(?:supplementary |supp?l?\. |extended data )?(?P<what>fig(?:ure)?s?\.?|table|scheme)\s+"
-    r"[A-Z]?\.?(?:\d+|[IVX]+)[A-Za-z]?\s*[.:|–—]\s*\S",
-    re.IGNORECASE,
-)
-_NUMBER: Final = re.compile(r"^(?:\d+(?:\.\d+)*[.):]?|[IVX]+[.):])\s+")
+_STOP: Final = re.compile(r"\s*[.:|–—]\s*\S")  # between a caption's number and its words
 
-Opening = Literal["abstract", "references", "back matter", "body"]
+
+@dataclass(slots=True)
+class Place:
+    """Where a walk down a paper is. Every reader that knows headings by their words alone takes its steps here."""
+
+    part: PaperPart = "body"
+    level: int = 0  # of the heading that opened it; 0 where nobody knows
+    reported: bool = False  # results or what follows them have begun
+
+    def enter(self, part: PaperPart, level: int = 0) -> None:
+        self.part, self.level = part, level
+
+    def step(self, heading: str, level: int = 0) -> bool:
+        """Pass a heading below the abstract; whether it opens something.
+
+        Lines of the references look like headings, and back matter has headings of its own ("Ethics approval"
+        below "Declarations"): these open nothing. Above the results any heading ends back matter, below them
+        only a main one does, unless levels say otherwise.
+        """
+        opens, main = part_of_heading(heading), class_of_heading(heading)
+        if opens in ("body", "abstract") and self.part in ("references", "back matter"):
+            unnamed = not level and main in (None, "other")
+            if level > self.level > 0 or (unnamed and (self.part == "references" or self.reported)):
+                return False
+        self.enter("body" if opens == "abstract" else opens, level)
+        self.reported = self.reported or main in ("results", "discussion", "conclusion")
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +68,6 @@ class Outline:
     title: str
     blocks: tuple[Block, ...]
     left_out: Counter[str]
-
-
-def heading_opens(heading: str) -> Opening:
-    """What begins at a heading, by its words alone."""
-    words = _NUMBER.sub("", heading).strip(" .:;-–—*")
-    if _REFERENCES.fullmatch(words):
-        return "references"
-    if _BACK_MATTER.fullmatch(words):
-        return "back matter"
-    return "abstract" if class_of_heading(heading) == "abstract" else "body"
-
-
-def is_label(heading: str) -> bool:
-    """Whether a heading could be a label of a structured abstract ("Methods", "Main outcome measures:")."""
-    words = heading.strip(" .:")
-    return class_of_heading(heading) not in {None, "other"} or _LABELS.fullmatch(words) is not None
 
 
 def outlined(parts: Sequence[Part], title: str = "") -> Outline:
@@ -115,7 +93,7 @@ def outlined(parts: Sequence[Part], title: str = "") -> Outline:
 
 def _is_title(parts: Sequence[Part]) -> bool:
     first = clean_text(parts[0].text)
-    if heading_opens(first) != "body" or class_of_heading(first) or _RUN_IN.match(first):
+    if part_of_heading(first) != "body" or class_of_heading(first) or _RUN_IN.match(first):
         return False
     if parts[0].kind == "heading":
         return len(first) <= _LONGEST_TITLE
@@ -123,7 +101,7 @@ def _is_title(parts: Sequence[Part]) -> bool:
     return (
         len(first) <= _LONGEST_TITLE // 2
         and follows is not None
-        and heading_opens(follows.text) == "abstract"
+        and part_of_heading(follows.text) == "abstract"
     )
 
 
@@ -133,7 +111,7 @@ def _front_matter(parts: Sequence[Part]) -> int:
     for index, part in enumerate(parts[:_FRONT_PARTS]):
         text = clean_text(part.text)
         is_heading = part.kind == "heading"
-        if (is_heading and heading_opens(text) == "abstract") or (not is_heading and _RUN_IN.match(text)):
+        if (is_heading and part_of_heading(text) == "abstract") or (not is_heading and _RUN_IN.match(text)):
             return index
         if is_heading and class_of_heading(text) not in {None, "conclusion"}:
             return 0
@@ -144,40 +122,28 @@ def _front_matter(parts: Sequence[Part]) -> int:
 
 
 class _Reader:
-    """Walks over the parts and remembers where it is."""
+    """Walks down the parts of a paper."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.left_out: Counter[str] = Counter()
-        self.where: Opening = "body"
-        self.level = 0  # of the heading that opened where we are
+        self.place = Place()
         self.labels: set[str] = set()
-        self.n_texts = 0  # in the abstract, before its first label
+        self.n_texts = 0  # in the abstract
 
     def heading(self, part: Part) -> None:
         text = clean_text(part.text)
-        opens = heading_opens(text)
-        below = part.level > self.level > 0
         is_summary = text.strip(" .:").casefold() == "summary" and not self.blocks
-        if opens == "abstract" or is_summary:
-            self.enter("abstract", part.level)
+        if part_of_heading(text) == "abstract" or is_summary:
+            self.place.enter("abstract", part.level)
             self.labels, self.n_texts = set(), 0
-        elif self.where == "abstract" and self.is_label(text, below):
+        elif self.place.part == "abstract" and self.is_label(text, part.level > self.place.level > 0):
             self.labels.add(text.strip(" .:").casefold())
             self.blocks.append(Block("abstract", text))
-        elif opens in {"references", "back matter"}:
-            self.enter(opens, part.level)
-            self.left_out["back matter"] += opens == "back matter"
-        elif (
-            self.where == "references" and not part.level and class_of_heading(text) in {None, "other"}
-        ) or (self.where in {"references", "back matter"} and below):
-            return  # a line of the references, or a heading below "Declarations"
-        else:
-            self.enter("body", part.level)
-            self.blocks.append(Block("heading", text))
-
-    def enter(self, where: Opening, level: int) -> None:
-        self.where, self.level = where, level
+        elif self.place.step(text, part.level):
+            if self.place.part == "body":
+                self.blocks.append(Block("heading", text))
+            self.left_out["back matter"] += self.place.part == "back matter"
 
     def is_label(self, text: str, below: bool) -> bool:
         """Whether a heading within the abstract is a label of it; the body begins at the first that is none."""
@@ -190,15 +156,16 @@ class _Reader:
 
     def text(self, part: Part) -> None:
         text = clean_text(part.text)
-        if self.where == "references":
+        where = self.place.part
+        if where == "references":
             self.left_out["references"] += 1
-        elif self.where == "back matter":
+        elif where == "back matter":
             return
-        elif caption := _CAPTION.match(text):
-            self.left_out["tables" if caption["what"].lower() == "table" else "figures"] += 1
+        elif (caption := CAPTION.match(text)) and _STOP.match(caption["rest"]):
+            self.left_out["tables" if caption["tables"] else "figures"] += 1
         elif _KEYWORDS.match(text):
             self.left_out["back matter"] += 1
-        elif self.where == "abstract":
+        elif where == "abstract":
             self.n_texts += 1
             self.blocks.append(Block("abstract", text))
         elif not self.blocks and (run_in := _RUN_IN.match(text)):

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
 from evidencebench_core.papers.decoding import decoded
 from evidencebench_core.papers.draft import draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Part, heading_opens, is_label, outlined
+from evidencebench_core.papers.outline import Part, outlined
 from evidencebench_core.papers.paper import Paper
 
 __all__ = ["paper_of_text"]
@@ -96,7 +96,7 @@ def _is_main_heading(line: str) -> bool:
         return False
     if line.endswith((".", ",", ";", "?", "!")):
         return False
-    return class_of_heading(line) is not None or heading_opens(line) != "body"
+    return class_of_heading(line) is not None or part_of_heading(line) != "body"
 
 
 def _is_lone_heading(line: str) -> bool:

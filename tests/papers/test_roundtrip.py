@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from evidencebench_core.data.sections import part_of_heading
 from evidencebench_core.papers import Paper, read_paper
-from evidencebench_core.papers.outline import heading_opens
 from tests.papers import rendering
 from tests.papers.rendering import KIND_OF, Source, source_of
 
@@ -39,7 +39,7 @@ def without_back_matter(source: Source) -> Source:
     kept, skipping = [], False
     for kind, sentences in source.blocks:
         if kind == "heading":
-            skipping = heading_opens(sentences[0]) not in {"body", "abstract"}
+            skipping = part_of_heading(sentences[0]) not in {"body", "abstract"}
         if not skipping and not (kind == "heading" and sentences[0] == source.title):
             kept.append((kind, sentences))
     return Source(source.title, tuple(kept))

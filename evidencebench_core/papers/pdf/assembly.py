@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
+from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
 from evidencebench_core.papers.draft import Block, BlockKind
+from evidencebench_core.papers.outline import Place
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk, ends_abbreviated, ends_sentence, paragraph_groups
 from evidencebench_core.papers.pdf.front import (
@@ -19,12 +21,6 @@ from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.mending import Words, running_text
 from evidencebench_core.papers.pdf.references import n_references, start_of_references
 from evidencebench_core.papers.pdf.roles import Role, role_of, run_in_heading
-from evidencebench_core.papers.pdf.section_names import (
-    begins_beside_text,
-    heading_class,
-    is_back_matter,
-    is_references,
-)
 
 __all__ = ["Assembled", "assembled"]
 
@@ -54,8 +50,6 @@ _CONNECTING: Final = frozenset(
         "than",
     ]
 )
-
-Part = Literal["front", "abstract", "text", "references", "back"]
 
 
 @dataclass(slots=True)
@@ -112,7 +106,7 @@ def _front(chunks: Sequence[Chunk], roles: Sequence[Role], body: Body) -> tuple[
     for i, (chunk, role) in enumerate(zip(chunks, roles, strict=True)):
         if chunk.column.page > 1:
             break
-        known = heading_class(chunk.text) if role == "heading" else None
+        known = class_of_heading(chunk.text) if role == "heading" else None
         if known == "abstract" or (
             known == "conclusion" and chunk.text.strip().lower().startswith("summary")
         ):
@@ -138,7 +132,7 @@ def _unnamed_abstract(
     first, last = texts[0], texts[-1]
     while last + 1 < heading and roles[last + 1] == "text" and not ends_sentence(chunks[last].text):
         last += 1  # its last words may stand in the next column
-    introduced = heading_class(chunks[heading].text) == "introduction"
+    introduced = class_of_heading(chunks[heading].text) == "introduction"
     set_apart = not all(body.looks(line) for line in chunks[first].lines)
     if n_words >= 40 and n_words <= 650 and (introduced or set_apart):
         return first, last + 1, first
@@ -157,7 +151,7 @@ class _Builder:
     result: Assembled
     body: Body
     words: Words
-    part: Part = "front"
+    place: Place = field(default_factory=Place)
     open: _Open | None = None
     references: list[Chunk] = field(default_factory=list)
     with_label: int = -1
@@ -167,7 +161,8 @@ class _Builder:
     ) -> None:
         """Make blocks of all chunks."""
         named = any(
-            role == "heading" and is_references(chunk.text) for chunk, role in zip(chunks, roles, strict=True)
+            role == "heading" and part_of_heading(chunk.text) == "references"
+            for chunk, role in zip(chunks, roles, strict=True)
         )
         listed = len(chunks) if named else start_of_references(chunks)
         for i, (chunk, role) in enumerate(zip(chunks, roles, strict=True)):
@@ -178,7 +173,7 @@ class _Builder:
             else:
                 if i == listed:
                     self._close()
-                    self.part = "references"
+                    self.place.enter("references")
                 self._other(chunk, role)
         self._close()
         if self.references:
@@ -194,14 +189,14 @@ class _Builder:
             self._text(chunk, "abstract")
 
     def _other(self, chunk: Chunk, role: Role) -> None:
-        if begins_beside_text(chunk.text) and chunk.column.page == 0:
+        if is_aside(chunk.text) and chunk.column.page == 0:
             return
         self._leave_front()
         if role == "heading":
             self._heading(chunk)
-        elif self.part == "references":
+        elif self.place.part == "references":
             self.references.append(chunk)
-        elif self.part == "back":
+        elif self.place.part == "back matter":
             return
         elif role in ("footnote", "formula"):
             self.result.left_out[f"{role}s"] += 1
@@ -214,23 +209,16 @@ class _Builder:
 
     def _heading(self, chunk: Chunk) -> None:
         text = chunk.text.strip()
-        known = heading_class(text)
-        if known == "abstract":
+        if class_of_heading(text) == "abstract":
             return
-        if is_references(text):
-            self._close()
-            self.part = "references"
-        elif is_back_matter(text):
-            self._close()
-            self.result.left_out["back matter"] += 1
-            self.part = "back"
-        elif self.part in ("references", "back") and known in (None, "other"):
-            if self.part == "references":
+        if not self.place.step(text):
+            if self.place.part == "references":
                 self.references.append(chunk)
-        else:
-            self._close()
-            self.part = "text"
+            return
+        self._close()
+        if self.place.part == "body":
             self._add("heading", [line.text for line in chunk.lines])
+        self.result.left_out["back matter"] += self.place.part == "back matter"
 
     def _text(self, chunk: Chunk, kind: BlockKind) -> None:
         for number, lines in enumerate(paragraph_groups(chunk)):
@@ -254,7 +242,7 @@ class _Builder:
 
     def _run_in(self, heading: str) -> bool:
         """Add a heading at the head of a paragraph; False where the paragraph is left out with it."""
-        if is_back_matter(heading):
+        if part_of_heading(heading) == "back matter":
             self.result.left_out["back matter"] += 1
             return False
         self._add("heading", [heading.rstrip(" .:—–")])

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evidencebench_core.data.sections import part_of_heading
 from evidencebench_core.papers.pdf.line import Line
-from evidencebench_core.papers.pdf.section_names import is_references
 
 __all__ = ["Body", "body_of"]
 
@@ -72,7 +72,7 @@ def body_of(pages: Sequence[Sequence[Line]]) -> Body:
 def _above_references(pages: Sequence[Sequence[Line]]) -> list[Sequence[Line]]:
     """Lines that may be running text; in a short paper most lines are references."""
     for number in range(len(pages) - 1, -1, -1):
-        headings = [i for i, line in enumerate(pages[number]) if is_references(line.text)]
+        headings = [i for i, line in enumerate(pages[number]) if part_of_heading(line.text) == "references"]
         if headings and (number or headings[-1] > 20):
             return [*pages[:number], pages[number][: headings[-1]]]
     return list(pages)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Column
 from evidencebench_core.papers.pdf.line import Line
-from evidencebench_core.papers.pdf.section_names import begins_beside_text, heading_class, is_references
 
 __all__ = ["Chunk", "chunks", "ends_abbreviated", "ends_sentence", "paragraph_groups"]
 
@@ -94,7 +94,7 @@ def chunks(columns: Iterable[Column], body: Body) -> list[Chunk]:
             apart = before is None or gap > 1.28 * usual or _differ(before, line, body)
             apart = (
                 apart
-                or (column.page < 2 and begins_beside_text(line.text))
+                or (column.page < 2 and is_aside(line.text))
                 or _names_section(line, body)
                 or (before is not None and _names_section(before, body))
             )
@@ -129,7 +129,7 @@ def _names_section(line: Line, body: Body) -> bool:
     text = line.text.strip()
     if len(line.words) > 4 or text.endswith(".") or (body.looks(line) and not text.isupper()):
         return False
-    return heading_class(text) is not None or is_references(text)
+    return class_of_heading(text) is not None or part_of_heading(text) == "references"
 
 
 def _short(line: Line) -> bool:

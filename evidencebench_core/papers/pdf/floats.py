@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal
 
-from evidencebench_core.data.section_class import class_of_heading
+from evidencebench_core.data.sections import CAPTION, class_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Gutter
 from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.page import Page, Rule
-from evidencebench_core.papers.pdf.section_names import CAPTION_LABEL
 
 __all__ = ["Floats", "without_floats"]
 
@@ -92,7 +91,7 @@ def without_floats(
     """
     found = Floats()
     for line in sorted(lines, key=lambda line: -line.y):
-        label = CAPTION_LABEL.match(line.text)
+        label = CAPTION.match(line.text)
         if label is None or id(line) in found.out or not _is_caption(line, label, lines, gutters, body):
             continue
         kind: FloatKind = "tables" if label["tables"] else "figures"
@@ -219,7 +218,7 @@ def _table_rows(
         if (
             not near
             or row.is_heading(body)
-            or CAPTION_LABEL.match(row.lines[0].text)
+            or CAPTION.match(row.lines[0].text)
             or prose
             or not (small or cells)
         ):

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from evidencebench_core.data.sections import class_of_heading, is_aside
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk
 from evidencebench_core.papers.pdf.roles import Role
-from evidencebench_core.papers.pdf.section_names import begins_beside_text, heading_class
 
 __all__ = ["abstract_label", "end_of_abstract", "title_chunks"]
 
@@ -57,9 +57,9 @@ def title_chunks(chunks: Sequence[Chunk], stated: str, body: Body) -> list[Chunk
         for chunk in first
         if chunk.n_words >= 3
         and len(chunk.lines) <= 8
-        and heading_class(chunk.text) is None
+        and class_of_heading(chunk.text) is None
         and not _ARTICLE_KIND.fullmatch(chunk.text.strip())
-        and not begins_beside_text(chunk.text)
+        and not is_aside(chunk.text)
     ]
     large = [chunk for chunk in candidates if chunk.size > 1.12 * body.size]
     if large:
@@ -99,7 +99,7 @@ def end_of_abstract(chunks: Sequence[Chunk], roles: Sequence[Role], start: int, 
                 return index
         elif (
             role == "heading"
-            or begins_beside_text(chunk.text)
+            or is_aside(chunk.text)
             or (opening is not None and role == "text" and _looks_else(opening, chunk, body))
         ):
             return index
@@ -116,12 +116,12 @@ def _end_of_structured(chunks: Sequence[Chunk], roles: Sequence[Role], start: in
     n_words, concluded, texts = 0, False, 0
     for index in range(start, len(chunks)):
         chunk, role = chunks[index], roles[index]
-        if begins_beside_text(chunk.text):
+        if is_aside(chunk.text):
             return index if texts else None
         if role == "heading":
             if concluded:
                 return index
-            concluded = heading_class(chunk.text) == "conclusion"
+            concluded = class_of_heading(chunk.text) == "conclusion"
         elif role == "text":
             texts += 1
             n_words += chunk.n_words

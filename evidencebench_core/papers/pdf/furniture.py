@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Final
 
+from evidencebench_core.data.sections import CAPTION
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.page import Page
-from evidencebench_core.papers.pdf.section_names import is_caption
 
 __all__ = ["without_furniture", "without_line_numbers"]
 
@@ -128,7 +128,7 @@ def _set_apart(edge: _Edge, lines: Sequence[Line], counted: Collection[int], bod
     if owned or numbered:
         return white > 1.6 * line.size
     largest = max(word.size for word in line.words)
-    small = edge.page > 0 and edge.at_head and largest < 0.95 * body.size and not is_caption(line.text)
+    small = edge.page > 0 and edge.at_head and largest < 0.95 * body.size and CAPTION.match(line.text) is None
     return small and white > 1.9 * body.leading
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk, ends_sentence
-from evidencebench_core.papers.pdf.section_names import heading_class, is_references
 
 __all__ = ["Role", "role_of", "run_in_heading"]
 
@@ -49,7 +49,7 @@ def _is_heading(chunk: Chunk, text: str, body: Body) -> bool:
         return False
     bold = chunk.share("bold") > 0.9 and not body.bold
     larger = chunk.size > 1.06 * body.size
-    if heading_class(text) is not None or is_references(text):
+    if class_of_heading(text) is not None or part_of_heading(text) == "references":
         alone = chunk.gap > 1.15 or not body.looks(chunk.lines[0]) or text.isupper()
         return alone and (chunk.n_words <= 8 or bold or larger)
     smaller = chunk.largest < 0.93 * body.size

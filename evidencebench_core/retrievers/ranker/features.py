@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.data.section_class import SECTION_CLASSES, section_classes
+from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.ranker.cues import CUE_NAMES, SIGNS, WORDS, cues_of

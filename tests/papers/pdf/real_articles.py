@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evidencebench_core.papers.pdf.section_names import is_back_matter
+from evidencebench_core.data.sections import part_of_heading
 from tests.papers.pdf.typesetting import Article, Section
 
 __all__ = ["article_of"]
@@ -34,7 +34,9 @@ def article_of(raw: Mapping[str, Any]) -> Article:
             if not sections:
                 sections.append(("Introduction", []))
             sections[-1][1].append(text)
-    kept = [(heading, texts) for heading, texts in sections if texts and not is_back_matter(heading)]
+    kept = [
+        (heading, texts) for heading, texts in sections if texts and part_of_heading(heading) != "back matter"
+    ]
     return Article(
         title,
         (Section("", (" ".join(abstract),)),) if abstract else (),

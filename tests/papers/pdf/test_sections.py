@@ -9,13 +9,6 @@ import pytest
 
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.pdf import paper_of_pdf
-from evidencebench_core.papers.pdf.section_names import (
-    begins_beside_text,
-    heading_class,
-    is_back_matter,
-    is_caption,
-    is_references,
-)
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import Article, Layout, Section, typeset
@@ -76,19 +69,3 @@ def test_references_are_counted(style: str, n: int) -> None:
     layout = replace(LAYOUTS[1], reference_style=style, table="", figure=False)
     paper = paper_of_pdf(typeset(replace(ARTICLE, references=n), layout))
     assert paper.left_out["references"] == n
-
-
-def test_what_headings_and_captions_say() -> None:
-    assert heading_class("II. MATERIALS AND METHODS") == "methods"
-    assert heading_class("A Introduction") == "introduction"
-    assert is_references("R E F E R E N C E S")
-    assert is_references("7. Literature cited")
-    assert not is_references("References to earlier work were checked")
-    assert is_back_matter("Conflict of interest statement") is False  # only names that stand for themselves
-    assert is_back_matter("Competing interests")
-    assert is_back_matter("Authors’ contributions")
-    assert is_caption("Fig. 2a Survival")
-    assert is_caption("TABLE IV")
-    assert not is_caption("Tables were drawn")
-    assert begins_beside_text("Key-words: a, b")
-    assert not begins_beside_text("Classification of tumours was done")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.data.section_class import SECTION_CLASSES
+from evidencebench_core.data.sections import SECTION_CLASSES
 from evidencebench_core.retrievers import Retrieval, make_retriever
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF

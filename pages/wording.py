@@ -17,7 +17,7 @@ from components.wording.effect import draw_effect
 from components.wording.make import draw_make
 from components.wording.review import draw_review
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.perturb.drafts import Drafts
+from evidencebench_core.perturb import Drafts
 
 DEFAULTS = {
     "dataset": "",

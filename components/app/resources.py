@@ -35,7 +35,7 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError, Unknow
 from evidencebench_core.papers import DEFAULT_LIMITS, Limits, Paper
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.perturb import Origin, hypothesis_variants, variant_origins
+from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
 from evidencebench_core.retrievers import (
     Query,
     Retrieval,
@@ -365,11 +365,11 @@ def wordings(dataset: DatasetInfo) -> dict[str, dict[str, str]]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _wording_origins(sha256: str, name: str, stamp: str) -> dict[str, dict[str, Origin]]:
-    return variant_origins(store(), name)
+def _wording_origins(sha256: str, name: str, stamp: str) -> dict[str, dict[str, Wording]]:
+    return added_wordings(store(), name)
 
 
-def wording_origins(dataset: DatasetInfo) -> dict[str, dict[str, Origin]]:
+def wording_origins(dataset: DatasetInfo) -> dict[str, dict[str, Wording]]:
     """Where those of `wordings` are from that did not come with the data."""
     return _wording_origins(dataset.sha256, dataset.name, _wording_stamp(dataset))
 

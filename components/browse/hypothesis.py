@@ -69,7 +69,7 @@ def _made_by(dataset: DatasetInfo, instance: Instance, name: str) -> str:
     """Who made a wording, as Markdown; empty for those that came with the data."""
     stored = name if name == NEGATION else PARAPHRASE + name
     origin = resources.wording_origins(dataset).get(stored, {}).get(instance.id)
-    return "" if origin is None else f" Made by: {literal(str(origin))}."
+    return "" if origin is None else f" Made by: {literal(origin.origin)}."
 
 
 def _agreed(state: PageState, as_if: str) -> bool:

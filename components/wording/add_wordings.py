@@ -16,8 +16,14 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.perturb import Origin, kept_variants, variants_document, variants_file
-from evidencebench_core.perturb.drafts import Drafts
+from evidencebench_core.perturb import (
+    Drafts,
+    Wording,
+    Wordings,
+    added_wordings,
+    read_wordings,
+    wordings_document,
+)
 
 __all__ = ["draw_wordings"]
 
@@ -46,7 +52,7 @@ def draw_wordings(state: PageState, dataset: DatasetInfo) -> None:
 def _names(
     state: PageState,
     wordings: Mapping[str, Mapping[str, str]],
-    origins: Mapping[str, Mapping[str, Origin]],
+    origins: Wordings,
 ) -> None:
     rows = []
     for name, texts in wordings.items():
@@ -72,7 +78,7 @@ def _names(
     )
 
 
-def _texts(dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: Mapping[str, Origin]) -> None:
+def _texts(dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: Mapping[str, Wording]) -> None:
     ids = tuple(texts)[:_SHOWN]
     originals = {row.id: row.hypothesis for row in resources.store().rows(dataset.name, ids)}
     table(
@@ -83,7 +89,7 @@ def _texts(dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: M
             Column("made", "Made by"),
         ),
         [
-            Row(one, (one, texts[one], originals[one], str(origins[one]) if one in origins else "the data"))
+            Row(one, (one, texts[one], originals[one], origins[one].origin if one in origins else "the data"))
             for one in ids
         ],
         key=f"wording-texts-{name}",
@@ -114,7 +120,7 @@ def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
         path = Path(folder) / "variants.json"
         path.write_bytes(content)
         try:
-            kept, drafts = Drafts(resources.store(), dataset.name).bring(variants_file(path), name)
+            kept, drafts = Drafts(resources.store(), dataset.name).add_file(read_wordings(path), name)
         except EvidenceBenchError as error:
             st.error(literal(str(error).replace(str(path), name)))
             return
@@ -123,7 +129,7 @@ def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
     st.rerun()
 
 
-def _download(dataset: DatasetInfo, origins: Mapping[str, Mapping[str, Origin]]) -> None:
+def _download(dataset: DatasetInfo, origins: Wordings) -> None:
     st.markdown("#### Take them along")
     if not origins:
         st.caption("Wordings that were added or accepted can be downloaded here; so far there are none.")
@@ -131,12 +137,7 @@ def _download(dataset: DatasetInfo, origins: Mapping[str, Mapping[str, Origin]])
     st.markdown("The wordings that were added or accepted, each with model, prompt, date and reviewer.")
 
     def content() -> str:
-        made_by = {
-            name: {one: origin.made_by for one, origin in by_id.items()} for name, by_id in origins.items()
-        }
-        return json.dumps(
-            variants_document(kept_variants(resources.store(), dataset.name), made_by), indent=1
-        )
+        return json.dumps(wordings_document(added_wordings(resources.store(), dataset.name)), indent=1)
 
     st.download_button(
         "Download variants file",

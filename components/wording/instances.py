@@ -178,7 +178,7 @@ def _wordings(
 ) -> None:
     task = system.asked.task
     origins = {
-        name: str(by_id[instance.id])
+        name: by_id[instance.id].origin
         for name, by_id in resources.wording_origins(dataset).items()
         if instance.id in by_id
     }

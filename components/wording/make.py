@@ -15,8 +15,8 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.wording.making import JOB_KIND, Making, making_estimate, start_making
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.perturb.drafts import Drafts
-from evidencebench_core.perturb.made import KINDS, Kind
+from evidencebench_core.perturb import Drafts
+from evidencebench_core.perturb.making import KINDS, Kind
 
 __all__ = ["draw_make"]
 

@@ -14,8 +14,8 @@ from components.models.server import session_connection
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.llm import LLM, AnswerCache, price_of
-from evidencebench_core.perturb.drafts import Drafts
-from evidencebench_core.perturb.made import Kind, MadeVariant, made_variants, planned_variants, prompt_of
+from evidencebench_core.perturb import Draft, Drafts
+from evidencebench_core.perturb.making import Kind, draft_plan, new_drafts, prompt_of
 from evidencebench_core.runs import RunEstimate
 
 __all__ = ["JOB_KIND", "Making", "making_estimate", "start_making"]
@@ -51,7 +51,7 @@ def making_estimate(making: Making) -> RunEstimate:
         If a prompt cannot be used.
     """
     store = resources.store()
-    plan = planned_variants(
+    plan = draft_plan(
         store,
         making.dataset.name,
         making.model,
@@ -64,7 +64,7 @@ def making_estimate(making: Making) -> RunEstimate:
     return RunEstimate(
         making.model,
         plan.n_wordings,
-        plan.n_wordings if plan.n_looked_at == plan.n_instances else plan.n_looked_at,
+        plan.n_wordings if plan.n_sampled == plan.n_instances else plan.n_sampled,
         plan.calls,
         plan.cached,
         plan.prompt_tokens,
@@ -88,7 +88,7 @@ def start_making(making: Making) -> Job:
     total = sum((one, kind) not in known for one in ids for kind in making.kinds)
 
     def work(job: JobContext) -> str:
-        made = made_variants(
+        made = new_drafts(
             store,
             making.dataset.name,
             making.model,
@@ -99,19 +99,19 @@ def start_making(making: Making) -> Job:
             fresh=making.fresh,
             cancelled=job.cancelled,
         )
-        tally, waiting, last = _Tally(), list[MadeVariant](), time.monotonic()
+        tally, waiting, last = _Tally(), list[Draft](), time.monotonic()
         try:
             for one in made:
                 waiting.append(one)
                 tally.add(one)
                 if len(waiting) == _TOGETHER or time.monotonic() - last > 1:
-                    drafts.keep(waiting)
+                    drafts.add(waiting)
                     waiting, last = [], time.monotonic()
                 job.report(tally.done, total, f"{tally}. Asked: {spent_text(budget.spent)}.")
         except BudgetReachedError as reached:
             raise JobStopped(f"{tally}. Asked: {spent_text(budget.spent)}. {reached}") from reached
         finally:
-            drafts.keep(waiting)
+            drafts.add(waiting)
         resume = " Start it again to go on where it stopped." if job.cancelled() else ""
         return f"{tally}. Asked: {spent_text(budget.spent)}.{tally.why}{resume}"
 
@@ -132,10 +132,10 @@ class _Tally:
     def done(self) -> int:
         return self.usable + self.refused + self.failed
 
-    def add(self, one: MadeVariant) -> None:
+    def add(self, one: Draft) -> None:
         self.failed += one.failed
-        self.refused += one.text is None and not one.failed
-        self.usable += one.text is not None
+        self.refused += bool(one.problem) and not one.failed
+        self.usable += not one.problem
         if one.failed and not self.why:
             self.why = f" The first failed call: {one.problem}"
 

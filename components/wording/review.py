@@ -22,8 +22,7 @@ from components.widgets.markdown import literal
 from components.wording.words import marked_words
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.perturb import NEGATION
-from evidencebench_core.perturb.drafts import DRAFT_STATES, Draft, Drafts, DraftState
+from evidencebench_core.perturb import DRAFT_STATES, NEGATION, Draft, Drafts, DraftState
 
 __all__ = ["draw_review"]
 
@@ -95,7 +94,7 @@ def _undo(drafts: Drafts) -> None:
 def _nothing_left(shown: DraftState, counts: Mapping[DraftState, int]) -> None:
     if shown == "waiting":
         n_refused = counts["refused"]
-        more = f" {n_refused:,} were refused by the checks; they can be read and mended." if n_refused else ""
+        more = f" {n_refused:,} were refused by the checks; they can be read and edited." if n_refused else ""
         st.success(f"Everything that waited has been read.{more}")
     else:
         st.info("There are none.")
@@ -176,7 +175,7 @@ def _warnings(dataset: DatasetInfo, draft: Draft) -> None:
         st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
     if there := _standing(dataset, draft):
         origin = resources.wording_origins(dataset).get(draft.name, {}).get(draft.instance_id)
-        source = "came with the data" if origin is None else f"is there already ({origin})"
+        source = "came with the data" if origin is None else f"is there already ({origin.origin})"
         kind = "negation" if draft.name == NEGATION else "paraphrase"
         st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
 

@@ -12,7 +12,7 @@ from evidencebench_core.cli.output import counted, note, plain, print_json
 from evidencebench_core.cli.spending import add_server, server_session, spending_document, tell_spending
 
 if TYPE_CHECKING:
-    from evidencebench_core.perturb.made import MadeVariant
+    from evidencebench_core.perturb import Draft
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
 
         return review(args)
     from evidencebench_core.errors import LLMError
-    from evidencebench_core.perturb.drafts import Drafts
-    from evidencebench_core.perturb.made import KINDS, made_variants, written_variants
+    from evidencebench_core.perturb import Drafts
+    from evidencebench_core.perturb.making import KINDS, new_drafts
 
     store = store_of(args)
     drafts = Drafts(store, args.dataset)
@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> int:
     n_asked = len(store.ids(args.dataset, args.limit)) * len(kinds)
     session = server_session(store, args)
     note(f"To ask {args.model} for {counted(n_asked, 'wording')}: as many calls, less those in the store.")
-    made: list[MadeVariant] = []
+    made: list[Draft] = []
     stopped: LLMError | None = None
     try:
-        for one in made_variants(
+        for one in new_drafts(
             store,
             args.dataset,
             args.model,
@@ -69,14 +69,14 @@ def run(args: argparse.Namespace) -> int:
         ):
             made.append(one)  # noqa: PERF402 - what came before an error counts
     except LLMError as error:
-        if not any(one.text for one in made):
+        if all(one.problem for one in made):
             raise
         stopped = error
     finally:
         tell_spending(session)
-        drafts.keep(made)
-    written = written_variants(path, made)
-    refused = [one for one in made if one.text is None]
+        drafts.add(made)
+    written = _write(path, made)
+    refused = [one for one in made if one.problem]
     counts = drafts.counts()
     if args.json:
         print_json(
@@ -102,6 +102,20 @@ def run(args: argparse.Namespace) -> int:
         note(f"evidencebench: {stopped}")
         return 1
     return 0
+
+
+def _write(path: Path, drafts: list[Draft]) -> int:
+    """Write what is usable; returns how many wordings that is."""
+    from evidencebench_core.errors import SettingError
+    from evidencebench_core.perturb import Wording, write_wordings
+
+    wordings: dict[str, dict[str, Wording]] = {}
+    for one in drafts:
+        if not one.problem:
+            wordings.setdefault(one.name, {})[one.instance_id] = Wording(one.text, one.made_by)
+    if not wordings:
+        raise SettingError(str(path), "would be empty: no usable wording came", "Try another model.")
+    return write_wordings(path, wordings)
 
 
 def _plain_name(name: str) -> str:

@@ -13,7 +13,7 @@ from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.perturb.drafts import Draft, Drafts
+    from evidencebench_core.perturb import Draft, Drafts
 
 __all__ = ["add_review", "keep_file", "review"]
 
@@ -48,7 +48,7 @@ def add_review(what: argparse._MutuallyExclusiveGroup, parser: argparse.Argument
 
 def review(args: argparse.Namespace) -> int:
     """What the arguments of `add_review` ask for; as JSON the drafts, or how many there are in each state."""
-    from evidencebench_core.perturb.drafts import Drafts
+    from evidencebench_core.perturb import Drafts
 
     drafts = Drafts(store_of(args), args.dataset)
     if args.export is not None:
@@ -84,14 +84,15 @@ def keep_file(store: Store, dataset: str, path: Path) -> None:
     Raises
     ------
     DataError, UnknownNameError
-        As `keep_variants`.
+        As `add_wordings`.
     """
-    from evidencebench_core.perturb import keep_variants, variants_file
+    from evidencebench_core.perturb import add_wordings, read_wordings
 
-    file = variants_file(path)
-    kept = keep_variants(store, dataset, file.wordings, str(path), file.made_by)
-    unread = f"; {file.n_unreviewed:,} of them a model made and nobody reviewed" if file.n_unreviewed else ""
-    note(f"{counted(kept, 'wording')} of {path} kept beside {dataset}{unread}")
+    wordings = read_wordings(path)
+    n_added = add_wordings(store, dataset, wordings, str(path))
+    n_unread = sum(one.made_by.needs_review for by_id in wordings.values() for one in by_id.values())
+    unread = f"; {n_unread:,} of them a model made and nobody reviewed" if n_unread else ""
+    note(f"{counted(n_added, 'wording')} of {path} kept beside {dataset}{unread}")
 
 
 def _list(drafts: Drafts, args: argparse.Namespace) -> None:
@@ -120,20 +121,14 @@ def _lines(draft: Draft) -> list[str]:
 
 
 def _exported(drafts: Drafts, args: argparse.Namespace) -> int:
-    from evidencebench_core.perturb import kept_variants, variant_origins, variants_document
-    from evidencebench_core.perturb.variants_file import write_variants
+    from evidencebench_core.perturb import added_wordings, write_wordings
 
-    wordings = kept_variants(drafts.store, drafts.dataset)
+    wordings = added_wordings(drafts.store, drafts.dataset)
     if not wordings:
         raise SettingError(
             str(args.export), "would be empty: no wordings were added or accepted", "Accept some first."
         )
-    origins = variant_origins(drafts.store, drafts.dataset)
-    made_by = {
-        name: {one: origin.made_by for one, origin in by_id.items()} for name, by_id in origins.items()
-    }
-    write_variants(args.export, variants_document(wordings, made_by))
-    n_written = sum(map(len, wordings.values()))
+    n_written = write_wordings(args.export, wordings)
     if args.json:
         print_json({"file": str(args.export), "written": n_written})
     else:

@@ -152,7 +152,7 @@ _OUTCOMES: Final = (
 )
 
 _DRAFTS: Final = (
-    # Who made a wording and who read it: JSON, '' where it is not known (see perturb/made_by.py).
+    # Who made a wording and who read it: JSON, '' where it is not known (see perturb/wordings.py).
     "ALTER TABLE hypothesis_variants ADD COLUMN made_by TEXT NOT NULL DEFAULT ''",
     # What a model wrote and somebody has to read before it becomes a wording.
     """CREATE TABLE hypothesis_drafts (

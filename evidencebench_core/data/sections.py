@@ -31,20 +31,18 @@ _BACK_MATTER: Final = (
     r"|(authors? )?contributions?|availability of data|supplementary (materials?|data|information)"
 )
 # What a main heading, or a part of it beside "and", may say.
-_MAIN: Final[Mapping[SectionClass, re.Pattern[str]]] = {
-    name: re.compile(pattern)
-    for name, pattern in {
-        "abstract": r"abstract",
-        "introduction": r"introduction|background|rationale",
-        "methods": r"(statistical |laboratory )?methods?|methodology|(experimental )?procedures?"
-        r"|experimental( section| part)?",
-        "results": r"results?|findings|observations",
-        "discussion": r"(general )?discussion|comments?",
-        "conclusion": r"(overall |general )?conclusions?|concluding remarks|summary",
-        "other": _BACK_MATTER + r"|references|bibliography|ethics( statement)?|appendix( \w)?"
-        r"|(what this paper adds|what is already known|key points|key messages)( .*)?",
-    }.items()
+_MAIN_WORDS: Final[Mapping[SectionClass, str]] = {
+    "abstract": r"abstract",
+    "introduction": r"introduction|background|rationale",
+    "methods": r"(statistical |laboratory )?methods?|methodology|(experimental )?procedures?"
+    r"|experimental( section| part)?",
+    "results": r"results?|findings|observations",
+    "discussion": r"(general )?discussion|comments?",
+    "conclusion": r"(overall |general )?conclusions?|concluding remarks|summary",
+    "other": _BACK_MATTER + r"|references|bibliography|ethics( statement)?|appendix( \w)?"
+    r"|(what this paper adds|what is already known|key points|key messages)( .*)?",
 }
+_MAIN: Final = {name: re.compile(words) for name, words in _MAIN_WORDS.items()}
 # What may stand beside a main word and does not decide: "Subjects and methods".
 _BESIDE: Final = re.compile(
     r"materi[ae]ls?|patients?|subjects?|participants?|animals?|cases|samples?|data|study (population|design)"

@@ -1,40 +1,39 @@
-"""Other wordings of a hypothesis: spelling errors, its opposite, paraphrases; plain functions."""
+"""Other wordings of a hypothesis: spelling errors, its opposite, paraphrases; drafts of a model and their review."""
 
-from evidencebench_core.perturb.made_by import MadeBy
+from evidencebench_core.perturb.drafts import DRAFT_STATES, Draft, Drafts, DraftState
 from evidencebench_core.perturb.negation import Negated, Refusal, negated
 from evidencebench_core.perturb.spelling import Misspelt, misspelt
-from evidencebench_core.perturb.variants import (
-    Origin,
-    hypothesis_variants,
-    keep_variants,
-    kept_variants,
-    variant_origins,
-)
-from evidencebench_core.perturb.variants_file import (
+from evidencebench_core.perturb.wording_files import read_wordings, wordings_document, write_wordings
+from evidencebench_core.perturb.wordings import (
     NEGATION,
     PARAPHRASE,
-    VariantsFile,
-    variants_document,
-    variants_file,
-    variants_from,
+    MadeBy,
+    Wording,
+    Wordings,
+    add_wordings,
+    added_wordings,
+    hypothesis_variants,
 )
 
 __all__ = [
+    "DRAFT_STATES",
     "NEGATION",
     "PARAPHRASE",
+    "Draft",
+    "DraftState",
+    "Drafts",
     "MadeBy",
     "Misspelt",
     "Negated",
-    "Origin",
     "Refusal",
-    "VariantsFile",
+    "Wording",
+    "Wordings",
+    "add_wordings",
+    "added_wordings",
     "hypothesis_variants",
-    "keep_variants",
-    "kept_variants",
     "misspelt",
     "negated",
-    "variant_origins",
-    "variants_document",
-    "variants_file",
-    "variants_from",
+    "read_wordings",
+    "wordings_document",
+    "write_wordings",
 ]

@@ -1,31 +1,43 @@
-"""Wordings that a model wrote and nobody has accepted yet: kept, read, accepted or rejected.
+"""Wordings that a model wrote, until somebody has decided on them.
 
 A draft is no wording: no run sees it before somebody has accepted it, and who did so is kept with the wording.
+It waits to be read, or was refused by our checks (a reader may still take it); from either it is accepted, as
+it is or edited, or rejected; and every decision can be taken back.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Literal, get_args
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
-from evidencebench_core.perturb.draft import DRAFT_STATES, SELECT_DRAFTS, Draft, DraftState, draft_of
-from evidencebench_core.perturb.made import Kind, MadeVariant, wording_problem
-from evidencebench_core.perturb.made_by import MadeBy
-from evidencebench_core.perturb.variants import KEEP_VARIANT, checked_instances, keep_variants
-from evidencebench_core.perturb.variants_file import VariantsFile, Wordings
+from evidencebench_core.perturb.wordings import (
+    SET_WORDING,
+    UNKNOWN,
+    MadeBy,
+    Wording,
+    Wordings,
+    add_wordings,
+    check_instances,
+    wording_problem,
+)
 
-if TYPE_CHECKING:
-    import sqlite3
+DraftState = Literal["waiting", "refused", "accepted", "rejected"]
+DRAFT_STATES: Final[tuple[DraftState, ...]] = get_args(DraftState)
+REVIEWED: Final = "made by a model, accepted in review"  # the source of wordings that were drafts
 
-__all__ = ["DRAFT_STATES", "REVIEWED", "Draft", "DraftState", "Drafts"]
-
-REVIEWED: Final = "made by a model, accepted in review"
-"""The source of wordings that were drafts."""
-
-_KEEP: Final = (
+_SELECT: Final = (
+    "SELECT d.id, d.instance_id, d.name, b.hypothesis, d.text, d.problem, d.model, d.prompt, d.made_at,"
+    " d.state, d.edited, d.reviewer, d.reviewed_at"
+    " FROM hypothesis_drafts AS d"
+    " JOIN instances AS i ON i.dataset_id = d.dataset_id AND i.instance_id = d.instance_id"
+    " JOIN bodies AS b ON b.instance = i.id WHERE d.dataset_id = ?"
+)
+_ADD: Final = (
     "INSERT INTO hypothesis_drafts (dataset_id, instance_id, name, text, problem, model, prompt, made_at, state)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (dataset_id, instance_id, name, model, prompt) DO UPDATE SET"
@@ -33,6 +45,66 @@ _KEEP: Final = (
     " edited = NULL, reviewer = '', reviewed_at = ''"
     " WHERE text <> excluded.text OR problem <> excluded.problem"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One wording that a model wrote for an instance.
+
+    Attributes
+    ----------
+    instance_id, name : str
+        ``name`` is that of the wording it becomes when it is accepted: ``"negation"``, ``"paraphrase:gpt-x"``.
+    original : str
+        The instance's own hypothesis.
+    text : str
+        The model's words; empty where no wording could be read from its answer.
+    problem : str
+        The objection of our checks; empty if there is none.
+    made_by : MadeBy
+    state : {"waiting", "refused", "accepted", "rejected"}
+    edited : str or None
+        What the reviewer accepted instead of ``text``.
+    id : int
+        In its store; 0 before it is there.
+    failed : bool
+        Whether the call for it failed: ``problem`` says why, and it is never kept.
+    """
+
+    instance_id: str
+    name: str
+    original: str
+    text: str
+    problem: str = ""
+    made_by: MadeBy = UNKNOWN
+    state: DraftState = "waiting"
+    edited: str | None = None
+    id: int = 0
+    failed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """``"negation"`` or ``"paraphrase"``."""
+        return self.name.partition(":")[0]
+
+    @property
+    def wording(self) -> str:
+        """What is or would be accepted: the reviewer's words, else the model's."""
+        return self.text if self.edited is None else self.edited
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able values."""
+        return {
+            "id": self.id,
+            "instance": self.instance_id,
+            "name": self.name,
+            "state": self.state,
+            "original": self.original,
+            "text": self.text,
+            "edited": self.edited,
+            "problem": self.problem,
+            "made_by": self.made_by.as_dict(),
+        }
 
 
 class Drafts:
@@ -46,26 +118,28 @@ class Drafts:
 
     def __init__(self, store: Store, dataset: str) -> None:
         self.store, self.dataset = store, dataset
-        self._dataset_id = store.dataset(dataset).id
+        self._key = store.dataset(dataset).id
 
-    def keep(self, made: Iterable[MadeVariant]) -> int:
+    def add(self, drafts: Iterable[Draft]) -> int:
         """Keep what a model wrote, to be read; returns how many are new or have new words.
 
-        What our checks refused is kept as refused; failed calls are not kept. Words that were there already
-        stay in the state they have.
+        Failed calls are not kept. Words that were there already stay in the state they have.
         """
-        return self._keep(
+        rows = [
             (
-                self._dataset_id, one.instance_id, one.name, one.said if one.text is None else one.text,
-                one.problem, one.made_by.model, one.made_by.prompt, one.made_by.made_at,
-                "waiting" if one.text is not None else "refused",
+                self._key, one.instance_id, one.name, one.text, one.problem, one.made_by.model,
+                one.made_by.prompt, one.made_by.made_at or _now(), "refused" if one.problem else "waiting",
             )
-            for one in made
+            for one in drafts
             if not one.failed
-        )  # fmt: skip
+        ]  # fmt: skip
+        with self.store.write() as db:
+            before = db.total_changes
+            db.executemany(_ADD, rows)
+            return db.total_changes - before
 
-    def bring(self, file: VariantsFile, source: str) -> tuple[int, int]:
-        """Keep a variants file: as drafts what a model made and nobody has accepted, else as wordings.
+    def add_file(self, wordings: Wordings, source: str) -> tuple[int, int]:
+        """Keep what a variants file has: as drafts what a model made and nobody has accepted, else as wordings.
 
         Returns
         -------
@@ -75,88 +149,53 @@ class Drafts:
         Raises
         ------
         DataError
-            As `keep_variants`; nothing is kept then.
+            As `add_wordings`; nothing is kept then.
         """
-        wanted = checked_instances(self.store, self.dataset, file.wordings, source)
-        hypotheses = {row.id: row.hypothesis for row in self.store.rows(self.dataset, wanted)}
-        ready: Wordings = {}
+        check_instances(self.store, self.dataset, wordings, source)
+        ids = sorted({one for by_id in wordings.values() for one in by_id})
+        originals = {row.id: row.hypothesis for row in self.store.rows(self.dataset, ids)}
+        ready: dict[str, dict[str, Wording]] = {}
         drafts = []
-        for name, texts in file.wordings.items():
-            for instance_id, text in texts.items():
-                one = file.made_by.get(name, {}).get(instance_id, MadeBy())
-                if not one.needs_review:
-                    ready.setdefault(name, {})[instance_id] = text
-                    continue
-                problem = wording_problem(hypotheses[instance_id], text)
-                state = "refused" if problem else "waiting"
-                drafts.append(
-                    (
-                        self._dataset_id, instance_id, name, text, problem, one.model, one.prompt,
-                        one.made_at or _now(), state,
-                    )
-                )  # fmt: skip
-        n_ready = keep_variants(self.store, self.dataset, ready, source, file.made_by) if ready else 0
-        return n_ready, self._keep(drafts)
-
-    def _keep(self, rows: Iterable[tuple[int | str, ...]]) -> int:
-        with self.store.write() as db:
-            before = db.total_changes
-            db.executemany(_KEEP, rows)
-            return db.total_changes - before
+        for name, by_id in wordings.items():
+            for instance_id, wording in by_id.items():
+                if wording.made_by.needs_review:
+                    original = originals[instance_id]
+                    problem = wording_problem(original, wording.text)
+                    drafts.append(Draft(instance_id, name, original, wording.text, problem, wording.made_by))
+                else:
+                    ready.setdefault(name, {})[instance_id] = wording
+        n_ready = add_wordings(self.store, self.dataset, ready, source) if ready else 0
+        return n_ready, self.add(drafts)
 
     def counts(self) -> dict[DraftState, int]:
         """How many there are in every state."""
+        query = "SELECT state, count(*) FROM hypothesis_drafts WHERE dataset_id = ? GROUP BY state"
         with self.store.read() as db:
-            found: dict[str, int] = dict(
-                db.execute(
-                    "SELECT state, count(*) FROM hypothesis_drafts WHERE dataset_id = ? GROUP BY state",
-                    (self._dataset_id,),
-                )
-            )
+            found: dict[str, int] = dict(db.execute(query, (self._key,)))
         return {state: found.get(state, 0) for state in DRAFT_STATES}
-
-    def stamp(self) -> str:
-        """Changes whenever a draft does."""
-        with self.store.read() as db:
-            row = db.execute(
-                "SELECT count(*), max(made_at), max(reviewed_at) FROM hypothesis_drafts WHERE dataset_id = ?",
-                (self._dataset_id,),
-            ).fetchone()
-        return " ".join(map(str, row))
 
     def drafts(
         self, state: DraftState | None = None, limit: int | None = None, offset: int = 0
     ) -> tuple[Draft, ...]:
         """In the order of the dataset, those of one state or all."""
+        query = f"{_SELECT} AND (? IS NULL OR d.state = ?) ORDER BY i.position, d.name, d.id LIMIT ? OFFSET ?"
         with self.store.read() as db:
-            rows = db.execute(
-                f"{SELECT_DRAFTS} WHERE d.dataset_id = ? AND (? IS NULL OR d.state = ?)"
-                " ORDER BY i.position, d.name, d.id LIMIT ? OFFSET ?",
-                (self._dataset_id, state, state, -1 if limit is None else limit, offset),
-            ).fetchall()
-        return tuple(map(draft_of, rows))
+            rows = db.execute(query, (self._key, state, state, -1 if limit is None else limit, offset))
+            return tuple(map(_draft_of, rows.fetchall()))
 
     def draft(self, draft_id: int) -> Draft:
-        """
-        Raises
-        ------
-        UnknownNameError
-            If the dataset has no such draft.
-        """
+        """The draft of an id; `UnknownNameError` if the dataset has none."""
         with self.store.read() as db:
-            return self._draft_in(db, draft_id)
+            return self._draft(db, draft_id)
 
-    def known(self, model: str, prompts: Mapping[Kind, str]) -> frozenset[tuple[str, str]]:
-        """Instance ids with kinds of which there is a draft by this model and these prompts already."""
+    def known(self, model: str, prompts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+        """Instance ids with kinds of which there is a draft by this model and the kind's prompt already."""
+        query = "SELECT instance_id FROM hypothesis_drafts WHERE dataset_id = ? AND model = ? AND prompt = ?"
         with self.store.read() as db:
             return frozenset(
                 (instance_id, kind)
                 for kind, prompt in prompts.items()
-                for (instance_id,) in db.execute(
-                    "SELECT instance_id FROM hypothesis_drafts"
-                    " WHERE dataset_id = ? AND model = ? AND prompt = ?",
-                    (self._dataset_id, model, prompt),
-                )
+                for (instance_id,) in db.execute(query, (self._key, model, prompt))
             )
 
     def accept(
@@ -184,32 +223,28 @@ class Drafts:
         SettingError
             If the reviewer has no name, or a text is no other wording of its hypothesis.
         """
-        reviewer, moment = _named(reviewer), _now()
+        reviewer, moment = _name_of(reviewer), _now()
         with self.store.write() as db:
             for draft_id in draft_ids:
-                draft = self._draft_in(db, draft_id)
+                draft = self._draft(db, draft_id)
                 text = " ".join((words or {}).get(draft_id, draft.wording).split())
                 if problem := wording_problem(draft.original, text) if text else "there are no words":
                     raise SettingError(
                         f"draft {draft_id}, {draft.instance_id}", f"cannot be accepted: {problem}", "Edit it."
                     )
                 edited = None if text == draft.text else text
-                one = draft.made_by
-                made_by = MadeBy(one.model, one.prompt, one.made_at, reviewer, moment, edited is not None)
-                db.execute(
-                    KEEP_VARIANT,
-                    (
-                        self._dataset_id, draft.instance_id, draft.name, text, REVIEWED, moment,
-                        made_by.as_json(),
-                    ),
-                )  # fmt: skip
                 db.execute(
                     "UPDATE hypothesis_drafts SET state = 'rejected', reviewer = ?, reviewed_at = ?"
                     " WHERE dataset_id = ? AND instance_id = ? AND name = ? AND state = 'accepted'",
-                    (reviewer, moment, self._dataset_id, draft.instance_id, draft.name),
+                    (reviewer, moment, self._key, draft.instance_id, draft.name),
                 )
-                self._decide(db, draft_id, "accepted", edited, reviewer, moment)
-            return tuple(self._draft_in(db, draft_id) for draft_id in draft_ids)
+                self._decide(db, draft, "accepted", reviewer, moment, edited)
+                made_by = replace(
+                    draft.made_by, reviewer=reviewer, reviewed_at=moment, edited=edited is not None
+                )
+                row = (draft.instance_id, draft.name, text, REVIEWED, moment, made_by.as_json())
+                db.execute(SET_WORDING, (self._key, *row))
+            return tuple(self._draft(db, draft_id) for draft_id in draft_ids)
 
     def reject(self, draft_ids: Sequence[int], reviewer: str) -> None:
         """Decide that drafts are of no use; one that had been accepted is no wording any more.
@@ -219,14 +254,13 @@ class Drafts:
         UnknownNameError, SettingError
             As `accept`.
         """
-        reviewer, moment = _named(reviewer), _now()
+        reviewer, moment = _name_of(reviewer), _now()
         with self.store.write() as db:
             for draft_id in draft_ids:
-                self._unkeep(db, self._draft_in(db, draft_id))
-                self._decide(db, draft_id, "rejected", None, reviewer, moment)
+                self._decide(db, self._draft(db, draft_id), "rejected", reviewer, moment)
 
     def take_back(self, draft_ids: Sequence[int]) -> None:
-        """Undo what was decided: drafts wait again, and are wordings no more.
+        """Undo decisions: the drafts wait again, and are wordings no more.
 
         A wording that one of them had replaced does not come back, unless it was the data's own.
 
@@ -237,47 +271,49 @@ class Drafts:
         """
         with self.store.write() as db:
             for draft_id in draft_ids:
-                draft = self._draft_in(db, draft_id)
-                self._unkeep(db, draft)
-                self._decide(db, draft_id, "refused" if draft.problem else "waiting", None, "", "")
+                draft = self._draft(db, draft_id)
+                self._decide(db, draft, "refused" if draft.problem else "waiting", "", "")
 
-    def _draft_in(self, db: sqlite3.Connection, draft_id: int) -> Draft:
-        row = db.execute(
-            f"{SELECT_DRAFTS} WHERE d.dataset_id = ? AND d.id = ?", (self._dataset_id, draft_id)
-        ).fetchone()
+    def _draft(self, db: sqlite3.Connection, draft_id: int) -> Draft:
+        row = db.execute(f"{_SELECT} AND d.id = ?", (self._key, draft_id)).fetchone()
         if row is None:
             raise UnknownNameError(
                 f"draft {draft_id}",
                 f"is none of dataset {shown(self.dataset)}",
                 "`evidencebench make-variants --dataset NAME --list` lists them.",
             )
-        return draft_of(row)
-
-    def _unkeep(self, db: sqlite3.Connection, draft: Draft) -> None:
-        """Take away the wording that a draft became, if it is that one still."""
-        if draft.state == "accepted":
-            db.execute(
-                "DELETE FROM hypothesis_variants WHERE dataset_id = ? AND instance_id = ? AND name = ?"
-                " AND made_by = ?",
-                (self._dataset_id, draft.instance_id, draft.name, draft.made_by.as_json()),
-            )
+        return _draft_of(row)
 
     def _decide(
         self,
         db: sqlite3.Connection,
-        draft_id: int,
+        draft: Draft,
         state: DraftState,
-        edited: str | None,
         reviewer: str,
         moment: str,
+        edited: str | None = None,
     ) -> None:
+        """The one transition: the wording that an accepted draft became goes, if it is that one still."""
+        if draft.state == "accepted":
+            db.execute(
+                "DELETE FROM hypothesis_variants WHERE dataset_id = ? AND instance_id = ? AND name = ?"
+                " AND made_by = ?",
+                (self._key, draft.instance_id, draft.name, draft.made_by.as_json()),
+            )
         db.execute(
             "UPDATE hypothesis_drafts SET state = ?, edited = ?, reviewer = ?, reviewed_at = ? WHERE id = ?",
-            (state, edited, reviewer, moment, draft_id),
+            (state, edited, reviewer, moment, draft.id),
         )
 
 
-def _named(reviewer: str) -> str:
+def _draft_of(row: Sequence[Any]) -> Draft:
+    number, instance_id, name, original, text, problem, model, prompt, made_at = row[:9]
+    state, edited, reviewer, reviewed_at = row[9:]
+    made_by = MadeBy(model, prompt, made_at, reviewer, reviewed_at, edited is not None)
+    return Draft(instance_id, name, original, text, problem, made_by, state, edited, number)
+
+
+def _name_of(reviewer: str) -> str:
     name = " ".join(reviewer.split())
     if not name or len(name) > 200 or not name.isprintable():
         raise SettingError("the reviewer", "has no name", "Say who read the drafts: it is kept with them.")

@@ -7,7 +7,7 @@ A rule needs one claim with one finite verb that we know. Then, in this order,
 - after a form of *be*, *higher* and *lower* (and their like) change places, else *not* is put in;
 - a verb of direction becomes its opposite: *increases* ↔ *decreases*, *promotes* ↔ *inhibits*;
 - any other is negated: *causes* → *does not cause*, *can cause* → *cannot cause*. So is a verb of
-  direction whose object has a direction of its own, or on which a mechanism or a clause hangs: the
+  direction whose object has a direction of its own, or on which a mechanism or a clause depends: the
   opposite of "inhibits growth by blocking X" is not "promotes growth by blocking X".
 
 Refused is what has more than one claim (*whereas*, *but not*, a clause after a comma), what is hedged
@@ -23,22 +23,44 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from evidencebench_core.perturb.verbs import ALSO_NOUNS, OPPOSITES, is_singular, lemma_of, third_person
-
-__all__ = ["Negated", "Refusal", "negated"]
-
+_PAIRS: Final = """
+    accelerate slow, activate inhibit, aggravate alleviate, alleviate aggravate, augment diminish,
+    attenuate amplify, amplify attenuate, boost reduce, decrease increase, diminish increase,
+    downregulate upregulate, elevate lower, enhance reduce, exacerbate alleviate, facilitate hinder,
+    hinder facilitate, impair improve, improve impair, increase decrease, induce suppress, inhibit promote,
+    lower raise, promote inhibit, raise lower, reduce increase, slow accelerate, stimulate inhibit,
+    suppress induce, upregulate downregulate, weaken strengthen, strengthen weaken, worsen improve
+"""
+OPPOSITES: Final[dict[str, str]] = dict(pair.split() for pair in _PAIRS.split(","))
+_OTHERS: Final = """
+    accumulate act affect allow alter arise block bind cause change clear combine confer contain contribute
+    control convert correlate damage degrade delay depend derive determine differ disrupt drive eliminate
+    enable enter exceed exert exhibit explain exploit express follow form generate give have help identify
+    impact include indicate influence initiate interact interfere involve lack lead limit lose make mediate
+    metabolize metabolise mimic modify modulate occur persist play possess precede predict predispose prevent
+    produce protect provide reach regulate release remain represent require result reveal serve show support
+    sustain target transform trigger undergo use vary yield
+"""
+VERBS: Final = frozenset({*OPPOSITES, *_OTHERS.split()})
+# Forms that are as often nouns: "an increase in", "the causes of".
+_ALSO_NOUNS: Final = frozenset({
+    "act", "boost", "cause", "change", "control", "damage", "decrease", "delay", "drive", "form", "help",
+    "impact", "increase", "influence", "lack", "lead", "limit", "play", "raise", "release", "show", "slow",
+    "support", "target", "trigger", "use", "yield",
+})  # fmt: skip
 _BE: Final = frozenset({"is", "are", "was", "were"})
+_HELPING: Final = frozenset({"do", "does", "can", "cannot", "will"})
 _HEDGES: Final = frozenset({"may", "might", "could", "possibly", "potentially", "perhaps", "would"})
 _NORMS: Final = frozenset({"should", "must", "shall", "ought"})
-_QUANTITIES: Final = frozenset(
-    {"all", "every", "each", "some", "most", "many", "few", "several", "only", "no", "neither", "either"}
-    | {"not", "if", "when", "because", "although", "while", "since", "unless", "whether"}
-)
+_QUANTITIES: Final = frozenset({
+    "all", "every", "each", "some", "most", "many", "few", "several", "only", "no", "neither", "either",
+    "not", "if", "when", "because", "although", "while", "since", "unless", "whether",
+})  # fmt: skip
 _CLAUSES: Final = frozenset({"who", "which", "that", "whose", "where", "when"})
-_NOT_BEFORE_A_VERB: Final = frozenset(
-    {"a", "an", "the", "this", "these", "its", "their", "to", "of", "in", "by", "for", "with", "from"}
-    | {"no", "on", "as", "or", "and", "at", "than", "any", "such", "significant", "possible"}
-)
+_NOT_BEFORE_A_VERB: Final = frozenset({
+    "a", "an", "the", "this", "these", "its", "their", "to", "of", "in", "by", "for", "with", "from", "no",
+    "on", "as", "or", "and", "at", "than", "any", "such", "significant", "possible",
+})  # fmt: skip
 _SEVERAL_CLAIMS: Final = re.compile(
     r"\b(?:but|whereas|while|although|though|however|unless|except|rather than|instead of|only|solely"
     r"|exclusively|neither|nor|either)\b|;",
@@ -48,8 +70,8 @@ _CLAIM_AFTER_A_COMMA: Final = re.compile(
     r", (?:with|and|or|so|which|thereby|thus|followed|\w+ing)\b", re.IGNORECASE
 )
 # What these open belongs to the original claim; the opposite verb would claim it of the opposite.
-_HANGS_ON: Final = frozenset(
-    {"by", "via", "through", "because", "that", "which", "who", "independently", "some"}
+_DEPENDENT: Final = frozenset(
+    ["by", "via", "through", "because", "that", "which", "who", "independently", "some"]
 )
 _DIRECTED: Final = re.compile(
     r"\b(increas|decreas|reduc|elevat|higher|lower|greater|less|more|fewer|rise|raise|declin|improv|impair)",
@@ -65,8 +87,8 @@ _COMPARED: Final = {
     "inversely": "positively",
     "negatively": "positively",
 }
-_NOUNS_OF_EFFECT: Final = frozenset(
-    {"effect", "effects", "role", "impact", "influence", "association", "relation", "relationship"}
+_EFFECTS: Final = frozenset(
+    ["effect", "effects", "role", "impact", "influence", "association", "relation", "relationship"]
 )
 
 
@@ -85,183 +107,200 @@ class Refusal:
     reason: str
 
 
-def negated(hypothesis: str) -> Negated | Refusal:
+def negated(hypothesis: str) -> Negated | Refusal:  # noqa: PLR0911 - one for each reason
     """The hypothesis turned into its opposite, or why that cannot honestly be done by rule.
 
     Everything but the words that the rule names stays as it was, with one blank between words.
     """
     words = hypothesis.split()
     bare = [word.strip(".,;:()[]\"'").lower() for word in words]
-    reason = _objection_at_sight(words, bare)
-    if reason:
-        return Refusal(reason)
-    place = _finite_verb(bare)
-    if place is None:
-        return Refusal("no verb that the rules know")
-    reason = _objection_to_claim(words, bare, place)
-    return Refusal(reason) if reason else _opposite(words, bare, place)
-
-
-def _objection_at_sight(words: Sequence[str], bare: Sequence[str]) -> str | None:
     if not words:
-        return "there is no text"
+        return Refusal("there is no text")
     if bare[0] in _QUANTITIES:
-        return f"it begins with {bare[0]!r}, whose opposite is not that of the verb"
-    several = _SEVERAL_CLAIMS.search(" ".join(words))
-    return f"it makes more than one claim ({several[0]!r})" if several else None
+        return Refusal(f"it begins with {bare[0]!r}, whose opposite is not that of the verb")
+    if several := _SEVERAL_CLAIMS.search(" ".join(words)):
+        return Refusal(f"it makes more than one claim ({several[0]!r})")
+    at = _finite_verb(bare)
+    if at is None:
+        return Refusal("no verb that the rules know")
+    if reason := _objection(words, bare, at):
+        return Refusal(reason)
+    if bare[at] in _BE | _HELPING:
+        return _of_auxiliary(words, bare, at)
+    return _of_effect(words, bare, at) or _of_verb(words, bare, at)
 
 
-def _objection_to_claim(words: Sequence[str], bare: Sequence[str], place: int) -> str | None:
-    for word in bare[: place + 2]:
-        if word in _CLAUSES and bare.index(word) < place:
+def third_person(lemma: str) -> str:
+    """``affect`` → ``affects``."""
+    if lemma in {"have", "undergo"}:
+        return {"have": "has", "undergo": "undergoes"}[lemma]
+    if lemma.endswith("y") and lemma[-2] not in "aeiou":
+        return lemma[:-1] + "ies"
+    return lemma + ("es" if lemma.endswith(("s", "sh", "ch", "x", "z", "o")) else "s")
+
+
+_LEMMAS: Final = {third_person(lemma): lemma for lemma in VERBS} | {lemma: lemma for lemma in VERBS}
+
+
+def lemma_of(word: str) -> str | None:
+    """The verb of which a lower-case word is a present form, ``None`` where we know none."""
+    return _LEMMAS.get(word)
+
+
+def is_singular(word: str) -> bool:
+    """Whether a present form goes with one subject: ``causes`` does, ``cause`` does not."""
+    return _LEMMAS.get(word, word) != word
+
+
+def _objection(words: Sequence[str], bare: Sequence[str], at: int) -> str:
+    for word in bare[: at + 2]:
+        if word in _CLAUSES and bare.index(word) < at:
             return f"a clause ({word!r}) stands before the verb"
         if word in _HEDGES:
             return f"it is hedged ({word!r}): the opposite would claim the impossible"
         if word in _NORMS:
             return f"it says what ought to be ({word!r})"
-    more = _CLAIM_AFTER_A_COMMA.search(" ".join(words[place:]))
-    return f"a further claim stands after a comma ({more[0].strip(', ')!r})" if more else None
+    more = _CLAIM_AFTER_A_COMMA.search(" ".join(words[at:]))
+    return f"a further claim stands after a comma ({more[0].strip(', ')!r})" if more else ""
 
 
 def _finite_verb(bare: Sequence[str]) -> int | None:
     """Where the claim's verb stands, the helping verb where it has one."""
-    for place, word in enumerate(bare):
-        if place == 0:
-            continue
-        if word in _BE or word in _HEDGES | _NORMS | {"do", "does", "can", "cannot", "will"}:
-            return place
+    for at, (before, word) in enumerate(pairwise(bare), start=1):
+        if word in _BE | _HELPING | _HEDGES | _NORMS:
+            return at
         lemma = lemma_of(word)
-        if lemma is None or bare[place - 1] in _NOT_BEFORE_A_VERB:
+        if lemma is None or before in _NOT_BEFORE_A_VERB:
             continue
-        following = bare[place + 1] if place + 1 < len(bare) else ""
-        if lemma in ALSO_NOUNS and following in {"in", "of", "for", "from", ""} and lemma != "result":
+        if lemma in _ALSO_NOUNS and (not bare[at + 1 :] or bare[at + 1] in {"in", "of", "for", "from", ""}):
             continue
-        return place
+        return at
     return None
 
 
-def _opposite(words: list[str], bare: list[str], place: int) -> Negated | Refusal:
-    if bare[place] in _BE | {"do", "does", "can", "cannot", "will"}:
-        return _of_auxiliary(words, bare, place)
-    return _of_effect(words, bare, place) or _of_verb(words, bare, place)
-
-
-def _of_auxiliary(words: list[str], bare: list[str], place: int) -> Negated | Refusal:
-    verb, is_negated = bare[place], bare[place + 1 : place + 2] == ["not"]
+def _of_auxiliary(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+    verb, is_negated = bare[at], bare[at + 1 : at + 2] == ["not"]
     if verb in {"do", "does"}:
-        return _without_do_not(words, bare, place)
+        return _without_do_not(words, bare, at)
     if verb in {"can", "cannot"} and not is_negated:
         other = "cannot" if verb == "can" else "can"
-        return Negated(" ".join([*words[:place], other, *words[place + 1 :]]), f"{verb} → {other}")
+        return Negated(_spliced(words, at, at + 1, other), f"{verb} → {other}")
     if is_negated:
-        return Negated(" ".join([*words[: place + 1], *words[place + 2 :]]), f"{verb} not → {verb}")
-    return _with_not(words, place) if verb == "will" else _of_be(words, bare, place)
+        return Negated(_spliced(words, at + 1, at + 2), f"{verb} not → {verb}")
+    return _with_not(words, at) if verb == "will" else _of_be(words, bare, at)
 
 
-def _of_verb(words: list[str], bare: list[str], place: int) -> Negated | Refusal:
-    verb, rest = bare[place], bare[place + 1 :]
-    lemma, others = lemma_of(verb) or verb, _coordinated(bare, place)
+def _of_verb(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+    verb, rest = bare[at], bare[at + 1 :]
+    lemma, others = lemma_of(verb) or verb, _coordinated(bare, at)
     if others is None:
-        return Refusal("a second verb hangs on the same subject, and one of the two has no opposite")
+        return Refusal("a second verb has the same subject, and one of the two has no opposite")
     if "no" in rest[:3] or "not" in rest[:3]:
         return Refusal("it is negated in a way that the rules do not know")
-    plain = not (_HANGS_ON.intersection(rest) or _DIRECTED.search(" ".join(rest)) or _makes_do(rest))
+    makes_do = any(
+        word == "to" and lemma_of(after) for word, after in pairwise(rest)
+    )  # "induces cells to ..."
+    plain = not (_DEPENDENT.intersection(rest) or _DIRECTED.search(" ".join(rest)) or makes_do)
     if others or (lemma in OPPOSITES and plain):
-        return _with_opposites(words, bare, (place, *others))
-    start = place
-    while start > 1 and bare[start - 1].endswith("ly"):
-        start -= 1
+        return _with_opposites(words, bare, (at, *others))
+    start = _before_adverbs(bare, at)
     auxiliary = "does not" if is_singular(verb) else "do not"
-    taken = [*words[:start], auxiliary, *words[start:place], lemma, *_any(words[place + 1 :])]
+    taken = [*words[:start], auxiliary, *words[start:at], lemma, *_any(words[at + 1 :])]
     return Negated(" ".join(taken), f"{verb} → {auxiliary} {lemma}")
 
 
-def _without_do_not(words: list[str], bare: list[str], place: int) -> Negated | Refusal:
-    if bare[place + 1 : place + 2] != ["not"]:
-        return Refusal("an emphatic 'do' that the rules do not know")
-    at = place + 2
-    while at < len(bare) and bare[at].endswith("ly"):
-        at += 1
-    if at >= len(bare):
-        return Refusal("nothing follows 'not'")
-    lemma = bare[at]
-    verb = third_person(lemma) if bare[place] == "does" else lemma
-    taken = [*words[:place], *words[place + 2 : at], verb, *words[at + 1 :]]
-    return Negated(" ".join(taken), f"{bare[place]} not {lemma} → {verb}")
+def _before_adverbs(bare: Sequence[str], at: int) -> int:
+    while at > 1 and bare[at - 1].endswith("ly"):
+        at -= 1
+    return at
 
 
-def _of_be(words: list[str], bare: list[str], place: int) -> Negated | Refusal:
-    if "no" in bare[place + 1 : place + 3]:
-        return Refusal("it is negated in a way that the rules do not know")
-    at = place + 1
+def _behind_adverbs(bare: Sequence[str], at: int) -> int:
     while at < len(bare) and bare[at].endswith("ly") and bare[at] not in _COMPARED:
         at += 1
-    if at < len(bare) and bare[at] in _COMPARED and "than" not in bare[at + 1 : at + 2]:
-        other = _COMPARED[bare[at]]
-        return Negated(
-            " ".join([*words[:at], _like(words[at], bare[at], other), *words[at + 1 :]]),
-            f"{bare[at]} → {other}",
-        )
-    return _with_not(words, place)
+    return at
 
 
-def _makes_do(rest: Sequence[str]) -> bool:
-    """Whether somebody is made to do something: *induces cells to release*."""
-    return any(word == "to" and lemma_of(after) for word, after in pairwise(rest))
+def _without_do_not(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+    if bare[at + 1 : at + 2] != ["not"]:
+        return Refusal("an emphatic 'do' that the rules do not know")
+    verb_at = next((i for i in range(at + 2, len(bare)) if not bare[i].endswith("ly")), None)
+    if verb_at is None:
+        return Refusal("nothing follows 'not'")
+    lemma = bare[verb_at]
+    verb = third_person(lemma) if bare[at] == "does" else lemma
+    taken = [*words[:at], *words[at + 2 : verb_at], verb, *words[verb_at + 1 :]]
+    return Negated(" ".join(taken), f"{bare[at]} not {lemma} → {verb}")
 
 
-def _of_effect(words: list[str], bare: list[str], place: int) -> Negated | None:
+def _of_be(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+    if "no" in bare[at + 1 : at + 3]:
+        return Refusal("it is negated in a way that the rules do not know")
+    compared = _behind_adverbs(bare, at + 1)
+    if (
+        compared == len(bare)
+        or bare[compared] not in _COMPARED
+        or bare[compared + 1 : compared + 2] == ["than"]
+    ):
+        return _with_not(words, at)
+    other = _COMPARED[bare[compared]]
+    text = _spliced(words, compared, compared + 1, _like(words[compared], bare[compared], other))
+    return Negated(text, f"{bare[compared]} → {other}")
+
+
+def _of_effect(words: list[str], bare: list[str], at: int) -> Negated | None:
     """*has no effect* ↔ *has an effect*, *plays no role* ↔ *plays a role*."""
-    if lemma_of(bare[place]) not in {"have", "play", "show", "exert"}:
+    near = bare[at + 1 : at + 5]
+    effect = next((word for word in near if word in _EFFECTS), None)
+    if lemma_of(bare[at]) not in {"have", "play", "show", "exert"} or effect is None:
         return None
-    near = bare[place + 1 : place + 5]
-    if len(near) < 2 or near[0] not in {"no", "a", "an"} or not _NOUNS_OF_EFFECT.intersection(near):
+    if len(near) < 2 or near[0] not in {"no", "a", "an"}:
         return None
-    following = near[1]
-    if near[0] != "no":
-        other = ["no"]
-    elif next(word for word in near if word in _NOUNS_OF_EFFECT).endswith("s"):
-        other = []
-    else:
-        other = ["an" if following[0] in "aeiou" else "a"]
-    rule = f"{near[0]} {following} → {' '.join([*other, following])}"
-    return Negated(" ".join([*words[: place + 1], *other, *words[place + 2 :]]), rule)
+    article = (
+        "no" if near[0] != "no" else "" if effect.endswith("s") else "an" if near[1][:1] in "aeiou" else "a"
+    )
+    rule = f"{near[0]} {near[1]} → {f'{article} {near[1]}'.lstrip()}"
+    return Negated(_spliced(words, at + 1, at + 2, *filter(None, [article])), rule)
 
 
-def _coordinated(bare: Sequence[str], place: int) -> tuple[int, ...] | None:
+def _coordinated(bare: Sequence[str], at: int) -> tuple[int, ...] | None:
     """Further finite verbs of the same number after *and*; ``None`` where one has no opposite."""
-    singular, found = is_singular(bare[place]), list[int]()
-    for at in range(place + 2, len(bare) - 1):
-        if bare[at - 1] != "and" and not (bare[at - 1].endswith("ly") and bare[at - 2] == "and"):
+    found: list[int] = []
+    for other in range(at + 2, len(bare) - 1):
+        if bare[other - 1] != "and" and not (bare[other - 1].endswith("ly") and bare[other - 2] == "and"):
             continue
-        lemma = lemma_of(bare[at])
-        if lemma is None or is_singular(bare[at]) != singular or bare[at + 1] in {"in", "of", "and", ""}:
+        lemma, same = lemma_of(bare[other]), is_singular(bare[other]) == is_singular(bare[at])
+        if lemma is None or not same or bare[other + 1] in {"in", "of", "and", ""}:
             continue
-        if lemma not in OPPOSITES or lemma_of(bare[place]) not in OPPOSITES:
+        if lemma not in OPPOSITES or lemma_of(bare[at]) not in OPPOSITES:
             return None
-        found.append(at)
+        found.append(other)
     return tuple(found)
 
 
 def _with_opposites(words: list[str], bare: list[str], places: Sequence[int]) -> Negated:
     taken, rules = list(words), list[str]()
     for at in places:
-        lemma = OPPOSITES[lemma_of(bare[at]) or ""]
+        lemma = OPPOSITES[_LEMMAS[bare[at]]]
         form = third_person(lemma) if is_singular(bare[at]) else lemma
         taken[at] = _like(words[at], bare[at], form)
         rules.append(f"{bare[at]} → {form}")
     return Negated(" ".join(taken), ", ".join(rules))
 
 
-def _with_not(words: list[str], place: int) -> Negated:
-    verb = words[place]
-    taken = [*words[: place + 1], "not", *_any(words[place + 1 :])]
-    return Negated(" ".join(taken), f"{verb} → {verb} not")
+def _with_not(words: list[str], at: int) -> Negated:
+    return Negated(
+        " ".join([*words[: at + 1], "not", *_any(words[at + 1 :])]), f"{words[at]} → {words[at]} not"
+    )
 
 
 def _any(words: Sequence[str]) -> list[str]:
     """*not associated with some cancers* is compatible with the original; *any* is not."""
     return ["any" if word.lower() == "some" else word for word in words]
+
+
+def _spliced(words: Sequence[str], start: int, end: int, *others: str) -> str:
+    return " ".join([*words[:start], *others, *words[end:]])
 
 
 def _like(word: str, bare: str, other: str) -> str:

@@ -1,7 +1,5 @@
-"""Spelling errors as in RAmBLA (section 3.1): characters replaced by others of their class.
-
-Each mutation takes another word and replaces one of its characters: a small letter by another small
-letter, a capital by a capital, a digit by a digit.
+"""Spelling errors as in RAmBLA (section 3.1): each takes another word and replaces one of its characters by
+another of its class, a small letter by a small letter, a capital by a capital, a digit by a digit.
 """
 
 from __future__ import annotations
@@ -12,8 +10,6 @@ import string
 from dataclasses import dataclass
 
 from evidencebench_core.errors import SettingError, shown
-
-__all__ = ["Misspelt", "misspelt"]
 
 _WORD = re.compile(r"\S*[A-Za-z0-9]\S*")
 _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
@@ -54,15 +50,8 @@ def misspelt(text: str, n: int, seed: int = 0) -> Misspelt:
     Parameters
     ----------
     text : str
-    n : int
-        0 or more.
-    seed : int
-        0 or more.
-
-    Raises
-    ------
-    SettingError
-        If ``n`` or ``seed`` is negative.
+    n, seed : int
+        0 or more, else `SettingError`.
     """
     for name, value in (("n", n), ("seed", seed)):
         if value < 0:

@@ -16,7 +16,7 @@ from evidencebench_core.analyses.sensitivity import (
 from evidencebench_core.analyses.variant_runs import Asked, answers_of, n_unanswered, run_variants
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.perturb import keep_variants
+from evidencebench_core.perturb import Wording, add_wordings
 from evidencebench_core.runs import execute, score_run
 from evidencebench_core.tasks import task_named
 from tests.factories import tiny_dataset, written
@@ -38,7 +38,8 @@ def bare(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def store(bare: Store) -> Store:
-    keep_variants(bare, "tiny", WORDINGS, "by hand")
+    wordings = {name: {one: Wording(text) for one, text in texts.items()} for name, texts in WORDINGS.items()}
+    add_wordings(bare, "tiny", wordings, "by hand")
     return bare
 
 

@@ -9,9 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.perturb import MadeBy, hypothesis_variants
-from evidencebench_core.perturb.drafts import Drafts
-from evidencebench_core.perturb.made import MadeVariant
+from evidencebench_core.perturb import Draft, Drafts, MadeBy, hypothesis_variants
 from tests.browser.serving import ROOT, served
 from tests.browser.settling import settled
 
@@ -25,8 +23,8 @@ def store(tmp_path: Path) -> Store:
     store = open_store(tmp_path / "store.sqlite")
     ingest(store, ROOT / "sample_data" / "sample_data.json")
     made_by = MadeBy("tiny", "paraphrase 1-abc", "2026-01-31T10:00:00+00:00")
-    Drafts(store, "sample_data").keep(
-        MadeVariant(one, "paraphrase", "", f"{HOSTILE} {one}", made_by=made_by)
+    Drafts(store, "sample_data").add(
+        Draft(one, "paraphrase:tiny", "", f"{HOSTILE} {one}", made_by=made_by)
         for one in store.ids("sample_data")
     )
     return store

@@ -11,9 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.app.resources import jobs
 from evidencebench_core.data import Store
-from evidencebench_core.perturb import MadeBy, hypothesis_variants, variant_origins
-from evidencebench_core.perturb.drafts import Drafts
-from evidencebench_core.perturb.made import Kind, MadeVariant
+from evidencebench_core.perturb import Draft, Drafts, MadeBy, added_wordings, hypothesis_variants
 from tests.llm.server import Step, answering, reply, scripted, status
 from tests.pages.asking import SECRET, click, listing, said, with_model
 from tests.pages.conftest import OpenPage, address
@@ -37,12 +35,12 @@ def making(open_page: OpenPage, server_url: str, **caps: str) -> AppTest:
     return with_model(open_page("wording", dataset="sample_data", part="make"), server_url, **caps)
 
 
-def drafted(store: Store, *texts: tuple[str, Kind, str | None, str]) -> Drafts:
+def drafted(store: Store, *texts: tuple[str, str, str, str]) -> Drafts:
     """Drafts of instance, kind, text and problem."""
     drafts = Drafts(store, "sample_data")
     made_by = MadeBy("tiny", "paraphrase 1-abc", "2026-01-31T10:00:00+00:00")
-    drafts.keep(
-        MadeVariant(one, kind, "", None if problem else text, problem, text or "", made_by=made_by)
+    drafts.add(
+        Draft(one, kind if kind == "negation" else "paraphrase:tiny", "", text, problem, made_by)
         for one, kind, text, problem in texts
     )
     return drafts
@@ -91,7 +89,7 @@ def test_drafts_are_estimated_written_and_wait(open_page: OpenPage, sample_store
         assert "**12 waiting to be read**" in said(app)
         assert "Every instance chosen has such drafts already" in said(app)
         assert button(app, "Write drafts").disabled
-        assert not variant_origins(sample_store, "sample_data")  # no wording yet
+        assert not added_wordings(sample_store, "sample_data")  # no wording yet
         press(app, "Review")
         assert address(app)["part"] == "review"
         assert "Waiting (12)" in app.segmented_control[1].options
@@ -182,7 +180,7 @@ def test_accept_edit_reject_and_undo(open_page: OpenPage, sample_store: Store) -
     wordings = hypothesis_variants(sample_store, "sample_data")
     assert wordings["paraphrase:tiny"] == {"sample_cohort": "Night work and diabetes."}
     assert (
-        variant_origins(sample_store, "sample_data")["paraphrase:tiny"]["sample_cohort"].made_by.reviewer
+        added_wordings(sample_store, "sample_data")["paraphrase:tiny"]["sample_cohort"].made_by.reviewer
         == "Ana"
     )
 
@@ -216,7 +214,7 @@ def test_a_page_is_accepted_at_once_but_for_what_would_replace_a_wording(
     assert drafts.counts() == {"waiting": 1, "refused": 0, "accepted": 2, "rejected": 0}
     press(app, "Undo 2")
     assert drafts.counts()["waiting"] == 3
-    assert not variant_origins(sample_store, "sample_data")
+    assert not added_wordings(sample_store, "sample_data")
 
 
 def test_nothing_is_decided_without_a_name(open_page: OpenPage, sample_store: Store) -> None:

@@ -10,14 +10,16 @@ import pytest
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import DataError, SettingError, UnknownNameError
 from evidencebench_core.perturb import (
+    Draft,
+    Drafts,
     MadeBy,
+    Wording,
+    add_wordings,
+    added_wordings,
     hypothesis_variants,
-    keep_variants,
-    variant_origins,
-    variants_file,
+    read_wordings,
 )
-from evidencebench_core.perturb.drafts import REVIEWED, Drafts
-from evidencebench_core.perturb.made import Kind, MadeVariant
+from evidencebench_core.perturb.drafts import REVIEWED
 from evidencebench_core.runs import variant_named
 from tests.factories import raw_instance, written
 
@@ -41,8 +43,10 @@ def drafts(store: Store) -> Drafts:
     return Drafts(store, "two")
 
 
-def made(instance_id: str, text: str | None, kind: Kind = "negation", **more: object) -> MadeVariant:
-    return MadeVariant(instance_id, kind, "", text, made_by=BY, **more)  # type: ignore[arg-type]
+def made(
+    instance_id: str, text: str, name: str = "negation", problem: str = "", failed: bool = False
+) -> Draft:
+    return Draft(instance_id, name, "", text, problem, BY, failed=failed)
 
 
 def ids(drafts: Drafts) -> list[int]:
@@ -50,7 +54,7 @@ def ids(drafts: Drafts) -> list[int]:
 
 
 def test_a_draft_is_no_wording(store: Store, drafts: Drafts) -> None:
-    assert drafts.keep([made("a", "Salt heals."), made("b", "Tea harms.")]) == 2
+    assert drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")]) == 2
     assert drafts.counts() == {"waiting": 2, "refused": 0, "accepted": 0, "rejected": 0}
     # In the order of the dataset, with the hypothesis beside the draft.
     assert [(one.instance_id, one.original, one.text) for one in drafts.drafts()] == [
@@ -63,12 +67,12 @@ def test_a_draft_is_no_wording(store: Store, drafts: Drafts) -> None:
 
 
 def test_an_accepted_one_is_and_says_who_made_and_read_it(store: Store, drafts: Drafts) -> None:
-    drafts.keep([made("a", "Salt heals."), made("b", "Tea harms.")])
+    drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")])
     (accepted,) = drafts.accept(ids(drafts)[1:], "  Ana  ")
     assert (accepted.state, accepted.instance_id) == ("accepted", "a")
     assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand.", "a": "Salt heals."}}
     assert variant_named(store, "two", "negation").hypotheses == {"b": "By hand.", "a": "Salt heals."}
-    origin = variant_origins(store, "two")["negation"]["a"]
+    origin = added_wordings(store, "two")["negation"]["a"]
     assert origin.source == REVIEWED
     assert (origin.made_by.model, origin.made_by.prompt, origin.made_by.made_at) == (
         BY.model,
@@ -77,16 +81,16 @@ def test_an_accepted_one_is_and_says_who_made_and_read_it(store: Store, drafts: 
     )
     assert (origin.made_by.reviewer, origin.made_by.edited) == ("Ana", False)
     assert origin.made_by == accepted.made_by
-    assert "b" not in variant_origins(store, "two")["negation"]  # it came with the data
+    assert "b" not in added_wordings(store, "two")["negation"]  # it came with the data
 
 
 def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(store: Store, drafts: Drafts) -> None:
-    drafts.keep([made("a", "Salt heals.")])
+    drafts.add([made("a", "Salt heals.")])
     (number,) = ids(drafts)
     (accepted,) = drafts.accept([number], "Ana", {number: " Salt \n does no harm. "})
     assert (accepted.text, accepted.edited) == ("Salt heals.", "Salt does no harm.")
     assert hypothesis_variants(store, "two")["negation"]["a"] == "Salt does no harm."
-    assert variant_origins(store, "two")["negation"]["a"].made_by.edited
+    assert added_wordings(store, "two")["negation"]["a"].made_by.edited
 
 
 @pytest.mark.parametrize(
@@ -102,7 +106,7 @@ def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(store: Store, 
 def test_what_cannot_be_accepted_changes_nothing(
     store: Store, drafts: Drafts, words: str, reviewer: str, problem: str
 ) -> None:
-    drafts.keep([made("b", "Tea harms."), made("a", "Salt heals.")])
+    drafts.add([made("b", "Tea harms."), made("a", "Salt heals.")])
     first, second = ids(drafts)
     with pytest.raises(SettingError, match=problem):
         drafts.accept([first, second], reviewer, {second: words})
@@ -111,7 +115,7 @@ def test_what_cannot_be_accepted_changes_nothing(
 
 
 def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Store, drafts: Drafts) -> None:
-    drafts.keep([made("b", "Tea harms.")])
+    drafts.add([made("b", "Tea harms.")])
     (number,) = ids(drafts)
     drafts.accept([number], "Ana")
     assert hypothesis_variants(store, "two")["negation"]["b"] == "Tea harms."
@@ -122,7 +126,7 @@ def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Stor
 
 
 def test_a_rejected_one_is_no_wording_any_more(store: Store, drafts: Drafts) -> None:
-    drafts.keep([made("a", "Salt heals.")])
+    drafts.add([made("a", "Salt heals.")])
     drafts.accept(ids(drafts), "Ana")
     drafts.reject(ids(drafts), "Ben")
     assert "a" not in hypothesis_variants(store, "two")["negation"]
@@ -130,18 +134,16 @@ def test_a_rejected_one_is_no_wording_any_more(store: Store, drafts: Drafts) -> 
 
 
 def test_taking_back_leaves_a_wording_that_came_since(store: Store, drafts: Drafts) -> None:
-    drafts.keep([made("a", "Salt heals.")])
+    drafts.add([made("a", "Salt heals.")])
     drafts.accept(ids(drafts), "Ana")
-    keep_variants(store, "two", {"negation": {"a": "From a file."}}, "a file")
+    add_wordings(store, "two", {"negation": {"a": Wording("From a file.")}}, "a file")
     drafts.take_back(ids(drafts))
     assert hypothesis_variants(store, "two")["negation"]["a"] == "From a file."
 
 
 def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts: Drafts) -> None:
-    other = MadeVariant(
-        "a", "negation", "", "Salt is harmless.", made_by=MadeBy("n", "negation 1-abc", "2026")
-    )
-    drafts.keep([made("a", "Salt heals."), other])
+    other = Draft("a", "negation", "", "Salt is harmless.", made_by=MadeBy("n", "negation 1-abc", "2026"))
+    drafts.add([made("a", "Salt heals."), other])
     for number in ids(drafts):
         drafts.accept([number], "Ana")
     assert hypothesis_variants(store, "two")["negation"]["a"] == "Salt is harmless."
@@ -149,10 +151,10 @@ def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts
 
 
 def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(store: Store, drafts: Drafts) -> None:
-    kept = drafts.keep(
+    kept = drafts.add(
         [
-            made("a", None, "paraphrase", said="It heals.", problem="has lost Salt"),
-            made("b", None, failed=True, problem="timed out"),
+            made("a", "It heals.", "paraphrase:m", problem="has lost Salt"),
+            made("b", "", failed=True, problem="timed out"),
         ]
     )
     assert kept == 1
@@ -165,21 +167,21 @@ def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(store: Store
 
 
 def test_the_same_words_again_keep_their_state_and_new_words_wait(drafts: Drafts) -> None:
-    drafts.keep([made("a", "Salt heals."), made("b", "Tea harms.")])
+    drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")])
     drafts.reject(ids(drafts), "Ana")
-    assert drafts.keep([made("a", "Salt heals."), made("b", "Tea does harm.")]) == 1
+    assert drafts.add([made("a", "Salt heals."), made("b", "Tea does harm.")]) == 1
     assert {one.instance_id: one.state for one in drafts.drafts()} == {"a": "rejected", "b": "waiting"}
 
 
 def test_known_ones_need_not_be_made(drafts: Drafts) -> None:
-    drafts.keep([made("a", "Salt heals.")])
+    drafts.add([made("a", "Salt heals.")])
     assert drafts.known("m", {"negation": "negation 1-abc"}) == {("a", "negation")}
     assert drafts.known("m", {"negation": "negation 2-def"}) == frozenset()  # another prompt
     assert drafts.known("n", {"negation": "negation 1-abc"}) == frozenset()
 
 
 def test_pages_of_drafts(drafts: Drafts) -> None:
-    drafts.keep([made("a", "1"), made("b", "2"), made("b", "3", "paraphrase")])
+    drafts.add([made("a", "1"), made("b", "2"), made("b", "3", "paraphrase:m")])
     # Dataset order is b, a; an instance's by name: negation before paraphrase.
     assert [one.text for one in drafts.drafts("waiting", limit=2, offset=0)] == ["2", "3"]
     assert [one.text for one in drafts.drafts("waiting", limit=2, offset=2)] == ["1"]
@@ -199,9 +201,7 @@ def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
     }
     path = tmp_path / "v.json"
     path.write_text(json.dumps(content))
-    before = drafts.stamp()
-    assert drafts.bring(variants_file(path), "v.json") == (2, 2)
-    assert drafts.stamp() != before
+    assert drafts.add_file(read_wordings(path), "v.json") == (2, 2)
     assert {(one.instance_id, one.name, one.made_by.model) for one in drafts.drafts("waiting")} == {
         ("a", "paraphrase:gpt", "m"),
         ("b", "negation", "old"),
@@ -210,10 +210,10 @@ def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
         "paraphrase:hand": {"a": "Salt does harm."},
         "negation": {"b": "By hand.", "a": "Salt heals."},
     }
-    assert variant_origins(store, "two")["negation"]["a"].made_by.reviewer == "Ana"
+    assert added_wordings(store, "two")["negation"]["a"].made_by.reviewer == "Ana"
     path.write_text(json.dumps({"c": {"negation": "x", "made_by": {"model": "m"}}}))
     with pytest.raises(DataError, match="such as 'c'"):
-        drafts.bring(variants_file(path), "v.json")
+        drafts.add_file(read_wordings(path), "v.json")
 
 
 def test_unknown_ones_are_said(drafts: Drafts, store: Store) -> None:
@@ -224,7 +224,7 @@ def test_unknown_ones_are_said(drafts: Drafts, store: Store) -> None:
 
 
 def test_drafts_go_with_their_dataset(drafts: Drafts, store: Store) -> None:
-    drafts.keep([made("a", "Salt heals.")])
+    drafts.add([made("a", "Salt heals.")])
     with store.write() as db:
         db.execute("DELETE FROM datasets")
         assert db.execute("SELECT count(*) FROM hypothesis_drafts").fetchone() == (0,)

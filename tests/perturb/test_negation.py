@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.perturb import Negated, Refusal, negated
-from evidencebench_core.perturb.verbs import OPPOSITES, VERBS, is_singular, lemma_of, third_person
+from evidencebench_core.perturb.negation import OPPOSITES, VERBS, is_singular, lemma_of, third_person
 
 
 @pytest.mark.parametrize(
@@ -137,3 +138,12 @@ def test_against_the_hand_written_negations(train_path: Path) -> None:
         ("denied", "reversed"): 25,  # weaker than by hand: "does not cause" for "prevents"
         ("reversed", "denied"): 2,  # stronger: "suppresses" for "is free of"
     }
+
+
+@pytest.mark.realdata
+def test_the_opposites_on_train_are_what_the_figures_were_made_with(train_path: Path) -> None:
+    train = json.loads(train_path.read_text(encoding="utf-8"))
+    answers = [negated(raw["hypothesis"]) for raw in train.values()]
+    texts = [[one.text, one.rule] if isinstance(one, Negated) else None for one in answers]
+    digest = hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode()).hexdigest()
+    assert digest == "3d5ec58657b2e8ffc37559172ce34ab97030fa50ba10fb1411b21f59e67d6c99"

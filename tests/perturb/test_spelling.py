@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -64,3 +67,13 @@ def test_the_errors_of_a_seed_are_the_same_on_every_machine() -> None:
 def test_negative_numbers_are_refused(n: int, seed: int) -> None:
     with pytest.raises(SettingError):
         misspelt(TEXT, n, seed)
+
+
+@pytest.mark.realdata
+def test_the_errors_on_train_are_what_the_figures_were_made_with(train_path: Path) -> None:
+    hypotheses = [raw["hypothesis"] for raw in json.loads(train_path.read_text(encoding="utf-8")).values()]
+    texts = [
+        [misspelt(text, n, seed).text for n in (1, 2, 3, 5, 8) for seed in (0, 1, 2)] for text in hypotheses
+    ]
+    digest = hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode()).hexdigest()
+    assert digest == "eaae50b90f1a38a52efe451f74065284f1e5dfe8e428581a2435110aa531c39c"

@@ -9,72 +9,27 @@ who read it, by the wording's name in the store: ``{"negation": {"model": "...",
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from evidencebench_core.errors import DataError, SettingError, shown
-from evidencebench_core.perturb.made_by import MadeBy
+from evidencebench_core.perturb.wordings import (
+    LONGEST_WORDING,
+    NEGATION,
+    PARAPHRASE,
+    MadeBy,
+    Wording,
+    Wordings,
+)
 
-__all__ = [
-    "LONGEST_WORDING",
-    "NEGATION",
-    "PARAPHRASE",
-    "VariantsFile",
-    "Wordings",
-    "variants_document",
-    "variants_file",
-    "variants_from",
-    "write_variants",
-]
-
-NEGATION: Final = "negation"
-PARAPHRASE: Final = "paraphrase:"
-LONGEST_WORDING: Final = 5_000  # characters
-
-_REMEDY = 'A variants file is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.'
-
-Wordings = dict[str, dict[str, str]]
-"""By the variant's name, by instance id."""
+_REMEDY: Final = (
+    'A variants file is {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}.'
+)
 
 
-@dataclass(frozen=True, slots=True)
-class VariantsFile:
-    """What a file says.
-
-    Attributes
-    ----------
-    wordings : mapping
-        By name of the variant, then by instance id.
-    made_by : mapping
-        The same keys, for those wordings of which the file says who made them.
-    """
-
-    wordings: Wordings
-    made_by: dict[str, dict[str, MadeBy]] = field(default_factory=dict)
-
-    @property
-    def n_unreviewed(self) -> int:
-        """Wordings that a model made and nobody has accepted."""
-        return sum(one.needs_review for origins in self.made_by.values() for one in origins.values())
-
-
-def variants_from(path: Path) -> Wordings:
-    """The wordings of a variants file: by name of the variant, then by instance id.
-
-    Raises
-    ------
-    DataError
-        As `variants_file`.
-    """
-    return variants_file(path).wordings
-
-
-def variants_file(path: Path) -> VariantsFile:
-    """A variants file with what it says of the origin of its wordings.
+def read_wordings(path: Path) -> dict[str, dict[str, Wording]]:
+    """The wordings of a variants file, by name, then by instance id.
 
     Raises
     ------
@@ -84,63 +39,47 @@ def variants_file(path: Path) -> VariantsFile:
     value = _loaded(path)
     if not isinstance(value, dict) or not value:
         raise DataError(str(path), f"holds {shown(value)}, not an object with instances", _REMEDY)
-    wordings: Wordings = {}
-    made_by: dict[str, dict[str, MadeBy]] = {}
+    wordings: dict[str, dict[str, Wording]] = {}
     for instance_id, entry in value.items():
-        for name, wording in _entry(f"{path}, {shown(instance_id)}", entry):
-            wordings.setdefault(name, {})[instance_id] = wording
-            if origin := _origin(entry.get("made_by"), name):
-                made_by.setdefault(name, {})[instance_id] = origin
-    return VariantsFile(wordings, made_by)
+        for name, text in _entry(f"{path}, {shown(instance_id)}", entry):
+            made_by = _made_by(entry.get("made_by"), name)
+            wordings.setdefault(name, {})[instance_id] = Wording(text, made_by)
+    return wordings
 
 
-def variants_document(
-    wordings: Mapping[str, Mapping[str, str]], made_by: Mapping[str, Mapping[str, MadeBy]] | None = None
-) -> dict[str, dict[str, Any]]:
-    """What a file holds for these wordings, by instance id; `variants_file` reads it back.
-
-    Parameters
-    ----------
-    wordings, made_by : mapping
-        By name of the variant, then by instance id.
-    """
+def wordings_document(wordings: Wordings) -> dict[str, dict[str, Any]]:
+    """The content of a file of these wordings, by instance id; `read_wordings` reads it back."""
     entries: dict[str, dict[str, Any]] = {}
-    for name, texts in wordings.items():
-        for instance_id, text in texts.items():
+    for name, by_id in wordings.items():
+        for instance_id, wording in by_id.items():
             entry = entries.setdefault(instance_id, {})
             if name == NEGATION:
-                entry["negation"] = text
+                entry["negation"] = wording.text
             else:
-                entry.setdefault("paraphrases", {})[name.removeprefix(PARAPHRASE)] = text
-            origin = ((made_by or {}).get(name) or {}).get(instance_id)
-            if origin:
-                entry.setdefault("made_by", {})[name] = origin.as_dict()
+                entry.setdefault("paraphrases", {})[name.removeprefix(PARAPHRASE)] = wording.text
+            if wording.made_by:
+                entry.setdefault("made_by", {})[name] = wording.made_by.as_dict()
     return dict(sorted(entries.items()))
 
 
-def write_variants(path: Path, entries: Mapping[str, object]) -> None:
-    """Write a variants file, whole or not at all.
+def write_wordings(path: Path, wordings: Wordings) -> int:
+    """Write a variants file, whole or not at all; returns how many wordings are in it.
 
     Raises
     ------
     SettingError
         If it cannot be written.
     """
-    temporary = ""
+    part = path.with_name(f".{path.name}.part")
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(entries, stream, indent=1, ensure_ascii=True)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
+        part.write_text(json.dumps(wordings_document(wordings), indent=1), encoding="utf-8")
+        part.replace(path)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise SettingError(
             str(path), f"cannot be written: {error.strerror or error}", "Name another file."
         ) from error
+    return sum(map(len, wordings.values()))
 
 
 def _loaded(path: Path) -> object:
@@ -182,12 +121,12 @@ def _entry(place: str, entry: object) -> Iterator[tuple[str, str]]:
     for name, text in paraphrases.items():
         if not name.strip() or not name.isprintable():
             raise DataError(f"{place}, paraphrases", f"has the name {shown(name)}", "Give it a name.")
-        yield PARAPHRASE + name, _wording(f"{place}, paraphrase {shown(name)}", text)
+        yield PARAPHRASE + name, _text(f"{place}, paraphrase {shown(name)}", text)
     if "negation" in entry:
-        yield NEGATION, _wording(f"{place}, negation", entry["negation"])
+        yield NEGATION, _text(f"{place}, negation", entry["negation"])
 
 
-def _wording(place: str, text: object) -> str:
+def _text(place: str, text: object) -> str:
     if not isinstance(text, str) or not text.strip():
         raise DataError(place, f"is {shown(text)}, not a text", "Give the hypothesis in other words.")
     if len(text) > LONGEST_WORDING or any("\ud800" <= character <= "\udfff" for character in text):
@@ -196,10 +135,10 @@ def _wording(place: str, text: object) -> str:
     return " ".join(text.split())
 
 
-def _origin(said: object, name: str) -> MadeBy:
-    """What an entry's ``made_by`` says of one wording.
+def _made_by(said: object, name: str) -> MadeBy:
+    """The maker of one wording by its entry's ``made_by``.
 
-    The first files of ``make-variants`` said it of the instance: ``{"model": "...", "negation": "prompt"}``.
+    The first files of ``make-variants`` named one for the instance: ``{"model": "...", "negation": "prompt"}``.
     """
     if not isinstance(said, dict):
         return MadeBy()

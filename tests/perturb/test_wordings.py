@@ -1,23 +1,26 @@
+"""Wordings beside a dataset, in files, and who made them."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store, schema
-from evidencebench_core.errors import DataError
+from evidencebench_core.errors import DataError, SettingError
 from evidencebench_core.perturb import (
     MadeBy,
+    Wording,
+    add_wordings,
+    added_wordings,
     hypothesis_variants,
-    keep_variants,
-    kept_variants,
-    variant_origins,
-    variants_document,
-    variants_file,
-    variants_from,
+    read_wordings,
+    write_wordings,
 )
-from evidencebench_core.perturb.variants_file import write_variants
+from evidencebench_core.perturb.wordings import wording_problem
 from tests.factories import raw_instance, written
 
 
@@ -49,9 +52,9 @@ def test_a_file_is_read_by_variant_and_instance(tmp_path: Path) -> None:
         "a": {"paraphrases": {"plain": " One \n two. "}, "negation": "No."},
         "b": {"negation": "Nor b."},
     }
-    assert variants_from(file_of(content, tmp_path)) == {
-        "paraphrase:plain": {"a": "One two."},
-        "negation": {"a": "No.", "b": "Nor b."},
+    assert read_wordings(file_of(content, tmp_path)) == {
+        "paraphrase:plain": {"a": Wording("One two.")},
+        "negation": {"a": Wording("No."), "b": Wording("Nor b.")},
     }
 
 
@@ -77,17 +80,17 @@ def test_a_file_is_read_by_variant_and_instance(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said_in_one_line(content: object, said: str, tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        variants_from(file_of(content, tmp_path))
+        read_wordings(file_of(content, tmp_path))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
-        variants_from(tmp_path / "nowhere.json")
+        read_wordings(tmp_path / "nowhere.json")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not UTF-8"):
-        variants_from(tmp_path / "binary")
+        read_wordings(tmp_path / "binary")
 
 
 def test_those_of_the_data_are_there_from_the_start(store: Store) -> None:
@@ -98,9 +101,10 @@ def test_those_of_the_data_are_there_from_the_start(store: Store) -> None:
 
 
 def test_added_ones_are_merged_and_go_before_those_of_the_data(store: Store) -> None:
-    wordings = {"paraphrase:plain": {"a": "Added.", "b": "Added b."}, "paraphrase:odd": {"b": "Odd."}}
-    assert keep_variants(store, "two", wordings, "a file") == 3
-    assert keep_variants(store, "two", {"paraphrase:odd": {"b": "Odder."}}, "another") == 1
+    plain = {"a": Wording("Added."), "b": Wording("Added b.")}
+    wordings = {"paraphrase:plain": plain, "paraphrase:odd": {"b": Wording("Odd.")}}
+    assert add_wordings(store, "two", wordings, "a file") == 3
+    assert add_wordings(store, "two", {"paraphrase:odd": {"b": Wording("Odder.")}}, "another") == 1
     assert hypothesis_variants(store, "two") == {
         "paraphrase:odd": {"b": "Odder."},
         "paraphrase:plain": {"a": "Added.", "b": "Added b."},
@@ -111,7 +115,7 @@ def test_added_ones_are_merged_and_go_before_those_of_the_data(store: Store) -> 
 
 def test_unknown_instances_are_refused_and_nothing_is_kept(store: Store) -> None:
     with pytest.raises(DataError, match="1 instances that dataset 'two' does not have, such as 'c'"):
-        keep_variants(store, "two", {"negation": {"a": "x", "c": "y"}}, "a file")
+        add_wordings(store, "two", {"negation": {"a": Wording("x"), "c": Wording("y")}}, "a file")
     assert hypothesis_variants(store, "two")["negation"] == {"a": "Not from the data."}
 
 
@@ -119,33 +123,42 @@ MADE = MadeBy("gpt-x", "negation 1-abc", "2026-01-31", "Ana", "2026-02-01", edit
 
 
 def test_what_is_written_is_read_back_with_its_makers(store: Store, tmp_path: Path) -> None:
-    wordings = {"negation": {"b": "No b."}, "paraphrase:gpt-x": {"a": "A.", "b": "B."}}
-    made_by = {"negation": {"b": MADE}, "paraphrase:gpt-x": {"a": MadeBy("gpt-x")}}
+    paraphrases = {"a": Wording("A.", MadeBy("gpt-x")), "b": Wording("B.")}
+    wordings = {"negation": {"b": Wording("No b.", MADE)}, "paraphrase:gpt-x": paraphrases}
     path = tmp_path / "v.json"
-    write_variants(path, variants_document(wordings, made_by))
-    file = variants_file(path)
-    assert (file.wordings, file.made_by, file.n_unreviewed) == (wordings, made_by, 1)
-    keep_variants(store, "two", file.wordings, "v.json", file.made_by)
-    assert kept_variants(store, "two") == wordings
-    origins = variant_origins(store, "two")
-    assert (origins["negation"]["b"].made_by, str(origins["negation"]["b"])) == (MADE, str(MADE))
-    assert not origins["paraphrase:gpt-x"]["b"].made_by
-    assert str(origins["paraphrase:gpt-x"]["b"]) == "v.json"
+    assert write_wordings(path, wordings) == 3
+    assert read_wordings(path) == wordings
+    add_wordings(store, "two", read_wordings(path), "v.json")
+    added = added_wordings(store, "two")
+    assert {name: {one: w.text for one, w in by_id.items()} for name, by_id in added.items()} == {
+        "negation": {"b": "No b."},
+        "paraphrase:gpt-x": {"a": "A.", "b": "B."},
+    }
+    assert (added["negation"]["b"].made_by, added["negation"]["b"].origin) == (MADE, str(MADE))
+    assert added["paraphrase:gpt-x"]["b"] == Wording("B.", source="v.json")
+    assert added["paraphrase:gpt-x"]["b"].origin == "v.json"
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "v.json").mkdir()
+    with pytest.raises(SettingError, match="cannot be written"):
+        write_wordings(tmp_path / "v.json", {"negation": {"a": Wording("x")}})
+    assert [path.name for path in tmp_path.iterdir()] == ["v.json"]
 
 
 @pytest.mark.parametrize("said", ["gpt-x", 3, [], {"negation": "gpt-x"}, {"negation": {"model": 7}}, None])
 def test_a_maker_that_is_none_is_passed_over(said: object, tmp_path: Path) -> None:
-    assert variants_file(file_of({"a": {"negation": "x", "made_by": said}}, tmp_path)).made_by == {}
+    assert read_wordings(file_of({"a": {"negation": "x", "made_by": said}}, tmp_path)) == {
+        "negation": {"a": Wording("x")}
+    }
 
 
 def test_the_first_files_named_the_model_once_an_instance(tmp_path: Path) -> None:
     said = {"model": "gpt-x", "paraphrase": "paraphrase 1-abc", "negation": "negation 1-def"}
-    file = variants_file(
-        file_of({"a": {"negation": "x", "paraphrases": {"p": "y"}, "made_by": said}}, tmp_path)
-    )
-    assert file.made_by == {
-        "negation": {"a": MadeBy("gpt-x", "negation 1-def")},
-        "paraphrase:p": {"a": MadeBy("gpt-x", "paraphrase 1-abc")},
+    path = file_of({"a": {"negation": "x", "paraphrases": {"p": "y"}, "made_by": said}}, tmp_path)
+    assert read_wordings(path) == {
+        "negation": {"a": Wording("x", MadeBy("gpt-x", "negation 1-def"))},
+        "paraphrase:p": {"a": Wording("y", MadeBy("gpt-x", "paraphrase 1-abc"))},
     }
 
 
@@ -160,5 +173,59 @@ def test_wordings_of_an_older_store_stay(tmp_path: Path, monkeypatch: pytest.Mon
             db.execute("INSERT INTO hypothesis_variants VALUES (1, 'a', 'negation', 'No.', 'v.json', '2026')")
     store = open_store(path)
     assert hypothesis_variants(store, "old") == {"negation": {"a": "No."}}
-    origin = variant_origins(store, "old")["negation"]["a"]
-    assert (origin.source, origin.made_by) == ("v.json", MadeBy())
+    assert added_wordings(store, "old")["negation"]["a"] == Wording("No.", source="v.json")
+
+
+READ = MadeBy("gpt-x", "negation 1-abc", "2026-01-31T10:00:00+00:00", "Ana", "2026-02-01T09:00:00", True)
+TEXT = st.text(max_size=500)
+
+
+@pytest.mark.parametrize(
+    ("made_by", "said"),
+    [
+        (MadeBy(), ""),
+        (
+            MadeBy("gpt-x", "negation 1-abc", "2026-01-31T10:00:00"),
+            "gpt-x, negation 1-abc, 2026-01-31; not reviewed",
+        ),
+        (READ, "gpt-x, negation 1-abc, 2026-01-31; accepted and edited by Ana, 2026-02-01"),
+        (MadeBy(reviewer="Ana"), "accepted by Ana"),
+    ],
+)
+def test_in_words(made_by: MadeBy, said: str) -> None:
+    assert str(made_by) == said
+
+
+def test_who_has_to_read_it() -> None:
+    assert MadeBy("gpt-x").needs_review
+    assert not READ.needs_review
+    assert not MadeBy(prompt="by hand").needs_review
+
+
+@given(st.builds(MadeBy, TEXT, TEXT, TEXT, TEXT, TEXT, st.booleans()))
+def test_there_and_back(made_by: MadeBy) -> None:
+    assert MadeBy.from_dict(made_by.as_dict()) == made_by
+    assert MadeBy.from_json(made_by.as_json()) == (made_by if made_by else MadeBy())
+
+
+@pytest.mark.parametrize("said", [{"model": 3}, {"edited": "yes"}, {"unknown": "x"}, {}])
+def test_what_it_does_not_know_is_passed_over(said: dict[str, object]) -> None:
+    assert MadeBy.from_dict(said) == MadeBy()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no line HYPOTHESIS"),
+        ("Tea  helps.", "is the original"),
+        ("tea helps", "is the original"),
+        ("x" * 5_001, "5,001 characters"),
+        ("Tea \u202ehelps", "cannot be printed"),  # turns what follows round
+        ("Tea \ud800", "cannot be printed"),  # half of a surrogate pair: no store takes it
+        ("Coffee helps.", ""),
+    ],
+)
+def test_what_speaks_against_a_wording(text: str, problem: str) -> None:
+    found = wording_problem("Tea helps.", text)
+    assert problem in found
+    assert bool(found) == bool(problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,9 @@ import pytest
 
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import LLMRejectedError, SettingError
+from evidencebench_core.errors import LLMRejectedError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, RetryPolicy
-from evidencebench_core.perturb import variants_file, variants_from
-from evidencebench_core.perturb.made import (
-    lost_terms,
-    made_variants,
-    planned_variants,
-    prompt_of,
-    wording_problem,
-    written_variants,
-)
+from evidencebench_core.perturb.making import draft_plan, lost_terms, new_drafts, prompt_of
 from tests.factories import tiny_dataset, written
 from tests.llm.server import Step, answering, reply, scripted, status
 
@@ -44,35 +35,32 @@ def wording(request: dict[str, Any]) -> Step:
     return reply(f"HYPOTHESIS: In cohort {number}, blood pressure is lowered by tea.")
 
 
-def test_a_file_of_both_kinds(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "v.json"
+def test_drafts_of_both_kinds(store: Store) -> None:
     with scripted(answering(wording)) as server:
-        made = list(made_variants(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
+        drafts = list(new_drafts(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
         assert len(server.requests) == 6
         assert {request.json["temperature"] for request in server.requests} == {0.0}
-        again = list(made_variants(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
+        again = list(new_drafts(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
         assert len(server.requests) == 6  # all answers are in the store
-    said = sorted((one.instance_id, one.kind, one.text) for one in made)
-    assert said == sorted((one.instance_id, one.kind, one.text) for one in again)
-    assert written_variants(path, made) == 6
-    wordings = variants_from(path)
-    assert wordings["negation"]["tiny_1"] == "Tea raises blood pressure in cohort 1."
-    assert wordings["paraphrase:gpt-x"]["tiny_2"] == "In cohort 2, blood pressure is lowered by tea."
-    made_by = json.loads(path.read_text())["tiny_0"]["made_by"]
-    assert made_by["negation"]["model"] == "gpt-x"
-    assert made_by["negation"]["prompt"].startswith("negation 1-")
-    assert "reviewer" not in made_by["paraphrase:gpt-x"]
-    assert variants_file(path).n_unreviewed == 6
+    texts = {(one.instance_id, one.name): one.text for one in drafts}
+    assert texts == {(one.instance_id, one.name): one.text for one in again}
+    assert texts["tiny_1", "negation"] == "Tea raises blood pressure in cohort 1."
+    assert texts["tiny_2", "paraphrase:gpt-x"] == "In cohort 2, blood pressure is lowered by tea."
+    assert {(one.kind, one.made_by.prompt.partition("-")[0]) for one in drafts} == {
+        ("negation", "negation 1"),
+        ("paraphrase", "paraphrase 1"),
+    }
+    assert all(one.made_by.model == "gpt-x" and one.made_by.needs_review for one in drafts)
 
 
 def test_what_is_known_is_not_asked_for(store: Store) -> None:
     known = {("tiny_0", "negation"), ("tiny_1", "negation"), ("tiny_1", "paraphrase")}
     with scripted(answering(wording)) as server:
         client = client_of(server.url, store)
-        planned = planned_variants(store, "tiny", "m", client, limit=3, known=known)
-        made = list(made_variants(store, "tiny", "m", client, limit=3, known=known))
-        after = planned_variants(store, "tiny", "m", client, limit=3, known=known)
-        fresh = planned_variants(store, "tiny", "m", client, limit=3, known=known, fresh=True)
+        planned = draft_plan(store, "tiny", "m", client, limit=3, known=known)
+        made = list(new_drafts(store, "tiny", "m", client, limit=3, known=known))
+        after = draft_plan(store, "tiny", "m", client, limit=3, known=known)
+        fresh = draft_plan(store, "tiny", "m", client, limit=3, known=known, fresh=True)
     # Of three instances' six wordings three are known: tiny_0 lacks one, tiny_1 none, tiny_2 both.
     assert {(one.instance_id, one.kind) for one in made} == {
         ("tiny_0", "paraphrase"),
@@ -89,15 +77,15 @@ def test_what_is_known_is_not_asked_for(store: Store) -> None:
 def test_a_plan_for_nothing(store: Store) -> None:
     known = {(f"tiny_{n}", kind) for n in range(6) for kind in ("negation", "paraphrase")}
     with scripted(reply("x")) as server:
-        planned = planned_variants(store, "tiny", "m", client_of(server.url, store), known=known)
+        planned = draft_plan(store, "tiny", "m", client_of(server.url, store), known=known)
     assert (planned.n_wordings, planned.calls, planned.cached) == (0, 0, 0)
 
 
 def test_a_failed_call_is_no_refusal(store: Store) -> None:
     with scripted(status(400, "no")) as server:
-        (one,) = made_variants(store, "tiny", "m", client_of(server.url, store), kinds=["negation"], limit=1)
+        (one,) = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=["negation"], limit=1)
     assert one.failed
-    assert (one.text, one.said) == (None, "")
+    assert one.text == ""
 
 
 @pytest.mark.parametrize(
@@ -111,29 +99,22 @@ def test_a_failed_call_is_no_refusal(store: Store) -> None:
 )
 def test_what_is_refused(store: Store, kind: Any, said: str, problem: str) -> None:
     with scripted(reply(said)) as server:
-        (one,) = made_variants(store, "tiny", "m", client_of(server.url, store), kinds=[kind], limit=1)
+        (one,) = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=[kind], limit=1)
     assert problem in one.problem
-    assert (one.text is None) == bool(problem)
+    assert (one.state == "refused") == bool(problem)
     assert not one.failed
     assert one.made_by.prompt == prompt_of(kind)
-    refused = " ".join(said.removeprefix("HYPOTHESIS: ").split()) if "HYPOTHESIS" in said else ""
-    assert one.said == (refused if problem else "")
+    assert one.text == (" ".join(said.removeprefix("HYPOTHESIS: ").split()) if "HYPOTHESIS" in said else "")
 
 
 def test_a_refused_key_ends_it_after_what_came(store: Store) -> None:
     with scripted(reply("HYPOTHESIS: Other words for 0."), status(401)) as server:
-        found = made_variants(
+        found = new_drafts(
             store, "tiny", "m", client_of(server.url, store), kinds=["negation"], concurrency=1
         )
         assert next(found).text == "Other words for 0."
         with pytest.raises(LLMRejectedError):
             list(found)
-
-
-def test_nothing_usable_writes_no_file(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="would be empty"):
-        written_variants(tmp_path / "v.json", [])
-    assert not (tmp_path / "v.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -147,21 +128,3 @@ def test_nothing_usable_writes_no_file(tmp_path: Path) -> None:
 )
 def test_terms(original: str, paraphrase: str, lost: tuple[str, ...]) -> None:
     assert lost_terms(original, paraphrase) == lost
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "no line HYPOTHESIS"),
-        ("Tea  helps.", "is the original"),
-        ("tea helps", "is the original"),
-        ("x" * 5_001, "5,001 characters"),
-        ("Tea \u202ehelps", "cannot be printed"),  # turns what follows round
-        ("Tea \ud800", "cannot be printed"),  # half of a surrogate pair: no store takes it
-        ("Coffee helps.", ""),
-    ],
-)
-def test_what_speaks_against_a_wording(text: str, problem: str) -> None:
-    found = wording_problem("Tea helps.", text)
-    assert problem in found
-    assert bool(found) == bool(problem)

@@ -1,0 +1,225 @@
+"""Other wordings of hypotheses: who made each, and those beside a dataset, from its data and added since.
+
+A wording is named ``"negation"`` or ``"paraphrase:name"``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Final
+
+from evidencebench_core.data.packing import unpacked_rest
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import DataError, shown
+
+NEGATION: Final = "negation"
+PARAPHRASE: Final = "paraphrase:"
+LONGEST_WORDING: Final = 5_000  # characters
+SET_WORDING: Final = (
+    "INSERT INTO hypothesis_variants (dataset_id, instance_id, name, text, source, added_at, made_by)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (dataset_id, name, instance_id) DO UPDATE SET"
+    " text = excluded.text, source = excluded.source, added_at = excluded.added_at,"
+    " made_by = excluded.made_by"
+)
+_LONGEST_FIELD: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBy:
+    """Who made a wording and who read it since; empty where it is not known.
+
+    Attributes
+    ----------
+    model : str
+        As the server calls it.
+    prompt : str
+        Name and version of the prompt: ``"negation 1-3fa9c2d1"``.
+    made_at, reviewed_at : str
+        ISO 8601, UTC.
+    reviewer : str
+        Who accepted it. A wording with a model and without a reviewer was read by nobody yet.
+    edited : bool
+        Whether the reviewer changed the model's words.
+    """
+
+    model: str = ""
+    prompt: str = ""
+    made_at: str = ""
+    reviewer: str = ""
+    reviewed_at: str = ""
+    edited: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.model or self.prompt or self.reviewer)
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether a model made it and nobody has accepted it."""
+        return bool(self.model) and not self.reviewer
+
+    def as_dict(self) -> dict[str, str | bool]:
+        """JSON-able values of what is known."""
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in known.items() if value}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, object]) -> MadeBy:
+        """The inverse of `as_dict`; anything else in the mapping is ignored."""
+        texts = {
+            field.name: value[:_LONGEST_FIELD]
+            for field in fields(cls)
+            if isinstance(value := values.get(field.name), str) and field.name != "edited"
+        }
+        return cls(**texts, edited=values.get("edited") is True)
+
+    def as_json(self) -> str:
+        """As the store has it; ``""`` if nothing is known."""
+        return json.dumps(self.as_dict()) if self else ""
+
+    @classmethod
+    def from_json(cls, text: str) -> MadeBy:
+        return cls.from_dict(json.loads(text)) if text else cls()
+
+    def __str__(self) -> str:
+        """``"gpt-x, negation 1-3fa9c2d1, 2026-01-31; accepted and edited by Ana, 2026-02-01"``."""
+        made = ", ".join(filter(None, (self.model, self.prompt, self.made_at[:10])))
+        if not self.reviewer:
+            return f"{made}; not reviewed" if self.model else made
+        how = "accepted and edited" if self.edited else "accepted"
+        read = ", ".join(filter(None, (f"{how} by {self.reviewer}", self.reviewed_at[:10])))
+        return "; ".join(filter(None, (made, read)))
+
+
+UNKNOWN: Final = MadeBy()
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A wording that did not come with the data.
+
+    Attributes
+    ----------
+    text : str
+    made_by : MadeBy
+    source : str
+        The file, or how it came otherwise; empty before it is added.
+    """
+
+    text: str
+    made_by: MadeBy = UNKNOWN
+    source: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Who made it, else where it is from."""
+        return str(self.made_by) if self.made_by else self.source
+
+
+Wordings = Mapping[str, Mapping[str, Wording]]
+"""By the wording's name, by instance id."""
+
+
+def wording_problem(original: str, text: str) -> str:
+    """The objection to a text as another wording of a hypothesis, whoever wrote it; empty if there is none."""
+    if not text:
+        return "the answer has no line HYPOTHESIS:"
+    if len(text) > LONGEST_WORDING:
+        return f"the wording has {len(text):,} characters"
+    if not text.isprintable():
+        return "the wording has characters that cannot be printed"
+    if " ".join(text.split()).casefold().rstrip(".") == " ".join(original.split()).casefold().rstrip("."):
+        return "the wording is the original"
+    return ""
+
+
+def add_wordings(store: Store, dataset: str, wordings: Wordings, source: str) -> int:
+    """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
+
+    Parameters
+    ----------
+    wordings : mapping
+        By name, then by instance id.
+    source : str
+        The file that they are from.
+
+    Raises
+    ------
+    DataError
+        If they are for an instance that the dataset does not have.
+    UnknownNameError
+        If there is no such dataset.
+    """
+    check_instances(store, dataset, wordings, source)
+    key, moment = store.dataset(dataset).id, datetime.now(UTC).isoformat(timespec="milliseconds")
+    rows = [
+        (key, instance_id, name, wording.text, source, moment, wording.made_by.as_json())
+        for name, by_id in wordings.items()
+        for instance_id, wording in by_id.items()
+    ]
+    with store.write() as db:
+        db.executemany(SET_WORDING, rows)
+    return len(rows)
+
+
+def check_instances(store: Store, dataset: str, wordings: Wordings, source: str) -> None:
+    """Raise `DataError` if wordings are for an instance that the dataset does not have."""
+    strangers = sorted({one for by_id in wordings.values() for one in by_id} - set(store.ids(dataset)))
+    if strangers:
+        raise DataError(
+            source,
+            f"is about {len(strangers):,} instances that dataset {shown(dataset)} does not have, such as"
+            f" {shown(strangers[0])}",
+            "Name the dataset that these variants belong to, or leave those instances out.",
+        )
+
+
+def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]:
+    """Every text there is for a dataset, by the wording's name and then by instance id.
+
+    Those that came with the data, and over them those that were added. The negation comes last. Drafts that
+    nobody has accepted yet are not among them.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    texts: dict[str, dict[str, str]] = {}
+    with store.read() as db:
+        bodies = db.execute(
+            "SELECT i.instance_id, b.body FROM instances AS i JOIN bodies AS b ON b.instance = i.id"
+            " WHERE i.dataset_id = ? ORDER BY i.position",
+            (store.dataset(dataset).id,),
+        )
+        for instance_id, body in bodies:
+            raw = unpacked_rest(body)
+            for name, text in (raw.get("hypothesis_paraphrases") or {}).items():
+                texts.setdefault(PARAPHRASE + name, {})[instance_id] = text
+            if raw.get("hypothesis_negation"):
+                texts.setdefault(NEGATION, {})[instance_id] = raw["hypothesis_negation"]
+    for name, by_id in added_wordings(store, dataset).items():
+        texts.setdefault(name, {}).update({one: wording.text for one, wording in by_id.items()})
+    return {name: texts[name] for name in sorted(texts, key=lambda name: (name == NEGATION, name))}
+
+
+def added_wordings(store: Store, dataset: str) -> dict[str, dict[str, Wording]]:
+    """Those wordings alone that were added, from files or as accepted drafts, by name and instance id.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    wordings: dict[str, dict[str, Wording]] = {}
+    with store.read() as db:
+        rows = db.execute(
+            "SELECT name, instance_id, text, made_by, source FROM hypothesis_variants"
+            " WHERE dataset_id = ? ORDER BY name, instance_id",
+            (store.dataset(dataset).id,),
+        )
+        for name, instance_id, text, made_by, source in rows:
+            wordings.setdefault(name, {})[instance_id] = Wording(text, MadeBy.from_json(made_by), source)
+    return wordings

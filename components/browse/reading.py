@@ -20,8 +20,8 @@ from components.browse.ledger import (
     references,
 )
 from components.browse.unscored import draw_unscored, without_gold
+from components.charts.curves import recall_curve
 from components.charts.palette import MARKS, SYSTEMS
-from components.charts.recall_curve import recall_curve
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
 from components.models.live import answer_or_button

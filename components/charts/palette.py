@@ -12,19 +12,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-__all__ = [
-    "ASPECTS",
-    "DARK_PAGE",
-    "LIGHT_PAGE",
-    "MARKS",
-    "SYSTEMS",
-    "Hue",
-    "aspect_hue",
-    "contrast",
-    "css_variables",
-    "retriever_hue",
-]
-
 # The page's background, as .streamlit/config.toml has it.
 LIGHT_PAGE: Final = "#ffffff"
 DARK_PAGE: Final = "#15171a"

@@ -11,7 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState, open_later
-from components.charts.differences import difference_chart
+from components.charts.dots import difference_chart
 from components.charts.palette import SYSTEMS
 from components.compare.matrix import points
 from components.middle.along import resamples

@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from components.charts.counts import histogram, share_chart
+from components.charts.bars import histogram, share_chart
 from components.charts.palette import MARKS, SYSTEMS
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal

@@ -10,8 +10,8 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import open_later
+from components.charts.instances import recall_scatter
 from components.charts.palette import retriever_hue
-from components.charts.scatter import recall_scatter
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import Choice, changed_settings, choices_text

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.charts.intervals import interval_chart
+from components.charts.dots import interval_chart
 from components.charts.palette import retriever_hue
 from components.leaderboard.run_starter import resume_dialog
 from components.leaderboard.run_work import start_run

@@ -11,7 +11,7 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import JobContext
 from components.app.state import PageState
-from components.charts.needle import needle_chart
+from components.charts.positions import needle_chart
 from components.middle.along import resamples
 from components.middle.behind import draw_instances, marked
 from components.middle.runs import run_colours

@@ -12,8 +12,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.charts.ends import ends_chart, ends_histogram
 from components.charts.palette import MARKS
+from components.charts.positions import ends_chart, ends_histogram
 from components.middle.along import resamples
 from components.middle.behind import draw_instances, marked
 from components.middle.runs import run_colours

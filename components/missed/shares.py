@@ -10,7 +10,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
-from components.charts.missed import missed_chart
+from components.charts.dots import missed_chart
 from components.charts.palette import MARKS
 from components.missed.queue import BINNING_OF, Queue, results_only
 from components.widgets.chart import draw_chart, is_dark, picked_point

@@ -9,8 +9,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, open_later, session_text, set_session_text
+from components.charts.instances import LINES_AT_MOST, slope_chart
 from components.charts.palette import MARKS
-from components.charts.slope import LINES_AT_MOST, slope_chart
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import choices_text

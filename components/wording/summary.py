@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from components.app.page import percent
-from components.charts.differences import difference_chart
+from components.charts.curves import spelling_chart
+from components.charts.dots import difference_chart
 from components.charts.palette import SYSTEMS, retriever_hue
-from components.charts.spelling import spelling_chart
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, table

@@ -11,8 +11,8 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, open_later
+from components.charts.bars import weights_chart
 from components.charts.palette import SYSTEMS
-from components.charts.weights import weights_chart
 from components.models.ranker.first_use import draw_ways_to_train
 from components.models.ranker.training import TRAIN, WEIGH, start_weighing
 from components.widgets.chart import draw_chart, is_dark

@@ -1,4 +1,4 @@
-"""How often each value occurs, and shares by place."""
+"""Bars: how often each value occurs, shares by place, weights."""
 
 from __future__ import annotations
 
@@ -9,39 +9,30 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.intervals import escaped
-from components.charts.style import PERCENT_AXIS, styled
-
-__all__ = ["histogram", "share_chart"]
+from components.charts.style import PERCENT_AXIS, escaped, name_rows, styled
 
 _BARS: Final = 40
 
 
 def histogram(frame: pd.DataFrame, title: str, of: str, colour: str) -> go.Figure:
-    """How many have each value; many different values go into bins of one width.
+    """How many of something (``of``) have each value; many different values go into bins of one width.
 
     Parameters
     ----------
     frame : DataFrame
         Columns ``value`` (whole numbers) and ``n``.
-    title, of : str
-        What the values are, and what is counted.
-    colour : str
-        Of the bars.
     """
     values, counts = frame["value"].to_numpy(), frame["n"].to_numpy()
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     width = max(1, -(-(high - low + 1) // _BARS))
     starts = np.arange(low, high + 1, width)
-    sums = np.bincount((values - low) // width, weights=counts, minlength=len(starts))
-    spans = [f"{start}" if width == 1 else f"{start} to {start + width - 1}" for start in starts]
     figure = go.Figure()
     figure.add_bar(
         x=starts + (width - 1) / 2,
-        y=sums,
+        y=np.bincount((values - low) // width, weights=counts, minlength=len(starts)),
         width=0.9 * width,
         marker={"color": colour, "line": {"width": 0}},
-        customdata=spans,
+        customdata=[f"{start}" if width == 1 else f"{start} to {start + width - 1}" for start in starts],
         hovertemplate=f"%{{customdata}}: %{{y:,}} {escaped(of)}<extra></extra>",
         showlegend=False,
     )
@@ -53,22 +44,11 @@ def histogram(frame: pd.DataFrame, title: str, of: str, colour: str) -> go.Figur
 def share_chart(
     frame: pd.DataFrame, columns: Sequence[tuple[str, str, str]], title: str, n: str
 ) -> go.Figure:
-    """Shares in percent, one row a place, one bar a column.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        ``where``, and a column of shares (0 to 1) for each of ``columns``.
-    columns : sequence of (column, name, colour)
-    title : str
-        Of the axis, with its unit.
-    n : str
-        What the shares are of, for the hover.
-    """
+    """Shares of ``n``, one row a place (``where``), one bar for each of ``columns``: column, name, colour."""
     figure = go.Figure()
     for column, name, colour in columns:
         figure.add_bar(
-            y=[escaped(str(where)) for where in frame["where"]],
+            y=[escaped(where) for where in frame["where"]],
             x=100 * frame[column],
             name=escaped(name),
             orientation="h",
@@ -79,3 +59,33 @@ def share_chart(
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=title, **PERCENT_AXIS)
     return styled(figure, height=90 + 44 * len(frame))
+
+
+def weights_chart(frame: pd.DataFrame, title: str, colour: str) -> go.Figure:
+    """One bar a row, from top to bottom, labelled with its value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``name``, ``moves`` (0 or more) and ``note`` (for the hover text).
+    """
+    figure = go.Figure(
+        go.Bar(
+            x=frame["moves"],
+            y=list(range(len(frame))),
+            orientation="h",
+            marker={"color": colour},
+            text=[f"{moves:.2f}" for moves in frame["moves"]],
+            textposition="outside",
+            textfont={"color": colour},
+            cliponaxis=False,
+            customdata=[escaped(note) for note in frame["note"]],
+            hovertemplate="%{x:.3f} SD<br>%{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    name_rows(figure, list(frame["name"]))
+    most = max(frame["moves"], default=0.0)
+    figure.update_xaxes(title=title, range=[0, 1.3 * most or 1])
+    styled(figure, height=90 + 26 * len(frame))
+    return figure.update_layout(margin={"t": 12}, bargap=0.35)

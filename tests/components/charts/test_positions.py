@@ -7,9 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from components.charts.ends import ends_chart, ends_histogram
-from components.charts.needle import needle_chart
-from components.charts.positions import position_chart
+from components.charts.positions import ends_chart, ends_histogram, needle_chart, position_chart
 
 OPPORTUNITY = pd.DataFrame(
     {

@@ -7,17 +7,18 @@ import streamlit as st
 from components.app import resources
 from components.app.page import dataset_picker, guarded
 from components.app.state import PageState
-from components.compare.choice import (
+from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
+from components.compare.systems import (
     CHOICE_DEFAULTS,
-    imported_picker,
+    chosen_imported,
+    chosen_runs,
+    draw_matrix,
+    draw_pairs,
     pair_picker,
-    run_picker,
     source_picker,
 )
-from components.compare.matrix import draw_matrix, draw_pairs
-from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
-from components.middle.along import resamples
 from components.widgets.copy_link import copy_link
+from components.widgets.runs import answer_key, resamples
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
@@ -25,7 +26,6 @@ from evidencebench_core.analyses.slices import slice_report
 from evidencebench_core.analyses.slicing import SECTIONS_UP_TO, slices_of
 from evidencebench_core.analyses.systems import Systems, imported_systems
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
 DEFAULTS = {
@@ -55,13 +55,14 @@ def draw(state: PageState) -> None:
 
 
 def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
-    runs = run_picker(state, dataset, task)
+    runs = chosen_runs(state, dataset, task)
     if not runs:
         return
+    key = (dataset.sha256, task.name, answer_key(runs, task))
     report = resources.report(
         "comparison",
-        _key(dataset, task, runs),
-        lambda: comparison(resources.systems(runs, task.name), n_resamples=resamples(dataset.n_instances)),
+        key,
+        lambda: comparison(resources.systems(runs, task.name), n_resamples=resamples(dataset)),
     )
     chosen = _closely(state, report)
     if chosen is None:
@@ -77,13 +78,12 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
         draw_disagreements(state, dataset, task, (a, b))
     st.markdown("#### Slice by slice")
     both = resources.systems(runs, task.name).only(b.id, a.id)
-    key = (_key(dataset, task, runs), both.keys)
-    sliced = resources.report("slices", key, lambda: _slices(dataset, task, both))
+    sliced = resources.report("slices", (key, both.keys), lambda: _slices(dataset, task, both))
     draw_slices(state, dataset, task, sliced, (a, b))
 
 
 def _imported(state: PageState, task: Task) -> None:
-    names = imported_picker(state, task)
+    names = chosen_imported(state, task)
     if not names:
         return
     systems = imported_systems(resources.store(), names, task)
@@ -126,10 +126,6 @@ def _slices(dataset: DatasetInfo, task: Task, systems: Systems) -> Report:
     families, notes = slices_of(resources.store(), dataset.name, systems.ids, task)
     listed = len(systems.ids) <= SECTIONS_UP_TO
     return slice_report(systems, families, notes, instances=listed)
-
-
-def _key(dataset: DatasetInfo, task: Task, runs: tuple[RunInfo, ...]) -> tuple[object, ...]:
-    return (dataset.sha256, task.name, *((run.id, run.tasks[task.name], run.n_failed) for run in runs))
 
 
 with guarded():

@@ -8,9 +8,9 @@ from components.app.page import dataset_picker, guarded
 from components.app.state import PageState
 from components.middle.along import ALONG_DEFAULTS, draw_along
 from components.middle.moved import MOVED_DEFAULTS, draw_moved
-from components.middle.runs import run_picker
 from components.middle.split import SPLIT_DEFAULTS, draw_split
 from components.widgets.copy_link import copy_link
+from components.widgets.runs import run_picker
 from components.widgets.task_picker import task_picker
 
 DEFAULTS = {
@@ -38,7 +38,15 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
-    runs = run_picker(state, dataset, task)
+    runs = run_picker(
+        state,
+        dataset,
+        task,
+        most=4,
+        at_first=3,
+        reset=("mark",),
+        empty="Below is what the gold alone says; the Leaderboard starts runs.",
+    )
     view = state["view"] if state["view"] in VIEWS else "along"
     st.segmented_control(
         "Question",

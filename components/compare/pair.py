@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import pandas as pd
@@ -13,11 +12,11 @@ from components.app.page import percent
 from components.app.state import PageState, open_later
 from components.charts.dots import difference_chart
 from components.charts.palette import SYSTEMS
-from components.compare.matrix import points
-from components.middle.along import resamples
-from components.middle.runs import reader_link
+from components.compare.systems import points, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import frame_table, instance_table
 from components.widgets.markdown import literal
+from components.widgets.runs import answer_key, reader_link, resamples
 from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
@@ -25,9 +24,14 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
-__all__ = ["draw_disagreements", "draw_forest", "draw_slices", "draw_verdict"]
-
 _SHOWN: Final = 200
+_ASPECT_COLUMNS: Final = (
+    Column("instance", "Instance", "id"),
+    Column("label", "Aspect"),
+    Column("result", "Result aspect"),
+    Column("n_covering", "Covering sentences", "number"),
+    Column("indices", "Their indices"),
+)
 
 
 def draw_verdict(report: Report, a: str, b: str) -> None:
@@ -41,33 +45,28 @@ def draw_verdict(report: Report, a: str, b: str) -> None:
         else f"p = {row['p']:.4f}, {row['p_holm']:.4f} after Holm's correction"
     )
     effect = "undefined" if pd.isna(row["effect"]) else f"{row['effect']:+.2f}"
+    power = (
+        ""
+        if pd.isna(row["smallest_detectable"])
+        else f"These instances could detect a true difference of {100 * row['smallest_detectable']:.1f} points (in 80% "
+        "of such samples); no difference seen is no proof that there is none."
+    )
     st.markdown(
         f"**{100 * row['difference']:+.1f} points**{within}, {p}, d_z {effect}, over {row['n']:,} instances. "
         f"{literal(row['label_a'])} is ahead on {row['wins']:,}, level on {row['ties']:,}, behind on "
-        f"{row['losses']:,}. {_power(row)}"
-    )
-
-
-def _power(row: Mapping[str, Any]) -> str:
-    if pd.isna(row["smallest_detectable"]):
-        return ""
-    size = 100 * row["smallest_detectable"]
-    return (
-        f"These instances could detect a true difference of {size:.1f} points (in 80% of such samples); "
-        "no difference seen is no proof that there is none."
+        f"{row['losses']:,}. {power}"
     )
 
 
 def _pair(report: Report, a: str, b: str) -> dict[str, Any]:
     """The row of a pair, turned round where it stands the other way."""
-    pairs = report.tables["pairs"]
-    found = pairs[(pairs["a"] == a) & (pairs["b"] == b)]
-    if len(found):
-        return {str(name): value for name, value in found.iloc[0].items()}
-    row = {str(name): value for name, value in pairs[(pairs["a"] == b) & (pairs["b"] == a)].iloc[0].items()}
+    rows: dict[tuple[str, str], dict[Any, Any]] = {
+        (row["a"], row["b"]): row for row in report.tables["pairs"].to_dict("records")
+    }
+    if (a, b) in rows:
+        return rows[a, b]
+    row = rows[b, a]
     return row | {
-        "a": a,
-        "b": b,
         "label_a": row["label_b"],
         "label_b": row["label_a"],
         "difference": -row["difference"],
@@ -83,36 +82,37 @@ def draw_forest(state: PageState, report: Report, a: str, b: str) -> None:
     """A against every other system; a click on a mark takes that one as B."""
     systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
     others = [key for key in systems["system"] if key != a]
-    rows = [_pair(report, a, other) for other in others]
+    frame = pd.DataFrame([_pair(report, a, other) for other in others])
+    name = frame["label_a"].iloc[0]
     colours = {True: SYSTEMS[0].on(is_dark()), False: SYSTEMS[1].on(is_dark())}
-    frame = pd.DataFrame(
-        {
-            "name": [row["label_b"] for row in rows],
-            "group": rows[0]["label_a"],
-            "difference": [row["difference"] for row in rows],
-            "low": [row["low"] for row in rows],
-            "high": [row["high"] for row in rows],
-            "n": [row["n"] for row in rows],
-            "colour": [colours[other == b] for other in others],
-        }
-    )
-    name = rows[0]["label_a"]
-    event = draw_chart(
-        difference_chart(frame, f"{name} minus the other, points"),
+    frame = frame.assign(name=frame["label_b"], group=name, colour=[colours[other == b] for other in others])
+    place = _clicked_row(
+        frame,
+        f"{name} minus the other, points",
         key=f"forest-{report.title}-{a}-{b}-{len(others)}",
-        alt=f"{name} against: "
-        + "; ".join(f"{row['label_b']} {points(row['difference'], row['low'], row['high'])}" for row in rows),
-        clickable=True,
+        alt=f"{name} against",
     )
     st.caption(
-        f"n = {rows[0]['n']:,} instances. Right of 0, {literal(name)} is ahead. Bars: 95% intervals of the paired "
-        "difference, each for its pair alone. Click a mark to look at that pair."
+        f"n = {frame['n'].iloc[0]:,} instances. Right of 0, {literal(name)} is ahead. Bars: 95% intervals of the "
+        "paired difference, each for its pair alone. Click a mark to look at that pair."
     )
-    point = picked_point(event)
-    place = None if point is None else round(point["y"])
-    if place is not None and 0 <= place < len(others) and others[place] != b:
+    if place is not None and others[place] != b:
         state.put(a=a, b=others[place])
         st.rerun()
+
+
+def _clicked_row(
+    frame: pd.DataFrame, title: str, *, key: str, alt: str, clickable: bool = True
+) -> int | None:
+    """Draw differences; the place of the one that was clicked."""
+    said = "; ".join(
+        f"{row['name']} {points(row['difference'], row['low'], row['high'])}"
+        for row in frame.to_dict("records")
+    )
+    event = draw_chart(difference_chart(frame, title), key=key, alt=f"{alt}: {said}", clickable=clickable)
+    point = picked_point(event) if clickable else None
+    place = None if point is None else round(point["y"])
+    return place if place is not None and 0 <= place < len(frame) else None
 
 
 def draw_disagreements(
@@ -120,15 +120,18 @@ def draw_disagreements(
 ) -> None:
     """Aspects that only A found, only B, neither, both; a click opens the reader with both."""
     a, b = runs
-    key = (dataset.sha256, task.name, *((run.id, run.tasks[task.name], run.n_failed) for run in runs))
-    n_resamples = resamples(dataset.n_instances)
     report = resources.report(
         "disagreements",
-        key,
-        lambda: disagreements(resources.store(), a.id, b.id, task, n_resamples=n_resamples, at_most=_SHOWN),
+        (dataset.sha256, task.name, answer_key(runs, task)),
+        lambda: disagreements(
+            resources.store(), a.id, b.id, task, n_resamples=resamples(dataset), at_most=_SHOWN
+        ),
     )
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
-    words = _words(a, b)
+    words = {name: name for name in OUTCOMES} | {
+        "only A": f"only {literal(a.label)}",
+        "only B": f"only {literal(b.label)}",
+    }
     shown = state["outcome"] if state["outcome"] in OUTCOMES else OUTCOMES[0]
     st.segmented_control(
         "Aspects that were found by",
@@ -144,51 +147,31 @@ def draw_disagreements(
         f"in {row['n_instances']:,} instances. {literal(' '.join(report.notes))}"
     )
     frame = report.tables["aspects"]
-    of_outcome = frame[frame["outcome"] == shown].head(_SHOWN)
+    frame = frame[frame["outcome"] == shown].head(_SHOWN)
 
-    def heard(event: TableEvent) -> None:
+    def open_reader(event: TableEvent) -> None:
         instance, _, label = event.value.rpartition(" ")
-        link = reader_link(dataset, task, instance, runs)
-        open_later("browse", link | {"aspect": label})
+        open_later("browse", reader_link(dataset, task, instance, runs, aspect=label))
 
-    table(
-        (
-            Column("instance", "Instance", "id"),
-            Column("aspect", "Aspect"),
-            Column("result", "Result aspect"),
-            Column("n", "Covering sentences", "number"),
-            Column("where", "Their indices"),
+    frame_table(
+        _ASPECT_COLUMNS,
+        frame.assign(
+            id=frame["instance"] + " " + frame["label"],
+            result=["yes" if is_result else "no" for is_result in frame["is_result"]],
+            indices=[
+                ", ".join(map(str, covering[:8])) + (" …" if n > 8 else "")
+                for covering, n in zip(frame["covering"], frame["n_covering"], strict=True)
+            ],
         ),
-        [
-            Row(
-                f"{one['instance']} {one['label']}",
-                (
-                    one["instance"],
-                    one["label"],
-                    "yes" if one["is_result"] else "no",
-                    one["n_covering"],
-                    ", ".join(map(str, one["covering"][:8])) + (" …" if one["n_covering"] > 8 else ""),
-                ),
-            )
-            for one in of_outcome.to_dict("records")
-        ],
         key=f"aspects-{shown}",
-        on_event=heard,
+        ids="id",
+        on_event=open_reader,
         caption="Aspects; a click opens the reader with both retrievers",
         empty="There is no such aspect.",
         height=380,
     )
     more = f" The first {_SHOWN} are shown." if row["n"] > _SHOWN else ""
     st.caption(f"A click opens the instance in the reader with both retrievers.{more}")
-
-
-def _words(a: RunInfo, b: RunInfo) -> dict[str, str]:
-    return {
-        "only A": f"only {literal(a.label)}",
-        "only B": f"only {literal(b.label)}",
-        "neither": "neither",
-        "both": "both",
-    }
 
 
 def draw_slices(
@@ -203,68 +186,56 @@ def draw_slices(
     families = list(dict.fromkeys(every["family"]))
     family = state["family"] if state["family"] in families else families[0]
     st.selectbox("Slices by", families, **state.widget("family", family, reset=("slice",)))
-    frame = every[every["family"] == family].copy()
-    dark = is_dark()
-    frame["name"] = [
-        f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
-        for row in frame.to_dict("records")
-    ]
-    frame["group"] = a.label
-    frame["colour"] = [SYSTEMS[2].on(dark) if few else SYSTEMS[0].on(dark) for few in frame["few"]]
-    title = f"{a.label} minus {b.label}, points"
-    event = draw_chart(
-        difference_chart(frame, title),
-        key=f"slices-{dataset.id}-{task.name}-{a.id}-{b.id}-{family}",
-        alt=f"Aspect Recall of {title}, by {family}: "
-        + "; ".join(
-            f"{row['name']} {points(row['difference'], row['low'], row['high'])}"
+    frame = every[every["family"] == family]
+    plain, few = (SYSTEMS[place].on(is_dark()) for place in (0, 2))
+    frame = frame.assign(
+        name=[
+            f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
             for row in frame.to_dict("records")
-        ),
+        ],
+        group=a.label,
+        colour=[few if is_few else plain for is_few in frame["few"]],
+    )
+    title = f"{a.label} minus {b.label}, points"
+    place = _clicked_row(
+        frame,
+        title,
+        key=f"slices-{dataset.id}-{task.name}-{a.id}-{b.id}-{family}",
+        alt=f"Aspect Recall of {title}, by {family}",
         clickable="instances" in report.tables,
     )
     if "instances" in report.tables:
-        point = picked_point(event)
-        place = None if point is None else round(point["y"])
-        if place is not None and 0 <= place < len(frame):
+        if place is not None:
             state.put(slice=str(frame.iloc[place]["slice"]))
         st.caption("Bars: 95% intervals of the paired difference. Click a mark to list its instances.")
-        _slice_instances((family, state["slice"]), dataset, task, report, runs)
+        _slice_instances((family, state["slice"]), (dataset, task), report, runs)
     _slice_table(report, a, b)
     st.caption(literal(" ".join(report.notes)))
 
 
 def _slice_instances(
-    place: tuple[str, str], dataset: DatasetInfo, task: Task, report: Report, runs: tuple[RunInfo, RunInfo]
+    slice_of: tuple[str, str], place: tuple[DatasetInfo, Task], report: Report, runs: tuple[RunInfo, RunInfo]
 ) -> None:
     """The instances of the chosen slice, the largest differences first."""
     a, b = runs
-    family, name = place
+    family, name = slice_of
     frame = report.tables["instances"]
     frame = frame[(frame["family"] == family) & (frame["slice"] == name)]
     if not len(frame):
         return
-    frame = frame.assign(difference=frame[a.id] - frame[b.id])
-    frame = frame.loc[frame["difference"].abs().sort_values(ascending=False, kind="stable").index]
-
-    def heard(event: TableEvent) -> None:
-        open_later("browse", reader_link(dataset, task, event.value, runs))
-
-    table(
+    frame = frame.assign(id=frame["instance"], difference=frame[a.id] - frame[b.id])
+    frame = frame.sort_values("difference", key=abs, ascending=False, kind="stable")
+    instance_table(
         (
             Column("id", f"{family}: {name}", "id"),
-            Column("a", a.label, "percent"),
-            Column("b", b.label, "percent"),
+            Column(a.id, a.label, "percent"),
+            Column(b.id, b.label, "percent"),
             Column("difference", "A − B, points", "number", digits=1),
         ),
-        [
-            Row(
-                row["instance"],
-                (row["instance"], row[a.id], row[b.id], round(100 * row["difference"], 1) + 0.0),
-            )
-            for row in frame.head(_SHOWN).to_dict("records")
-        ],
+        frame.assign(difference=(100 * frame["difference"]).round(1) + 0.0),
+        place,
+        runs,
         key="slice-instances",
-        on_event=heard,
         caption="Instances of the slice; a click opens the reader with both retrievers",
         height=320,
     )
@@ -272,28 +243,19 @@ def _slice_instances(
 
 
 def _slice_table(report: Report, a: RunInfo, b: RunInfo) -> None:
-    recall = report.tables["recall"].set_index(["family", "slice", "run"])
+    recall = report.tables["recall"].set_index(["family", "slice", "run"])["recall"]
     rows: list[Row] = []
-    family = ""
-    for row in report.tables["difference"].to_dict("records"):
-        if row["family"] != family:
-            family = row["family"]
-            rows.append(Row(f"# {family}", (family, *(None,) * 5), heading=True))
-        means = [recall.loc[(family, row["slice"], run.id), "recall"] for run in (a, b)]
-        name = row["slice"] + (" (few)" if row["few"] else "")
-        rows.append(
-            Row(
-                f"{family} {row['slice']}",
-                (
-                    name,
-                    row["n"],
-                    *means,
-                    points(row["difference"], row["low"], row["high"]),
-                    f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}",
-                ),
-                muted=True,
+    for family, slices in report.tables["difference"].groupby("family", sort=False):
+        rows.append(Row(f"# {family}", (str(family), *(None,) * 5), heading=True))
+        for _, row in slices.iterrows():
+            cells = (
+                row["slice"] + (" (few)" if row["few"] else ""),
+                int(row["n"]),
+                *(float(recall[family, row["slice"], run.id]) for run in (a, b)),
+                points(row["difference"], row["low"], row["high"]),
+                record(row),
             )
-        )
+            rows.append(Row(f"{family} {row['slice']}", cells, muted=True))
     with st.expander("The slices in figures"):
         table(
             (

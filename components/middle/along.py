@@ -13,20 +13,18 @@ from components.app import resources
 from components.app.state import PageState
 from components.charts.palette import MARKS
 from components.charts.positions import position_chart
-from components.middle.behind import draw_instances, marked
-from components.middle.runs import run_colours
+from components.middle.instances import Mark, clicked_mark, draw_instances
 from components.widgets.chart import draw_chart, is_dark
+from components.widgets.frame_table import draw_notes
 from components.widgets.markdown import literal
+from components.widgets.runs import answer_key, resamples, run_colours
 from components.widgets.table import Column
-from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.behind import behind_bucket
 from evidencebench_core.analyses.buckets import STANDS, Stand
 from evidencebench_core.analyses.positions import position_report
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
-
-__all__ = ["ALONG_DEFAULTS", "draw_along", "resamples"]
 
 ALONG_DEFAULTS: Final = {"buckets": "10", "by": "sentence", "stand": "earliest"}
 
@@ -39,15 +37,21 @@ _STAND_WORDS: Final = {
 _BY_WORDS: Final = {"sentence": "sentences", "token": "tokens"}
 
 
-def resamples(n_instances: int) -> int:
-    """Bootstrap resamples that the page can wait for."""
-    return 10_000 if n_instances <= 2_000 else 1_000
-
-
 def draw_along(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> None:
     """Controls, the four panels on one axis, the instances behind a mark, the numbers."""
     n_buckets, by, stand = _controls(state)
-    report = _report(dataset, task, runs, n_buckets, by)
+    report = resources.report(
+        "positions",
+        (dataset.sha256, dataset.name, task.name, n_buckets, by, answer_key(runs, task)),
+        lambda: position_report(
+            resources.aspects(dataset, task.name),
+            resources.buckets(dataset, task.name, n_buckets, by),
+            n_buckets,
+            [(run.id, run.label, resources.picks(dataset, run, task.name)) for run in runs],
+            f"Positions: {dataset.name}, {task.title}, {n_buckets} buckets by {by}",
+            n_resamples=resamples(dataset),
+        ),
+    )
     st.markdown(
         "A paper in which nothing stands in the middle says nothing about who ignores the middle. So the first "
         "panel shows where aspects *can* be found and where they *must* be found, and every recall below has "
@@ -59,23 +63,24 @@ def draw_along(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequenc
         tables["opportunity"], tables.get("picks"), recall, run_colours(runs), MARKS["gold"].on(is_dark())
     )
     shown = f"{dataset.id}-{task.name}-{n_buckets}-{by}-{stand}-{'-'.join(run.id for run in runs)}"
-    event = draw_chart(figure, key=f"along-{shown}", alt=_alt(report, stand, runs), clickable=True)
+    alt = _alt(tables["opportunity"], pd.DataFrame() if recall is None else recall, runs)
+    event = draw_chart(figure, key=f"along-{shown}", alt=alt, clickable=True)
     st.caption(
         f"An aspect stands in {STANDS[stand]}. Whiskers: 95% intervals over papers. Click a mark to see "
         f"its instances. {literal(report.notes[0])}"
     )
-    _behind(state, dataset, task, runs, (n_buckets, by, stand), marked(state, event))
+    mark = clicked_mark(state, event)
+    if mark is not None:
+        _draw_behind(dataset, task, runs, (n_buckets, by, stand), mark)
     with st.expander("What this stands on, and the numbers"):
-        for note in report.notes:
-            st.markdown(f"- {literal(note)}")
+        draw_notes(report.notes)
         for name, table in tables.items():
             st.markdown(f"**{name}**")
             st.dataframe(table, hide_index=True, key=f"numbers-{name}")
 
 
 def _controls(state: PageState) -> tuple[int, str, Stand]:
-    asked = state.number("buckets") or 10
-    n_buckets = min(max(asked, 2), 30)
+    n_buckets = min(max(state.number("buckets") or 10, 2), 30)
     by = state["by"] if state["by"] in _BY_WORDS else "sentence"
     stand = cast("Stand", state["stand"] if state["stand"] in STANDS else "earliest")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -100,54 +105,33 @@ def _controls(state: PageState) -> tuple[int, str, Stand]:
     return n_buckets, by, stand
 
 
-def _report(dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo], n_buckets: int, by: str) -> Report:
-    def make() -> Report:
-        return position_report(
-            resources.aspects(dataset, task.name),
-            resources.buckets(dataset, task.name, n_buckets, by),
-            n_buckets,
-            [(run.id, run.label, resources.picks(dataset, run, task.name)) for run in runs],
-            f"Positions: {dataset.name}, {task.title}, {n_buckets} buckets by {by}",
-            n_resamples=resamples(dataset.n_instances),
-        )
-
-    answered = tuple((run.id, run.tasks.get(task.name, 0)) for run in runs)
-    key = (dataset.sha256, dataset.name, task.name, n_buckets, by, answered)
-    return resources.report("positions", key, make)
-
-
-def _behind(
-    state: PageState,
-    dataset: DatasetInfo,
-    task: Task,
-    runs: Sequence[RunInfo],
-    view: tuple[int, str, Stand],
-    mark: tuple[str, str, str] | None,
+def _draw_behind(
+    dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo], view: tuple[int, str, Stand], mark: Mark
 ) -> None:
     """The instances behind the mark, where it is one of this chart."""
     n_buckets, by, stand = view
-    if mark is None or not mark[2].isdigit() or not 1 <= int(mark[2]) <= n_buckets:
-        return
-    panel, run_id, place = mark[0], mark[1], int(mark[2])
+    panel, run_id, number = mark
     run = next((run for run in runs if run.id == run_id), None)
     if panel not in ("can", "must", "count", "picks", "recall") or (run is None) != (run_id == ""):
         return
+    if not number.isdigit() or not 1 <= int(number) <= n_buckets:
+        return
+    place = int(number)
     stands: dict[str, Stand] = {"can": "every", "must": "only"}
-    answered = (
-        np.all([resources.picks(dataset, r, task.name).answered for r in runs], axis=0) if runs else None
-    )
-    picks = resources.picks(dataset, run, task.name) if run is not None else None
+    every = [resources.picks(dataset, one, task.name) for one in runs]
     frame = behind_bucket(
         resources.aspects(dataset, task.name),
         resources.buckets(dataset, task.name, n_buckets, by),
         place,
         stands.get(panel, stand),
-        picks,
-        answered,
+        resources.picks(dataset, run, task.name) if run is not None else None,
+        np.all([picks.answered for picks in every], axis=0) if runs else None,
     )
     columns = [Column("id", "Instance", "id"), Column("n_aspects", "Aspects that stand there", "number")]
+    title = f"{100 * (place - 1) / n_buckets:.0f} to {100 * place / n_buckets:.0f}% of the paper"
     if run is not None:
-        frame = frame[frame["n_picks"] > 0] if panel == "picks" else frame[frame["n_aspects"] > 0]
+        title = f"{title}, {literal(run.label)}"
+        frame = frame[frame["n_picks" if panel == "picks" else "n_aspects"] > 0]
         if panel == "picks":
             frame = frame.sort_values("n_picks", ascending=False, kind="stable")
         columns += [
@@ -155,20 +139,17 @@ def _behind(
             Column("n_missed", "Missed", "number"),
             Column("n_picks", "Picks there", "number"),
         ]
-    edges = f"{100 * (place - 1) / n_buckets:.0f} to {100 * place / n_buckets:.0f}% of the paper"
-    title = edges if run is None else f"{edges}, {literal(run.label)}"
-    draw_instances(state["mark"], (dataset, task), [run] if run is not None else runs, title, columns, frame)
+    draw_instances(",".join(mark), (dataset, task), runs if run is None else [run], title, columns, frame)
 
 
-def _alt(report: Report, stand: str, runs: Sequence[RunInfo]) -> str:
+def _alt(opportunity: pd.DataFrame, recall: pd.DataFrame, runs: Sequence[RunInfo]) -> str:
     parts = [
         f"{100 * row['from']:.0f} to {100 * row['to']:.0f}% of the paper: {row['n_can']} of {row['n_aspects']} "
         f"aspects can be found, {row['n_must']} must be"
-        for row in report.tables["opportunity"].to_dict("records")
+        for row in opportunity.to_dict("records")
     ]
     for run in runs:
-        rows = report.tables["recall"]
-        rows = rows[(rows["run"] == run.id) & (rows["stand"] == stand)]
-        shares = [f"{100 * share:.0f}%" if pd.notna(share) else "none" for share in rows["recall"]]
-        parts.append(f"{run.label} finds {', '.join(shares)} from first to last")
+        shares = recall["recall"][recall["run"] == run.id]
+        said = ", ".join(f"{100 * share:.0f}%" if pd.notna(share) else "none" for share in shares)
+        parts.append(f"{run.label} finds {said} from first to last")
     return "Opportunity, picks and recall by position. " + "; ".join(parts)

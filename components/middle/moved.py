@@ -12,12 +12,12 @@ from components.app import resources
 from components.app.jobs import JobContext
 from components.app.state import PageState
 from components.charts.positions import needle_chart
-from components.middle.along import resamples
-from components.middle.behind import draw_instances, marked
-from components.middle.runs import run_colours
+from components.middle.instances import Mark, clicked_mark, draw_instances
 from components.widgets.chart import draw_chart
+from components.widgets.frame_table import draw_notes
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
+from components.widgets.runs import answer_key, resamples, run_colours
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.arrangements import PARTS, PLACES, Part, Place, run_arrangements
@@ -26,8 +26,6 @@ from evidencebench_core.analyses.needle_rows import SCOPES, behind_place
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
-
-__all__ = ["MOVED_DEFAULTS", "draw_moved"]
 
 MOVED_DEFAULTS: Final = {"part": "abstract", "scope": "part"}
 _SCOPE_WORDS: Final = {"part": "of the moved part", "rest": "of the rest", "all": "all"}
@@ -63,10 +61,11 @@ def draw_moved(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequenc
         f"{left_out:,} aspects that only removed sentences cover are in no denominator, and the hollow mark is "
         "the recall of the same aspects with the paper as it stands. Click a mark to see its instances."
     )
-    _behind(dataset, task, runs, (part, scope), moved, marked(state, event))
+    mark = clicked_mark(state, event)
+    if mark is not None:
+        _draw_behind((dataset, task), runs, (part, scope), moved, mark)
     with st.expander("What this stands on, and the numbers", expanded=True):
-        for note in report.notes:
-            st.markdown(f"- {literal(note)}")
+        draw_notes(report.notes)
         st.dataframe(rows, hide_index=True, key="numbers-needle")
 
 
@@ -140,14 +139,19 @@ def _report(
     part: Part,
     answered: Mapping[tuple[str, Place], int],
 ) -> Report:
-    def make() -> Report:
-        ids = [run.id for run in runs]
-        n_resamples = resamples(dataset.n_instances)
-        return needle(resources.store(), dataset.name, ids, task, (part,), n_resamples=n_resamples)
-
-    counts = tuple((run.id, run.tasks.get(task.name, 0)) for run in runs)
-    key = (dataset.sha256, dataset.name, task.name, part, counts, tuple(sorted(answered.items())))
-    return resources.report("needle", key, make)
+    counts = tuple(sorted(answered.items()))
+    return resources.report(
+        "needle",
+        (dataset.sha256, dataset.name, task.name, part, answer_key(runs, task), counts),
+        lambda: needle(
+            resources.store(),
+            dataset.name,
+            [run.id for run in runs],
+            task,
+            (part,),
+            n_resamples=resamples(dataset),
+        ),
+    )
 
 
 def _with_original(rows: pd.DataFrame) -> pd.DataFrame:
@@ -159,21 +163,20 @@ def _with_original(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([original, rows], ignore_index=True)
 
 
-def _behind(
-    dataset: DatasetInfo,
-    task: Task,
+def _draw_behind(
+    place_of: tuple[DatasetInfo, Task],
     runs: Sequence[RunInfo],
     view: tuple[Part, str],
     moved: Moved,
-    mark: tuple[str, str, str] | None,
+    mark: Mark,
 ) -> None:
-    run = next((run for run in runs if mark and run.id == mark[1]), None)
-    if mark is None or mark[0] != "needle" or run is None:
-        return
-    place = cast("Place", "start" if mark[2] == "original" else mark[2])
-    if (run.id, place) not in moved:
-        return
+    dataset, task = place_of
     part, scope = view
+    panel, run_id, named = mark
+    run = next((run for run in runs if run.id == run_id), None)
+    place = cast("Place", "start" if named == "original" else named)
+    if panel != "needle" or run is None or (run_id, place) not in moved:
+        return
     frame = behind_place(
         resources.aspects(dataset, task.name),
         resources.in_part(dataset, task.name, part),
@@ -182,7 +185,6 @@ def _behind(
         place,
         scope,
     )
-    frame["difference"] = 100 * frame["difference"]
     where = "removed" if place == "removed" else f"at the {place}"
     columns = (
         Column("id", "Instance", "id"),
@@ -192,7 +194,8 @@ def _behind(
         Column("difference", "Difference, points", "number", digits=1),
     )
     title = f"{literal(run.label)}, {part} {where}: largest differences first"
-    draw_instances(f"{part}-{scope}-{','.join(mark)}", (dataset, task), [run], title, columns, frame)
+    frame = frame.assign(difference=100 * frame["difference"])
+    draw_instances(f"{part}-{scope}-{','.join(mark)}", place_of, [run], title, columns, frame)
 
 
 def _alt(rows: pd.DataFrame, part: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,12 +13,12 @@ from components.app import resources
 from components.app.state import PageState
 from components.charts.palette import MARKS
 from components.charts.positions import ends_chart, ends_histogram
-from components.middle.along import resamples
-from components.middle.behind import draw_instances, marked
-from components.middle.runs import run_colours
+from components.middle.instances import Mark, clicked_mark, draw_instances
 from components.widgets.chart import draw_chart, is_dark
+from components.widgets.frame_table import draw_notes, frame_table
 from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
+from components.widgets.runs import answer_key, resamples, run_colours
+from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.ends import ends_report
 from evidencebench_core.analyses.ends_split import GROUPS, EndsSplit, group_frame
@@ -28,33 +27,33 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
 
-__all__ = ["SPLIT_DEFAULTS", "draw_split"]
-
 SPLIT_DEFAULTS: Final = {"head": "10", "tail": "10", "above": "80", "below": "20", "bar": ""}
-_NUMBERS: Final = ("head", "tail", "above", "below")
-_MARKS: Final = ("mark", "bar")  # what a change of the split forgets
-_BAR: Final = 0.05
+_CONTROLS: Final = {
+    "head": ("First sentences", 500),
+    "tail": ("Last sentences", 500),
+    "above": ("cover over, %", 100),
+    "below": ("or under, %", 100),
+}
+_BARS: Final = 20
+_DIFFERENCES: Final = (
+    Column("label", "Run"),
+    Column("above", "Above, instances", "number"),
+    Column("below", "Below, instances", "number"),
+    Column("points", "Above − below, points", "number", digits=1),
+    Column("interval", "95% interval", help="Two-sample bootstrap over papers"),
+    Column("chance", "Of random picks, points", "number", "What the groups alone explain", digits=1),
+    Column("mark", "Mark"),
+)
 
 
 def draw_split(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> None:
     """Controls, the distribution, recall by group, the differences, the instances behind a mark."""
     split = _controls(state)
-    answered = tuple((run.id, run.tasks.get(task.name, 0)) for run in runs)
-    key = (dataset.sha256, dataset.name, split, task.name, answered)
-
-    def make() -> Report:
-        store = resources.store()
-        gold = list(store.evidence_sets(dataset.name))
-        instances = group_frame(store, dataset.name, split, gold)
-        picked = [(run, RunStore(store).selections(run.id, task.name)) for run in runs]
-        made = ends_report(instances, gold, picked, task, split, n_resamples=resamples(dataset.n_instances))
-        return Report(made.title, {**made.tables, "instances": instances}, made.notes)
-
-    report = resources.report("ends", key, make)
+    report = _report(dataset, task, runs, split)
     frame = report.tables["instances"]
     st.markdown(_groups_sentence(report.tables["groups"], len(frame)))
     shown = f"{dataset.id}-{task.name}-{split.head}-{split.tail}-{split.above}-{split.below}"
-    bars = _histogram(frame)
+    bars = _bars(frame)
     first = draw_chart(
         ends_histogram(bars, split.below, split.above, MARKS["gold"].on(is_dark())),
         key=f"coverage-{shown}",
@@ -79,145 +78,123 @@ def draw_split(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequenc
         "EvidenceBench-100k test set, without an interval or the name of the task. Click a mark or a bar to see its "
         "instances."
     )
-    _differences(report)
+    if "difference" in report.tables:
+        _draw_differences(report.tables["difference"])
     for param, event in (("bar", first), ("mark", second)):
-        _behind(param, (dataset, task), runs, frame, bars, marked(state, event, param))
+        mark = clicked_mark(state, event, param)
+        if mark is not None:
+            _draw_behind(param, (dataset, task), runs, frame, mark)
     with st.expander("What this stands on"):
-        for note in report.notes:
-            st.markdown(f"- {literal(note)}")
+        draw_notes(report.notes)
 
 
 def _controls(state: PageState) -> EndsSplit:
-    values = [state.number(name) for name in _NUMBERS]
+    values = {
+        name: int(SPLIT_DEFAULTS[name]) if (number := state.number(name)) is None else number
+        for name in _CONTROLS
+    }
     try:
-        head, tail, above, below = (
-            int(SPLIT_DEFAULTS[name]) if value is None else value
-            for name, value in zip(_NUMBERS, values, strict=True)
-        )
-        split = EndsSplit(head, tail, above / 100, below / 100)
+        split = EndsSplit(values["head"], values["tail"], values["above"] / 100, values["below"] / 100)
     except SettingError as error:
         st.warning(literal(str(error)))
         split = EndsSplit()
-        head, tail, above, below = 10, 10, 80, 20
+        values = {name: int(SPLIT_DEFAULTS[name]) for name in _CONTROLS}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.number_input("First sentences", 0, 500, width=150, **state.widget("head", head, reset=_MARKS))
-        st.number_input("Last sentences", 0, 500, width=150, **state.widget("tail", tail, reset=_MARKS))
-        st.number_input("cover over, %", 0, 100, width=150, **state.widget("above", above, reset=_MARKS))
-        st.number_input("or under, %", 0, 100, width=150, **state.widget("below", below, reset=_MARKS))
+        for name, (label, most) in _CONTROLS.items():
+            widget = state.widget(name, values[name], reset=("mark", "bar"))
+            st.number_input(label, 0, most, width=150, **widget)
     return split
 
 
+def _report(dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo], split: EndsSplit) -> Report:
+    def make() -> Report:
+        store = resources.store()
+        gold = list(store.evidence_sets(dataset.name))
+        instances = group_frame(store, dataset.name, split, gold)
+        picked = [(run, RunStore(store).selections(run.id, task.name)) for run in runs]
+        made = ends_report(instances, gold, picked, task, split, n_resamples=resamples(dataset))
+        return Report(made.title, {**made.tables, "instances": instances}, made.notes)
+
+    key = (dataset.sha256, dataset.name, split, task.name, answer_key(runs, task))
+    return resources.report("ends", key, make)
+
+
 def _groups_sentence(groups: pd.DataFrame, n_instances: int) -> str:
-    count = dict(zip(groups["group"], groups["n_instances"], strict=True))
-    rule = dict(zip(groups["group"], groups["rule"], strict=True))
+    count, rule = (dict(zip(groups["group"], groups[name], strict=True)) for name in ("n_instances", "rule"))
     return (
         f"**above**: {count['above']:,} instances, {rule['above']}. **below**: {count['below']:,} instances, "
         f"{rule['below']}. **neither**: {count['neither']:,}. Of {n_instances:,}; all aspects count, whatever the task."
     )
 
 
-def _histogram(frame: pd.DataFrame) -> pd.DataFrame:
-    """Bars of 5 points; the last holds 100%."""
-    n_bars = round(1 / _BAR)
-    place = np.minimum((frame["coverage"].dropna() * n_bars + 1e-9).astype(int), n_bars - 1)
-    counts = np.bincount(place, minlength=n_bars)
-    edges = [number / n_bars for number in range(n_bars + 1)]
+def _bar_of(coverage: pd.Series[float]) -> pd.Series[int]:
+    """The bar of 5 points that each share falls into, -1 for an undefined one; the last holds 100%."""
+    return (coverage * _BARS + 1e-9).clip(upper=_BARS - 1).fillna(-1).astype(int)
+
+
+def _bars(frame: pd.DataFrame) -> pd.DataFrame:
+    counts = np.bincount(_bar_of(frame["coverage"].dropna()), minlength=_BARS)
+    edges = np.arange(_BARS + 1) / _BARS
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "n": counts})
 
 
 def _chart_rows(report: Report, runs: Sequence[RunInfo]) -> pd.DataFrame:
-    colours = run_colours(runs)
     published = report.tables["published"]
-    parts = [
-        published.assign(
-            name=[f"{system}, published" for system in published["system"]], run="", colour="gray"
-        )
-    ]
+    parts = [published.assign(name=published["system"] + ", published", run="", colour="gray")]
     if runs:
         ours = report.tables["recall"].dropna(subset="recall")
-        parts.insert(0, ours.assign(name=ours["label"], colour=ours["run"].map(colours)))
+        parts.insert(0, ours.assign(name=ours["label"], colour=ours["run"].map(run_colours(runs))))
     columns = ["name", "run", "group", "recall", "low", "high", "chance", "n", "colour"]
     return pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
 
 
-def _differences(report: Report) -> None:
-    if "difference" not in report.tables:
-        return
-    table(
-        (
-            Column("run", "Run"),
-            Column("above", "Above, instances", "number"),
-            Column("below", "Below, instances", "number"),
-            Column("difference", "Above − below, points", "number", digits=1),
-            Column("interval", "95% interval", help="Two-sample bootstrap over papers"),
-            Column("chance", "Of random picks, points", "number", "What the groups alone explain", digits=1),
-            Column("few", "Mark"),
+def _draw_differences(frame: pd.DataFrame) -> None:
+    intervals = [
+        "" if pd.isna(low) else f"{100 * low:+.1f} to {100 * high:+.1f}"
+        for low, high in zip(frame["low"], frame["high"], strict=True)
+    ]
+    frame_table(
+        _DIFFERENCES,
+        frame.assign(
+            above=frame["n_above"],
+            below=frame["n_below"],
+            points=100 * frame["difference"],
+            interval=intervals,
+            chance=100 * frame["chance_difference"],
+            mark=["fewer than 20: interval too short" if few else "" for few in frame["few"]],
         ),
-        [
-            Row(
-                row["run"],
-                (
-                    row["label"],
-                    row["n_above"],
-                    row["n_below"],
-                    _points(row["difference"]),
-                    _interval(row["low"], row["high"]),
-                    _points(row["chance_difference"]),
-                    "fewer than 20: interval too short" if row["few"] else "",
-                ),
-            )
-            for row in report.tables["difference"].to_dict("records")
-        ],
         key="differences",
+        ids="run",
         action="none",
         caption="Recall above minus recall below, by run",
     )
 
 
-def _points(share: float) -> float | None:
-    return None if math.isnan(share) else 100 * share
-
-
-def _interval(low: float, high: float) -> str:
-    return "" if math.isnan(low) else f"{100 * low:+.1f} to {100 * high:+.1f}"
-
-
-def _behind(
-    param: str,
-    place_of: tuple[DatasetInfo, Task],
-    runs: Sequence[RunInfo],
-    frame: pd.DataFrame,
-    bars: pd.DataFrame,
-    mark: tuple[str, str, str] | None,
+def _draw_behind(
+    param: str, place_of: tuple[DatasetInfo, Task], runs: Sequence[RunInfo], frame: pd.DataFrame, mark: Mark
 ) -> None:
-    if mark is None or mark[0] not in ("coverage", "ends"):
+    """The instances behind a bar of the histogram or a mark of a group."""
+    panel, run_id, place = mark
+    run = next((run for run in runs if run.id == run_id), None)
+    if panel == "coverage" and place.isdigit() and int(place) < _BARS:
+        low = 100 * int(place) / _BARS
+        title = f"Ends cover {low:.0f} to {low + 100 / _BARS:.0f}% of the aspects"
+        frame = frame[_bar_of(frame["coverage"]) == int(place)]
+    elif (
+        panel in ("coverage", "ends") and place in GROUPS and run is not None
+    ):  # published ones have none here
+        title = f"Group {place}, {literal(run.label)}"
+        frame = frame[frame["group"] == place]
+    else:
         return
     columns = [
         Column("id", "Instance", "id"),
         Column("coverage", "Covered by the ends", "percent"),
         Column("n_sentences", "Sentences", "number"),
     ]
-    panel, run_id, place = mark
-    run = next((run for run in runs if run.id == run_id), None)
-    if panel == "coverage" and place.isdigit() and int(place) < len(bars):
-        low, high = int(place) * _BAR, (int(place) + 1) * _BAR
-        title = f"Ends cover {100 * low:.0f} to {100 * high:.0f}% of the aspects"
-        inside = (frame["coverage"] * len(bars) + 1e-9).clip(upper=len(bars) - 1).fillna(-1).astype(int)
-        frame = frame[inside == int(place)]
-    elif place in GROUPS and run is not None:  # a published figure has no instances here
-        title = f"Group {place}, {literal(run.label)}"
-        frame = frame[frame["group"] == place]
-    else:
-        return
-    for one in [run] if run is not None else runs:
+    shown = [run] if run is not None else runs
+    for one in shown:
         recalls = resources.run_score(one, place_of[1].name).per_instance
         frame = frame.assign(**{one.id: frame["id"].map(recalls)})
         columns.append(Column(one.id, one.label, "percent"))
-    draw_instances(
-        f"{param}-{panel}-{run_id}-{place}",
-        place_of,
-        [run] if run is not None else runs,
-        title,
-        columns,
-        frame,
-    )
+    draw_instances(f"{param}-{panel}-{run_id}-{place}", place_of, shown, title, columns, frame)

@@ -1,0 +1,195 @@
+"""All systems at once: choosing them, the matrix of differences, every pair in figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.widgets.frame_table import draw_notes, frame_table, interval
+from components.widgets.markdown import literal
+from components.widgets.runs import chosen_of, run_picker
+from components.widgets.table import Column, TableEvent
+from evidencebench_core.analyses import Report
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo, imported_scores
+from evidencebench_core.tasks import Task
+
+CHOICE_DEFAULTS: Final = {"source": "runs", "runs": "", "imported": "", "a": "", "b": ""}
+_MOST: Final = 20
+_AT_FIRST: Final = 10
+_LARGE: Final = 5_000  # instances, from which on scoring ten runs takes a while
+_SOURCES: Final = {"runs": "Runs", "imported": "Imported systems"}
+_PAIR: Final = ("a", "b")
+_ALPHA: Final = 0.05
+_WIDE: Final = 7  # systems, up to which a matrix has room for intervals
+_PAIR_COLUMNS: Final = (
+    Column("label_a", "A"),
+    Column("label_b", "B"),
+    Column("points", "A − B, points (95%)"),
+    Column("p", "p", "number", "Two-sided paired randomisation, for this pair alone", digits=4),
+    Column("p_holm", "p, Holm", "number", "Corrected for all pairs: the one to judge by", digits=4),
+    Column("effect", "d_z", "number", "Mean difference / standard deviation of the differences", digits=2),
+    Column("record", "Wins / ties / losses", help="Instances on which A is above, level, below"),
+    Column(
+        "detectable",
+        "Detectable, points",
+        "number",
+        "A true difference of this size would be found in 80% of such samples (5%, two-sided)",
+        digits=1,
+    ),
+)
+
+
+def source_picker(state: PageState) -> str:
+    """``"runs"`` or ``"imported"``: never both, their instances differ."""
+    source = state["source"] if state["source"] in _SOURCES else "runs"
+    st.segmented_control(
+        "Compare",
+        list(_SOURCES),
+        format_func=_SOURCES.__getitem__,
+        help="Runs over a dataset of yours, or systems whose scores others computed on their own instances. "
+        "One is never paired with the other.",
+        **state.widget("source", source, lambda chosen: chosen or source, reset=_PAIR),
+    )
+    return source
+
+
+def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
+    """The runs that the address names, else the first ten that have answers for the task (of many: three)."""
+    runs = run_picker(
+        state,
+        dataset,
+        task,
+        most=_MOST,
+        at_first=_AT_FIRST if dataset.n_instances < _LARGE else 3,
+        reset=_PAIR,
+        empty="This page sets runs against each other, pair by pair: differences with intervals, corrected "
+        "p-values, and the aspects that only one of them found. The Leaderboard starts runs.",
+    )
+    if not runs and st.button("Go to the Leaderboard", type="primary"):
+        st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
+    return runs
+
+
+def chosen_imported(state: PageState, task: Task) -> tuple[str, ...]:
+    """The imported systems that the address names, else the ten best of those that have scores for the task."""
+    scores = sorted(imported_scores(resources.store(), task.name), key=lambda score: -sum(score.recalls))
+    there = [score.name for score in scores]
+    if not there:
+        everything = imported_scores(resources.store())
+        tasks = ", ".join(dict.fromkeys(score.task for score in everything))
+        st.info(
+            f"Nothing imported has scores for {literal(task.title)}; there are scores for {literal(tasks)}."
+            if everything
+            else "Nothing is imported yet. The command `evidencebench import-scores official_logs.csv` brings in "
+            "the per-instance scores that the authors of EvidenceBench published of their systems (GPT-4o, "
+            "Claude 3 Opus, BM25, ...), so that they can be compared pair by pair."
+        )
+        return ()
+    chosen = chosen_of(state, "imported", there, task, most=_MOST, at_first=_AT_FIRST)
+    st.multiselect(
+        f"Imported systems, up to {_MOST}",
+        there,
+        max_selections=_MOST,
+        **state.widget("imported", chosen, list, reset=_PAIR),
+    )
+    return tuple(chosen)
+
+
+def pair_picker(state: PageState, keys: Sequence[str], labels: Sequence[str]) -> tuple[str, str]:
+    """The two systems to look at closely, A and B, of at least two."""
+    names = dict(zip(keys, labels, strict=True))
+    a = state["a"] if state["a"] in names else keys[0]
+    others = [key for key in keys if key != a]
+    b = state["b"] if state["b"] in others else others[0]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("A", list(keys), format_func=names.__getitem__, **state.widget("a", a))
+        st.selectbox("B", others, format_func=names.__getitem__, **state.widget("b", b))
+    return a, b
+
+
+def points(share: float, low: float, high: float, mark: str = "") -> str:
+    """``+13.8 (7.4 to 20.4)``: a difference of shares in points with its interval."""
+    value, below, above = (round(100 * one, 1) + 0.0 for one in (share, low, high))  # no minus before a 0
+    return f"{value:+.1f}{mark}" + ("" if math.isnan(low) else f" ({below:.1f} to {above:.1f})")
+
+
+def record(row: pd.Series[int]) -> str:
+    """Wins, ties and losses of a comparison."""
+    return f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}"
+
+
+def draw_matrix(report: Report) -> None:
+    """A row and a column a system, best first; a cell is row minus column."""
+    systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
+    pairs = report.tables["pairs"]
+    narrow = len(systems) > _WIDE
+    cells: dict[tuple[str, str], str] = {}
+    for row in pairs.to_dict("records"):
+        mark = "" if row["p_holm"] <= _ALPHA else " ns"
+        low, high = (float("nan"),) * 2 if narrow else (row["low"], row["high"])
+        cells[row["a"], row["b"]] = points(row["difference"], low, high, mark)
+        cells[row["b"], row["a"]] = points(-row["difference"], -high, -low, mark)
+    keys = list(systems["system"])
+    frame = systems.assign(
+        interval=pd.Series(
+            [interval(row["recall"], row["low"], row["high"]) for row in systems.to_dict("records")],
+            index=systems.index,
+            dtype=object,
+        ),
+    )
+    for place, other in enumerate(keys):
+        frame[f"against-{place}"] = [cells.get((key, other)) for key in keys]
+    columns = [
+        Column("label", "System"),
+        Column("interval", "Aspect Recall (95% interval)", "interval", "Mean over the instances all have"),
+        *(
+            Column(f"against-{place}", f"minus {label}", help="Row minus column, points")
+            for place, label in enumerate(systems["label"])
+        ),
+    ]
+    caption = "Differences of all pairs, row minus column"
+    frame_table(columns, frame, key="matrix", ids="system", muted=True, action="none", caption=caption)
+    where = "their intervals stand with every pair below" if narrow else "with 95% intervals"
+    st.caption(
+        f"n = {int(systems['n'].iloc[0]):,} instances. Differences in points, row minus column, {where}. "
+        f"ns: p above {_ALPHA} after Holm's correction for all {len(pairs):,} pairs."
+    )
+
+
+def draw_pairs(state: PageState, report: Report, chosen: tuple[str, str]) -> None:
+    """Every pair in figures; a click takes it as A and B."""
+    pairs = report.tables["pairs"].sort_values("p_holm", kind="stable")
+    known = {f"{a} {b}": (a, b) for a, b in zip(pairs["a"], pairs["b"], strict=True)}
+
+    def choose(event: TableEvent) -> None:
+        if event.kind == "tick" and event.value in known:
+            state.put(a=known[event.value][0], b=known[event.value][1])
+
+    frame = pairs.assign(
+        id=list(known),
+        points=[points(row["difference"], row["low"], row["high"]) for row in pairs.to_dict("records")],
+        record=pairs.apply(record, axis=1),
+        detectable=100 * pairs["smallest_detectable"],
+    )
+    frame_table(
+        _PAIR_COLUMNS,
+        frame,
+        key="pairs",
+        ids="id",
+        action="tick",
+        chosen=[name for name, pair in known.items() if set(pair) == set(chosen)],
+        on_event=choose,
+        caption="Every pair of systems; a click looks at it closely",
+        height=420,
+    )
+    n = int(pairs["n"].iloc[0])
+    st.caption(f"n = {n:,} instances in every pair. A click looks at a pair closely, below.")
+    with st.expander("What this stands on"):
+        draw_notes(report.notes)

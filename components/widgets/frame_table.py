@@ -1,0 +1,81 @@
+"""A DataFrame as a `table`, and reports' notes and marks that every analysis page shows alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components.app.state import open_later
+from components.widgets.markdown import literal
+from components.widgets.runs import reader_link
+from components.widgets.table import Column, Interval, Row, TableEvent, table
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Task
+
+_SHOWN = 200
+
+
+def frame_table(
+    columns: Sequence[Column],
+    frame: pd.DataFrame,
+    *,
+    key: str,
+    ids: str = "",
+    muted: bool = False,
+    **options: Any,
+) -> None:
+    """Draw the columns of a frame, by key; what is undefined is an empty cell.
+
+    Parameters
+    ----------
+    ids : str
+        The column that has the rows' ids; without it they are the rows' places.
+    muted : bool
+        Whether no row can be chosen.
+    options
+        As of `table`.
+    """
+    shown = frame[[column.key for column in columns]]
+    cells = shown.astype(object).where(shown.notna(), None).itertuples(index=False, name=None)
+    names = frame[ids] if ids else range(len(frame))
+    rows = [Row(str(name), row, muted=muted) for name, row in zip(names, cells, strict=True)]
+    table(columns, rows, key=key, **options)
+
+
+def interval(value: float | None, low: float | None, high: float | None) -> Interval | None:
+    """The cell of a share with its interval; ``None`` where the share is undefined."""
+    known = [None if one is None or math.isnan(one) else one for one in (value, low, high)]
+    return None if known[0] is None else Interval(known[0], *known[1:])
+
+
+def instance_table(
+    columns: Sequence[Column],
+    frame: pd.DataFrame,
+    place: tuple[DatasetInfo, Task],
+    runs: Sequence[RunInfo],
+    *,
+    key: str,
+    **options: Any,
+) -> None:
+    """A `frame_table` of instances (``id`` is among the columns); a click opens the reader with the runs."""
+
+    def open_reader(event: TableEvent) -> None:
+        if event.kind == "open":
+            open_later("browse", reader_link(*place, event.value, runs))
+
+    frame_table(columns, frame.head(_SHOWN), key=key, ids="id", on_event=open_reader, **options)
+
+
+def first_shown(frame: pd.DataFrame) -> str:
+    """The end of a sentence on an `instance_table` that does not show all of the frame."""
+    return f"; the first {_SHOWN} are shown" if len(frame) > _SHOWN else ""
+
+
+def draw_notes(notes: Sequence[str]) -> None:
+    """A report's notes as a list."""
+    st.markdown("\n".join(f"- {literal(note)}" for note in notes))

@@ -1,0 +1,102 @@
+"""Runs on a page: the picker, their colours, and the link that opens the reader with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.charts.palette import ASPECTS, retriever_hue
+from components.models.ranker.seen import seen_mark, tell_of_seen
+from components.widgets.chart import is_dark
+from components.widgets.markdown import literal
+from components.widgets.retriever_picker import Choice, changed_settings, choices_text
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Task
+
+_READER = 3  # systems that the reader tells apart
+
+
+def resamples(dataset: DatasetInfo) -> int:
+    """Bootstrap resamples that a page can wait for."""
+    return 10_000 if dataset.n_instances <= 2_000 else 1_000
+
+
+def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:
+    """What a report on answers for a task depends on, as part of its key."""
+    return tuple((run.id, run.tasks.get(task.name, 0), run.n_failed) for run in runs)
+
+
+def chosen_of(
+    state: PageState, param: str, there: Iterable[str], task: Task, *, most: int, at_first: int
+) -> list[str]:
+    """The names in the address that are there, else the first of those there are; the others are reported."""
+    known, named = list(there), state.many(param)
+    for gone in [name for name in named if name not in known]:
+        st.warning(f"{literal(gone)} has no answers for {literal(task.title)} here; it is left out.")
+    return [name for name in named if name in known][:most] or known[:at_first]
+
+
+def run_picker(
+    state: PageState,
+    dataset: DatasetInfo,
+    task: Task,
+    *,
+    most: int,
+    at_first: int,
+    reset: Sequence[str],
+    empty: str,
+) -> tuple[RunInfo, ...]:
+    """The chosen runs among those with answers for the task, with a picker that changes ``runs`` of the state.
+
+    Parameters
+    ----------
+    most, at_first : int
+        How many can be chosen, and how many are where the address names none.
+    reset : sequence of str
+        State values that go back to their default on a change.
+    empty : str
+        What follows where no run has answers.
+    """
+    there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
+    if not there:
+        st.info(f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. {empty}")
+        return ()
+    chosen = chosen_of(state, "runs", there, task, most=most, at_first=at_first)
+    st.multiselect(
+        f"Runs, up to {most}",
+        list(there),
+        format_func=lambda run_id: f"{there[run_id].label} ({run_id[:4]}){seen_mark(there[run_id])}",
+        max_selections=most,
+        **state.widget("runs", chosen, list, reset=reset),
+    )
+    runs = tuple(there[run_id] for run_id in chosen)
+    tell_of_seen(dataset, runs)
+    return runs
+
+
+def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:
+    """By run id the retriever's colour; a second run of a retriever gets a colour that is still free."""
+    taken: list[str] = []
+    for run in runs:
+        free = [hue.on(is_dark()) for hue in (retriever_hue(run.retriever), *ASPECTS)]
+        taken.append(next((colour for colour in free if colour not in taken), free[0]))
+    return dict(zip([run.id for run in runs], taken, strict=True))
+
+
+def reader_link(
+    dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo], **more: str
+) -> dict[str, str]:
+    """Query parameters of the reader: the instance, with as many of the runs' retrievers as it can show."""
+    choices = []
+    for run in runs[:_READER]:
+        try:
+            choices.append(Choice(run.retriever, changed_settings(run.retriever, run.settings)))
+        except EvidenceBenchError:  # not installed here
+            continue
+    values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}
+    return values | ({"r": choices_text(choices)} if choices else {})

@@ -69,12 +69,7 @@ class Caller:
                 self._transport.close()
 
     def wait(self, seconds: float) -> None:
-        """Wait; a cancel ends it.
-
-        Raises
-        ------
-        LLMCancelledError
-        """
+        """Wait; a cancel ends it."""
         if self.clock.sleep is not None:
             self.clock.sleep(seconds)
         elif seconds > 0:
@@ -93,25 +88,7 @@ class Caller:
         content: bytes | None = None,
         restarted: Callable[[], None] | None = None,
     ) -> tuple[Result, float, int, tuple[str, ...]]:
-        """The result, the seconds of its attempt, how many attempts there were, and the fields left out.
-
-        Parameters
-        ----------
-        path : str
-            Below the base URL.
-        body : mapping or None
-            JSON to be posted; ``None``: the path is fetched.
-        read : callable
-            Makes the result out of a response and its bounded pieces.
-        content : bytes, optional
-            The body as `json_bytes` writes it, where that is known already.
-        restarted : callable, optional
-            Told when an attempt that had begun to be read is given up.
-
-        Raises
-        ------
-        LLMError
-        """
+        """The result, the seconds of its attempt, how many attempts there were, and the fields left out."""
         limits = policy or self.policy
         deadline = self.clock.monotonic() + limits.total_seconds
         place = self._place(body)

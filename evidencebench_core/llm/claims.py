@@ -23,12 +23,6 @@ class Claims:
     """Claims on keys: a lock among threads, and a byte locked in a file among processes.
 
     The kernel lets go of the byte when its process dies, whichever way.
-
-    Parameters
-    ----------
-    path : Path
-        Of the file; it is made with the first claim. What a process has locked it can lock again, so there
-        must be one of these only for each file in a process.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,17 +33,7 @@ class Claims:
 
     @contextmanager
     def claimed(self, keys: Iterable[str], wait: Wait, patience: float) -> Iterator[None]:
-        """While the block runs nobody else has these; waits for whoever does.
-
-        Parameters
-        ----------
-        keys : iterable of str
-            Each at least 15 hexadecimal digits.
-        wait : callable
-            Waits so many seconds; raises to give up.
-        patience : float
-            After so many seconds the claim of somebody who still lives is passed over.
-        """
+        """While the block runs nobody else has these; waits for whoever does."""
         with ExitStack() as held:
             for key in sorted(set(keys)):  # in one order everywhere: no two can wait for each other
                 held.enter_context(self._of(key, wait, patience))

@@ -14,12 +14,7 @@ LISTING: Final = RetryPolicy(attempts=2, total_seconds=20.0)
 
 
 def read_models(response: Response, pieces: Iterator[bytes]) -> tuple[str, ...]:
-    """The names in the reply to ``/v1/models``, sorted.
-
-    Raises
-    ------
-    Unusable
-    """
+    """The names in the reply to ``/v1/models``, sorted."""
     try:
         reply = json.loads(json_body(response.headers, b"".join(pieces)))
     except (ValueError, RecursionError) as error:

@@ -29,17 +29,6 @@ def in_parallel(
     Items are read as workers come free, at most twice as many as there are workers. If ``stopped`` says so,
     or whoever reads the results goes away, no more work is begun and ``stop`` is called; what is under way
     has ``grace`` seconds to end, then ``close`` is called to break it off. Its results are still given.
-
-    Parameters
-    ----------
-    work : callable
-        For any number of threads. What it raises is raised here, once the rest has ended.
-    items : iterable
-        Read in the thread of whoever reads the results.
-    n_workers : int
-    stopped, stop, close : callables
-        ``stopped`` is asked in the thread of whoever reads the results.
-    grace : float
     """
     ready: queue.SimpleQueue[Future[_R]] = queue.SimpleQueue()
     under_way: set[Future[_R]] = set()

@@ -21,17 +21,7 @@ _DECISION: Final = re.compile(r"^[ \t>*#_`\"'{]*+decision\b[^\n]*", re.IGNORECAS
 
 
 def reasoning_in(text: str, indices: Collection[int], shift: int = 0) -> dict[int, str]:
-    """The lines about each index; those of which nothing is said are left out.
-
-    Parameters
-    ----------
-    text : str
-        The whole answer, thoughts included.
-    indices : collection of int
-        The chosen ones.
-    shift : int
-        What to add to an index to get the number that the answer uses for it.
-    """
+    """The lines about each index; those of which nothing is said are left out."""
     wanted = {index + shift: index for index in indices}
     lines: dict[int, dict[str, None]] = {}
     for match in _OWN_LINE.finditer(text):

@@ -18,17 +18,7 @@ class Unusable(Exception):  # noqa: N818 - never leaves this package
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a server says went wrong.
-
-    Attributes
-    ----------
-    message : str
-        One line, at most 300 characters; not yet without keys.
-    code, param : str
-        As the protocol has them, ``""`` where it does not say.
-    status : int or None
-        Where a failure comes with a status of its own inside a reply that claims success.
-    """
+    """What a server says went wrong."""
 
     message: str
     code: str = ""
@@ -37,12 +27,7 @@ class Failure:
 
 
 def answer_of(body: bytes) -> Answer | Failure:
-    """The answer in a whole reply, or the failure that a server reports under status 200.
-
-    Raises
-    ------
-    Unusable
-    """
+    """The answer in a whole reply, or the failure that a server reports under status 200."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -81,12 +66,7 @@ class StreamedAnswer:
     any_choice: bool = False
 
     def add(self, data: str) -> str | Failure:
-        """Take in one event's data; what it adds to the text (often ``""``), or a failure.
-
-        Raises
-        ------
-        Unusable
-        """
+        """Take in one event's data; what it adds to the text (often ``""``), or a failure."""
         if data.startswith("[DONE]"):
             self.done = True
             return ""
@@ -115,13 +95,7 @@ class StreamedAnswer:
         return piece
 
     def answer(self) -> Answer:
-        """The whole.
-
-        Raises
-        ------
-        Unusable
-            If the stream ended before the answer did, or there is none in it.
-        """
+        """The whole."""
         if not self.any_choice:
             raise Unusable(
                 "the stream ended before an answer began" if not self.done else "it has no choices"
@@ -155,12 +129,7 @@ def sse_data(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def bounded(pieces: Iterator[bytes], most: int, cut: bool = False) -> Iterator[bytes]:
-    """The pieces, as long as they are not too many bytes; then an end or an error.
-
-    Raises
-    ------
-    Unusable
-    """
+    """The pieces, as long as they are not too many bytes; then an end or an error."""
     n_bytes = 0
     for piece in pieces:
         n_bytes += len(piece)
@@ -178,12 +147,7 @@ def content_type(headers: Mapping[str, str]) -> str:
 
 
 def json_body(headers: Mapping[str, str], body: bytes) -> bytes:
-    """The body of a reply, if its content type is one that JSON comes under.
-
-    Raises
-    ------
-    Unusable
-    """
+    """The body of a reply, if its content type is one that JSON comes under."""
     kind = content_type(headers)
     if kind.endswith("json") or kind in ("", "text/plain", "application/octet-stream"):
         return body

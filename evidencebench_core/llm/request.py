@@ -106,14 +106,6 @@ def request_key(kind: str, content: bytes, address: str) -> str:
 
     Neither key nor timeouts take part: the same question to the same server has the same answer,
     whoever asks.
-
-    Parameters
-    ----------
-    kind : {"chat", "embedding"}
-    content : bytes
-        The request as `json_bytes` writes it.
-    address : str
-        The server's, without user name, password and query.
     """
     where, what = json_bytes(address), json_bytes(kind)
     asked = b'{"address":%b,"body":%b,"kind":%b,"version":%d}' % (where, content, what, _KEY_VERSION)

@@ -27,18 +27,7 @@ class ConnectionBroken(Exception):  # noqa: N818 - never leaves this package
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where requests go, and what goes with each.
-
-    Attributes
-    ----------
-    address : SplitResult
-        The base URL; a query in it goes along with every request.
-    head : str
-        Lines of the headers that all requests have.
-    proxy : SplitResult or None
-    certificates : SSLContext or None
-        ``None``: no TLS.
-    """
+    """Where requests go, and what goes with each."""
 
     address: SplitResult
     head: str
@@ -66,13 +55,7 @@ class Route:
 
 
 def route_of(connection: Connection) -> Route:
-    """The way to a server, from its address and key and from the environment.
-
-    Raises
-    ------
-    ConnectionBroken
-        If the address or the key cannot be one, or the proxy is of a kind not known here.
-    """
+    """The way to a server, from its address and key and from the environment."""
     address = _split(connection.base_url or DEFAULT_ADDRESS)
     proxy = _proxy_for(address)
     headers = {

@@ -38,14 +38,7 @@ class Response:
 
 
 class Transport:
-    """Sends requests; for any number of threads.
-
-    Parameters
-    ----------
-    route : Route
-    now : callable
-        The clock of deadlines, in seconds.
-    """
+    """Sends requests; for any number of threads."""
 
     def __init__(self, route: Route, now: Callable[[], float]) -> None:
         self._route, self._now = route, now
@@ -67,24 +60,7 @@ class Transport:
 
     @contextmanager
     def exchange(self, path: str, body: bytes | None, deadline: float, stall: float) -> Iterator[Response]:
-        """One request and its response; the body is read by the caller, within the block.
-
-        Parameters
-        ----------
-        path : str
-            Below the base URL.
-        body : bytes or None
-            JSON to be posted; ``None``: the path is fetched.
-        deadline : float
-            On the clock; no waiting goes on beyond it.
-        stall : float
-            Seconds that may pass without a byte.
-
-        Raises
-        ------
-        ConnectionBroken
-            Also while the body is read.
-        """
+        """One request and its response; the body is read by the caller, within the block."""
         wire = self._wire()
         wire.deadline, wire.stall = deadline, stall
         whole = False

@@ -27,19 +27,7 @@ _LARGEST: Final = 128 << 20  # bytes of a reply with a batch of vectors
 
 
 class Vectors:
-    """The vectors of one model's texts; for any number of threads.
-
-    Parameters
-    ----------
-    model : str
-    dimensions : int or None
-        As sent to the server.
-    caller : Caller
-    answers : AnswerCache or None
-    budget : Budget
-    claimed : callable
-        From keys to a context in which nobody else asks for them.
-    """
+    """The vectors of one model's texts; for any number of threads."""
 
     def __init__(
         self,
@@ -54,12 +42,7 @@ class Vectors:
         self._caller, self._answers, self._budget, self._claimed = caller, answers, budget, claimed
 
     def of(self, texts: Sequence[str], batch_size: int, fresh: bool) -> NDArray[np.float32]:
-        """An array of shape (number of texts, dimensions); (0, 0) for none.
-
-        Raises
-        ------
-        LLMError
-        """
+        """An array of shape (number of texts, dimensions); (0, 0) for none."""
         import numpy as np
 
         if not texts:

@@ -39,16 +39,7 @@ _OPTIONAL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What to do.
-
-    Attributes
-    ----------
-    action : {"again", "without", "give_up", "end_run"}
-    field : str
-        What to leave out, of ``"without"``.
-    remedy : str
-        What the user can do.
-    """
+    """What to do."""
 
     action: Literal["again", "without", "give_up", "end_run"]
     remedy: str
@@ -56,15 +47,7 @@ class Verdict:
 
 
 def verdict(status: int, failure: Failure, sent: frozenset[str]) -> Verdict:  # noqa: PLR0911, PLR0912 - a table
-    """What a status of 300 or more and the server's words ask for.
-
-    Parameters
-    ----------
-    status : int
-    failure : Failure
-    sent : frozenset of str
-        The fields of the request.
-    """
+    """What a status of 300 or more and the server's words ask for."""
     words = f"{failure.code} {failure.message}"
     if status == 429 and _NO_MONEY.search(words):
         return Verdict("end_run", "Check the account's plan and balance.")

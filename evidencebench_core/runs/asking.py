@@ -30,18 +30,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of an instance.
-
-    Attributes
-    ----------
-    instance_id : str
-    answers : mapping of str to Retrieval or str
-        By task the raw retrieval, or why there is none.
-    whole : bool
-        Whether every task was tried; not so after a cancel, or an error that stops the run.
-    left_out : bool
-        The run's variant has no version of it.
-    """
+    """What came of an instance."""
 
     instance_id: str
     answers: Mapping[str, Retrieval | str] = field(default_factory=dict)
@@ -55,20 +44,7 @@ class Answered:
 
 
 class Asker:
-    """Asks, for any number of threads if the retriever is fit for that.
-
-    Parameters
-    ----------
-    retriever_for : callable
-        The retriever for an instance's gold (which only the oracle gets).
-    cancelled : callable
-        Asked before every query.
-
-    Attributes
-    ----------
-    stopped_by : LLMError or None
-        Once there was an error that every further call would meet too; nothing is asked then.
-    """
+    """Asks, for any number of threads if the retriever is fit for that."""
 
     def __init__(
         self, retriever_for: Callable[[EvidenceSet], Retriever], cancelled: Callable[[], bool]

@@ -36,21 +36,7 @@ _FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What one author says of one miss.
-
-    Attributes
-    ----------
-    run_id, task, instance_id, aspect_id : str
-        The miss.
-    author : str
-    cause : str or None
-        Confirmed or changed; ``None`` where the author leaves it open.
-    tags : tuple of str
-    text : str
-        May be empty.
-    created_at : str
-        ISO 8601, UTC; given by the store.
-    """
+    """What one author says of one miss."""
 
     run_id: str
     task: str
@@ -73,13 +59,6 @@ class NoteStore:
         """Keep a note; the same note with its time.
 
         White space around author, tags and text goes; empty and repeated tags too.
-
-        Raises
-        ------
-        SettingError
-            Without an author, with nothing said at all, or where a field is too long.
-        UnknownNameError, StoreError
-            If there is no such run, or the store cannot be written.
         """
         from evidencebench_core.runs.store import RunStore
 
@@ -120,17 +99,7 @@ class NoteStore:
         return kept
 
     def notes(self, run_id: str, task: str | None = None, *, history: bool = False) -> tuple[Note, ...]:
-        """The notes on a run, oldest first: of each author the newest on each miss, or all of them.
-
-        Parameters
-        ----------
-        run_id : str
-            The whole id.
-        task : str, optional
-            Only those on this task.
-        history : bool
-            Those too that their author has replaced.
-        """
+        """The notes on a run, oldest first: of each author the newest on each miss, or all of them."""
         with self.store.read() as db:
             rows = db.execute(
                 f"SELECT {', '.join(_FIELDS)}"

@@ -93,12 +93,6 @@ def official_logs(path: Path) -> OfficialLogs:
 
     Left out are rows without 293 (Result-ER: 288) values, rows whose values are all 0, and all but the last
     of rows with the same model, strategy and task: those before it were tried again.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is no CSV with these columns, has a list that is no list of numbers, or
-        a number that is no share of 0 to 1.
     """
     data = _content(path)
     source = f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"

@@ -12,19 +12,7 @@ from evidencebench_core.tasks import Task
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What is missing in a run.
-
-    Attributes
-    ----------
-    total : int
-        Instances that can be answered at all.
-    missing : mapping of str to sequence of Task
-        By instance id the tasks without an answer: in file order, those that failed before at the end.
-    left_out : int
-        Instances that the variant has no version of.
-    any_stored : bool
-        Whether the run has any answer to one of the tasks.
-    """
+    """What is missing in a run."""
 
     total: int
     missing: Mapping[str, Sequence[Task]]
@@ -41,19 +29,7 @@ def pending_of(
     variant: Variant | None = None,
     fresh: bool = False,
 ) -> Pending:
-    """What a run has to ask; it need not be in the store yet.
-
-    Parameters
-    ----------
-    runs : RunStore
-    run_id, dataset : str
-    tasks : sequence of Task
-    limit : int, optional
-        Only the first so many instances of the dataset.
-    variant : Variant, optional
-    fresh : bool
-        Whether what is answered is to be asked again.
-    """
+    """What a run has to ask; it need not be in the store yet."""
     all_ids = runs.store.ids(dataset, limit)
     ids = [one for one in all_ids if variant is None or variant.has(one)]
     resultless = _resultless(runs, dataset, None if limit is None else ids, tasks)

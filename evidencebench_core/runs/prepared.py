@@ -26,21 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that could begin.
-
-    Attributes
-    ----------
-    dataset : DatasetInfo
-    spec : RunSpec
-    retriever_for : callable
-        From an instance's gold to the retriever to ask; only the oracle looks at it.
-    served : ServedRetriever or None
-        The retriever, if it asks a server.
-    session : Session or None
-        Through which it asks.
-    trained : mapping of str to Trained
-        What its models have learnt from; see `training_behind`.
-    """
+    """A run that could begin."""
 
     dataset: DatasetInfo
     spec: RunSpec
@@ -58,15 +44,7 @@ def prepared(
     variant: Variant | None = None,
     session: Session | None = None,
 ) -> Prepared:
-    """Check what is to be run, and make its retriever; nothing is asked or stored.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such dataset, retriever or setting; or a session for a retriever that asks no server.
-    RetrieverError
-        If the retriever cannot be loaded.
-    """
+    """Check what is to be run, and make its retriever; nothing is asked or stored."""
     info = store.dataset(dataset)
     full = full_settings(retriever, settings)
     name, digest = (variant.name, variant.digest) if variant else ("", "")

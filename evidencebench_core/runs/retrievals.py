@@ -16,16 +16,7 @@ _BATCH: Final = 1024
 
 
 def retrievals(store: Store, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
-    """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out.
-
-    Parameters
-    ----------
-    store : Store
-    run_id : str
-        The whole id.
-    task : str
-        Its name.
-    """
+    """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
     last = ""
     while True:
         with store.read() as db:

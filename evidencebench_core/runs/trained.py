@@ -40,14 +40,7 @@ class Trained(Protocol):
 
 
 def training_behind(retriever: object, settings: Mapping[str, Setting]) -> dict[str, Trained]:
-    """What the models in a retriever have learnt from.
-
-    Returns
-    -------
-    dict
-        By the digest of a trained ranker, or, for an embedding model in a folder that says what it was
-        trained on, by the empty string.
-    """
+    """What the models in a retriever have learnt from."""
     found: dict[str, Trained] = {}
     own = getattr(retriever, "trained_on", None)
     if own is not None:

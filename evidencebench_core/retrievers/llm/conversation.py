@@ -38,18 +38,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a model chose from what it was shown.
-
-    Attributes
-    ----------
-    kind : OutcomeKind
-    picks : tuple of int
-        Sentence indices of the paper, in the order of the answer.
-    reasons : mapping of int to str
-        What the model said of its picks.
-    partly : bool
-        An answer to one of several parts was lost.
-    """
+    """What a model chose from what it was shown."""
 
     kind: OutcomeKind
     picks: tuple[int, ...] = ()
@@ -58,13 +47,7 @@ class Chosen:
 
 
 class Conversation:
-    """Asks for one query and keeps a record of every call.
-
-    Parameters
-    ----------
-    session : Session
-    sampling : Sampling
-    """
+    """Asks for one query and keeps a record of every call."""
 
     def __init__(self, session: Session, sampling: Sampling) -> None:
         self._session, self._sampling = session, sampling
@@ -72,12 +55,7 @@ class Conversation:
         self.regenerated = False
 
     def answer(self, step: str, asked: Prompt, **fields: str | int) -> Answer:
-        """The raw answer to a prompt that is no choice of sentences; it is recorded without a kind.
-
-        Raises
-        ------
-        LLMError
-        """
+        """The raw answer to a prompt that is no choice of sentences; it is recorded without a kind."""
         answer, call = self._asked(step, asked, asked.messages(**fields))
         self.calls.append(call)
         return answer
@@ -85,26 +63,7 @@ class Conversation:
     def choice(
         self, step: str, asked: Prompt, shown: Mapping[int, int], budget: int | None, **fields: str | int
     ) -> Chosen:
-        """What the model chooses.
-
-        Parameters
-        ----------
-        step : str
-            For the record.
-        asked : Prompt
-        shown : mapping of int to int
-            The numbers in the prompt, and which sentence of the paper each stands for.
-        budget : int or None
-            If more come back the model is told so once, and what it then says counts; if that call fails,
-            or has no list, the first answer does (spec rule 19). ``None``: any number is right.
-        **fields
-            What the prompt needs besides the budget.
-
-        Raises
-        ------
-        LLMError
-            If the (first) call fails.
-        """
+        """What the model chooses."""
         messages = asked.messages(budget=len(shown) if budget is None else budget, **fields)
         answer, said = self._chosen(step, asked, messages, shown)
         if budget is not None and len(said.indices) > budget:

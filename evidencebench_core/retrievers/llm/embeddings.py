@@ -19,20 +19,6 @@ class Embeddings:
 
     Vectors are kept in the store text by text: what is known is not sent again. Equal cosines keep the
     order of the paper.
-
-    Parameters
-    ----------
-    model : str
-        As the server calls it.
-    instruction : {"none", "er", "result", "auto"}
-        Text put before the hypothesis, as of `Dense`.
-    session : Session, optional
-        See `connected`; without it one with the server and the store of the environment.
-
-    Raises
-    ------
-    SettingError
-        Without a model.
     """
 
     name = "embeddings"
@@ -54,13 +40,7 @@ class Embeddings:
         return Embeddings(model=self._model, instruction=self._instruction, session=session)
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank by cosine and select the best.
-
-        Raises
-        ------
-        LLMError
-            If the server gives no vectors.
-        """
+        """Rank by cosine and select the best."""
         if self._session is None:
             return self.connected(default_session()).retrieve(query)
         started = perf_counter()

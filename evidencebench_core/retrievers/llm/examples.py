@@ -55,19 +55,6 @@ class ExamplePool:
 
     Every query gets the first ones of the order that are not its own: so the beginnings of prompts are
     alike, which servers with a prompt cache are quicker and cheaper on.
-
-    Parameters
-    ----------
-    store : Store
-    dataset : str
-        Its name.
-    seed : int
-        Of the order.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
     """
 
     def __init__(self, store: Store, dataset: str, seed: int) -> None:
@@ -83,11 +70,6 @@ class ExamplePool:
 
         Instances with the query's hypothesis or paper are passed over, and those that have nothing to
         cover in its focus.
-
-        Raises
-        ------
-        RetrieverError
-            If there is none at all.
         """
         paper = _long_sentences(query.sentences)
         examples: list[Example] = []

@@ -57,13 +57,7 @@ class Plan:
 
 
 def _in_place_of(ours: str, own: str) -> Prompt:
-    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else.
-
-    Raises
-    ------
-    SettingError
-        If it is not there or cannot.
-    """
+    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
     needed, asked = prompt(ours).fields, prompt(own)
     shown = needed & {"hypothesis", "sentences"}
     if missing := sorted(shown - asked.fields):
@@ -85,22 +79,7 @@ def _in_place_of(ours: str, own: str) -> Prompt:
 def plan_for(
     strategy: str, focus: Focus, budget: int | None, own: str | None = None, own_final: str | None = None
 ) -> Plan:
-    """How a query is answered.
-
-    Parameters
-    ----------
-    strategy : str
-        One of `STRATEGIES`. ``section`` becomes ``result-section`` for the results.
-    focus, budget
-        Of the query.
-    own, own_final : str, optional
-        Names of the prompts that take the place of the first and of the last.
-
-    Raises
-    ------
-    SettingError
-        If a prompt is not there or cannot be used.
-    """
+    """How a query is answered."""
     if strategy == "auto":
         strategy = "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
     elif strategy == "section" and focus == "results":
@@ -115,14 +94,7 @@ def plan_for(
 
 
 def used_prompts(strategy: str, own: str | None = None, own_final: str | None = None) -> tuple[str, ...]:
-    """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted.
-
-    Raises
-    ------
-    SettingError
-        If a prompt is not there, or stands for nothing: with ``auto``, or a last one where there is one
-        only.
-    """
+    """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
     if strategy == "auto" and (own or own_final):
         raise SettingError(
             "retriever llm", "has a prompt of its own and the strategy auto", "Say the strategy it is for."

@@ -56,13 +56,6 @@ class Rehearsal:
     """A client that sends nothing: it answers from the store where it can, else that it takes all it may.
 
     So nothing is asked again for fewer, and a last step has as many candidates as there can be.
-
-    Parameters
-    ----------
-    real : Client
-        Whose keys and answers are looked at.
-    fresh : bool
-        Whether kept answers do not count.
     """
 
     def __init__(self, real: Client, fresh: bool) -> None:

@@ -33,24 +33,6 @@ class LanguageModel:
     rank. A selection beyond the budget stays as it is, to be scored by expectation (spec rule 10). An
     answer without a list, a refusal or one cut off selects nothing, and ``details["outcome"]`` tells them
     apart; `records` reads the calls behind a retrieval.
-
-    Parameters
-    ----------
-    model, strategy, prompt, final_prompt, examples, n_examples, examples_seed, n_aspects
-        See the table of retrievers.
-    temperature, seed, max_tokens, reasoning_effort
-        Sent along with every prompt, where the server takes them.
-    prompts, examples_sha256 : optional
-        Name and version of the prompts, and the content of the dataset of examples, of the run that is to
-        go on. They are filled in where they are not given.
-    session : Session, optional
-        See `connected`; without it one with the server and the store of the environment.
-
-    Raises
-    ------
-    SettingError
-        Without a model; for a strategy that has no use for what is given or misses something; and if
-        ``prompts`` or ``examples_sha256`` are not those of today.
     """
 
     name = "llm"
@@ -121,25 +103,11 @@ class LanguageModel:
         return MappingProxyType(self._given)
 
     def connected(self, session: Session) -> LanguageModel:
-        """The same, asking through a session.
-
-        Raises
-        ------
-        SettingError, UnknownNameError
-            If the dataset of examples is not there, or not what it was.
-        """
+        """The same, asking through a session."""
         return LanguageModel(**self._given, session=session)  # type: ignore[arg-type]
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Ask, parse, select.
-
-        Raises
-        ------
-        LLMError
-            If a call gets no answer. Answers that came are kept, so trying again pays only for the rest.
-        RetrieverError
-            If no example can be shown.
-        """
+        """Ask, parse, select."""
         if self._session is None or (self._given["examples"] and self._pool is None):
             return self.connected(default_session()).retrieve(query)
         plan = self._plans[query.focus, query.budget is not None]
@@ -157,13 +125,7 @@ class LanguageModel:
         )
 
     def rehearsed(self, queries: Sequence[Query]) -> Planned:
-        """What the queries of one instance will take; nothing is sent.
-
-        Raises
-        ------
-        RetrieverError
-            If no example can be shown.
-        """
+        """What the queries of one instance will take; nothing is sent."""
         real = self._session or default_session()
         rehearsal = Rehearsal(real.client, real.fresh)
         stand_in = self.connected(Session(rehearsal, real.store))

@@ -25,18 +25,7 @@ PER_ASPECT: Final = 3  # sentences that guided asks for a point
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a strategy works with.
-
-    Attributes
-    ----------
-    query : Query
-    plan : Plan
-    talk : Conversation
-    examples : str
-        As they go into the prompt; empty where it has none.
-    n_aspects : int
-        The most points that ``guided`` asks for.
-    """
+    """What a strategy works with."""
 
     query: Query
     plan: Plan

@@ -11,7 +11,6 @@ is marked, and the processor seconds of the server and of the processes that rea
 
 from __future__ import annotations
 
-import io
 import sys
 import time
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ PAGES = 12
 
 def papers(train_set: Path) -> Iterator[tuple[str, bytes]]:
     """Hypotheses, and papers of 12 pages."""
-    from pypdf import PdfReader
+    from pypdfium2 import PdfDocument
 
     from evidencebench_core.data.stream import iter_raw
     from tests.papers.pdf.layouts import LAYOUTS
@@ -34,7 +33,7 @@ def papers(train_set: Path) -> Iterator[tuple[str, bytes]]:
     for _, raw in iter_raw(train_set):
         if isinstance(raw, dict):
             pdf = typeset(article_of(raw), LAYOUTS[0])
-            if len(PdfReader(io.BytesIO(pdf)).pages) == PAGES:
+            if len(PdfDocument(pdf)) == PAGES:
                 yield raw["hypothesis"], pdf
 
 

@@ -48,7 +48,7 @@ def start_reading(content: bytes, name: str, kind: PaperKind | None = None, give
 
     def paper(job: JobContext) -> OpenPaper:
         began = time.monotonic()
-        read = _interruptible(lambda: read_paper_apart(content, name, kind, resources.paper_limits()), job)
+        read = read_paper_apart(content, name, kind, resources.paper_limits(), _cancel_check(job))
         return OpenPaper("", read, name, given=given, seconds=time.monotonic() - began)
 
     _start(name, f"Reading {name}", paper)
@@ -66,7 +66,7 @@ def start_fetching(reference: str) -> None:
         fetched = _interruptible(lambda: fetched_paper(reference, limits=resources.paper_limits()), job)
         job.report(0, 0, "Reading what came")
         limits = resources.paper_limits()
-        read = _interruptible(lambda: read_paper_apart(fetched.content, fetched.name, "jats", limits), job)
+        read = read_paper_apart(fetched.content, fetched.name, "jats", limits, _cancel_check(job))
         name = f"{fetched.name.removesuffix('.xml')} from Europe PMC"
         return OpenPaper("", read, name, given=reference.strip(), seconds=time.monotonic() - began)
 
@@ -87,10 +87,20 @@ def _start(name: str, title: str, work: Callable[[JobContext], OpenPaper]) -> No
     resources.jobs().start(JOB_KIND, ref, title, read_and_put)
 
 
+def _cancel_check(job: JobContext) -> Callable[[], None]:
+    """What ends the reading process as soon as the job is cancelled."""
+
+    def check() -> None:
+        if job.cancelled():
+            raise JobCancelled
+
+    return check
+
+
 def _interruptible(make: Callable[[], _Made], job: JobContext) -> _Made:
     """What ``make`` makes, in a thread that a cancelled job does not wait for.
 
-    What it started is then left to its own bounds: a reading process has a few seconds, a fetch its timeout.
+    What it started is then left to its own bounds: a fetch has a timeout.
     """
     made: list[_Made] = []
     failed: list[BaseException] = []

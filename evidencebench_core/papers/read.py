@@ -11,8 +11,6 @@ from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 
-__all__ = ["kind_of", "place_of", "read_paper"]
-
 _GIVE: Final = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
 _FOREIGN: Final = (  # how files begin that are no papers we read -> what they are, what to do
     (b"\xd0\xcf\x11\xe0", "an old Word or Office file (.doc)", "Save it as DOCX."),
@@ -52,13 +50,22 @@ def read_paper(
     kind : PaperKind, optional
         To say which kind it is; without it the content tells.
     limits : Limits
-        Time and memory are kept to by `read_paper_apart` only.
+        Time and memory are kept to by `read_paper_apart` only, which reads PDFs in any case.
 
     Raises
     ------
     PaperError
         In one line what is wrong and what to do: too large, no paper, damaged, hostile, no text.
     """
+    if kind == "pdf" or (kind is None and b"%PDF-" in content[:1024]):
+        from evidencebench_core.papers.sandbox import read_paper_apart
+
+        return read_paper_apart(content, name, kind, limits)
+    return read_here(content, name, kind, limits)
+
+
+def read_here(content: bytes, name: str, kind: PaperKind | None, limits: Limits) -> Paper:
+    """The same within this process, PDFs too: for the child process only, which a PDF may crash."""
     place = place_of(name)
     limits.check_size(len(content), place)
     if kind is not None and kind not in get_args(PaperKind):
@@ -67,9 +74,18 @@ def read_paper(
         )
     if not content.strip():
         raise PaperError(place, "is empty", _GIVE)
-    if kind is None and _is_xml(content):
-        return _paper_of_xml(content, place, limits)
-    return _importers()[kind or kind_of(content, name)](content, place, limits)
+    try:
+        if kind is None and _is_xml(content):
+            return _paper_of_xml(content, place, limits)
+        return _importers()[kind or kind_of(content, name)](content, place, limits)
+    except (PaperError, MemoryError):
+        raise
+    except Exception as error:
+        what = shown(f"{type(error).__name__}: {error}", 120)
+        problem = f"could not be read: something in it was not foreseen ({what})"
+        raise PaperError(
+            place, problem, "Give the paper as JATS XML or plain text, or paste its text."
+        ) from error
 
 
 def kind_of(content: bytes, name: str = "") -> PaperKind:
@@ -145,7 +161,7 @@ def _importers() -> Mapping[PaperKind, Callable[[bytes, str, Limits], Paper]]:
     from evidencebench_core.papers import bioc, docx, jats, markdown, plain_text
 
     def paper_of_pdf(content: bytes, name: str, limits: Limits) -> Paper:
-        from evidencebench_core.papers import pdf  # pypdf is imported only for a PDF
+        from evidencebench_core.papers import pdf  # pdfium is loaded only for a PDF
 
         return pdf.paper_of_pdf(content, name, limits)
 

@@ -10,6 +10,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +22,6 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.read import place_of
-
-__all__ = ["read_paper_apart"]
 
 # What Python needs to start; nothing of it is secret.
 _PASSED_ON: Final = (
@@ -30,10 +32,16 @@ _REMEDY: Final = "Give the paper as JATS XML or plain text, or paste its text."
 _ROOT: Final = Path(__file__).parents[2]  # so that -m finds this package, and no other
 _COMMAND: Final = ("-m", "evidencebench_core.papers.worker")
 _OUT_OF_MEMORY: Final = "memory"  # what the worker says when it ran out of it
+_POLL: Final = 0.05  # seconds between two looks at the child
+_MOST_OUTPUT: Final = 64 * MIB
 
 
 def read_paper_apart(
-    content: bytes, name: str = "", kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
+    content: bytes,
+    name: str = "",
+    kind: PaperKind | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    check: Callable[[], None] | None = None,
 ) -> Paper:
     """The same as `read_paper`, in a process of its own with bounded time and memory.
 
@@ -44,6 +52,8 @@ def read_paper_apart(
     content, name, kind, limits
         As of `read_paper`. ``max_seconds`` and ``max_memory`` are kept; memory only where the system has
         such a limit (Linux).
+    check : callable, optional
+        Called about every 0.05 s; what it raises kills the child and is raised here. So a reader can cancel.
 
     Raises
     ------
@@ -53,26 +63,56 @@ def read_paper_apart(
     place = place_of(name)
     limits.check_size(len(content), place)
     header = json.dumps({"name": name, "kind": kind, "limits": asdict(limits)}).encode()
-    try:
-        done = subprocess.run(  # noqa: S603 - our own interpreter, and nothing of the file in its words
-            [sys.executable, *_COMMAND],
-            input=header + b"\n" + content,
-            capture_output=True,
-            timeout=limits.max_seconds,
-            check=False,
-            cwd=_ROOT,
-            env={key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {"PYTHONUTF8": "1"},
+    ends = time.monotonic() + limits.max_seconds
+    output: list[bytes] = []
+    with subprocess.Popen(  # noqa: S603 - our own interpreter, and nothing of the file in its words
+        [sys.executable, *_COMMAND],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=_ROOT,
+        env={key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {"PYTHONUTF8": "1"},
+    ) as child:
+        exchange = threading.Thread(
+            target=_exchange, args=(child, header + b"\n" + content, output), daemon=True
         )
-    except subprocess.TimeoutExpired:
-        raise PaperError(place, f"took longer than {limits.max_seconds:g} seconds to read", _REMEDY) from None
-    return _answer(done, place, limits)
+        exchange.start()
+        try:
+            while exchange.is_alive():
+                exchange.join(_POLL)
+                if check is not None:
+                    check()
+                if time.monotonic() > ends:
+                    problem = f"took longer than {limits.max_seconds:g} seconds to read"
+                    raise PaperError(place, problem, _REMEDY)
+            with suppress(subprocess.TimeoutExpired):  # its output has ended, and so does it
+                child.wait(1.0)
+        finally:
+            child.kill()
+            exchange.join()
+    return _answer(b"".join(output), child.returncode, place, limits)
 
 
-def _answer(done: subprocess.CompletedProcess[bytes], place: str, limits: Limits) -> Paper:
+def _exchange(child: subprocess.Popen[bytes], message: bytes, output: list[bytes]) -> None:
+    """Give the child its message and take what it answers, up to a bound; ends when the child is killed."""
+    assert child.stdin is not None  # noqa: S101 - both are pipes
+    assert child.stdout is not None  # noqa: S101
+    with suppress(OSError):  # a child that died does not read on
+        child.stdin.write(message)
+    with suppress(OSError):
+        child.stdin.close()
+    output.append(child.stdout.read(_MOST_OUTPUT))
+
+
+def _answer(output: bytes, code: int, place: str, limits: Limits) -> Paper:
     try:
-        answer: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        raise PaperError(place, f"stopped its reader ({_ending(done.returncode)})", _REMEDY) from None
+        answer: dict[str, Any] = json.loads(output)
+    except (ValueError, RecursionError):
+        most = f"{limits.max_memory / MIB:,.0f} MiB of memory"
+        problem = (
+            f"stopped the program that reads it ({_ending(code)}): it is damaged, or needs more than {most}"
+        )
+        raise PaperError(place, problem, _REMEDY) from None
     if "paper" in answer:
         return Paper.from_dict(answer["paper"])
     if answer.get("error") == _OUT_OF_MEMORY:
@@ -84,5 +124,4 @@ def _answer(done: subprocess.CompletedProcess[bytes], place: str, limits: Limits
 
 
 def _ending(code: int) -> str:
-    """Why a process ended: the signal's number or its exit status."""
     return f"signal {-code}" if code < 0 else f"exit status {code}"

@@ -11,11 +11,9 @@ import math
 import sys
 from typing import Any
 
-from evidencebench_core.errors import PaperError, shown
+from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import Limits
-from evidencebench_core.papers.read import place_of, read_paper
-
-__all__ = ["main"]
+from evidencebench_core.papers.read import read_here
 
 
 def main() -> int:
@@ -25,22 +23,12 @@ def main() -> int:
     _bound(limits)
     answer: dict[str, Any]
     try:
-        content = sys.stdin.buffer.read()
-        paper = read_paper(content, header["name"], header["kind"], limits)
+        paper = read_here(sys.stdin.buffer.read(), header["name"], header["kind"], limits)
         answer = {"paper": paper.as_dict()}
     except PaperError as error:
         answer = {"error": [error.place, error.problem, error.remedy]}
     except MemoryError:
         answer = {"error": "memory"}
-    except Exception as error:  # noqa: BLE001 - whatever a file does to a parser, the user gets one line
-        what = shown(f"{type(error).__name__}: {error}", 120)
-        answer = {
-            "error": [
-                place_of(header["name"]),
-                f"could not be read ({what})",
-                "Give the paper as JATS XML or plain text, or paste its text.",
-            ]
-        }
     sys.stdout.buffer.write(json.dumps(answer).encode("utf-8"))
     sys.stdout.buffer.flush()
     return 0

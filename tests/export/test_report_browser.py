@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+from pypdfium2 import PdfDocument
 
 from evidencebench_core.export import report_html
 from tests.browser.serving import CHROMIUM_FLAGS, chromium
@@ -65,7 +65,6 @@ def test_it_fits_any_width_and_a_link_opens_the_paper(
 def test_in_print_the_folds_are_open_and_no_sentence_is_cut(
     browser: Browser, tmp_path: Path, paper: str
 ) -> None:
-    pypdf = pytest.importorskip("pypdf")
     sentences = tuple(
         f"Sentence number {n} ends here{' and goes on' * (n % 40)}, #{n}end." for n in range(150)
     )
@@ -79,9 +78,9 @@ def test_in_print_the_folds_are_open_and_no_sentence_is_cut(
     file.write_text(report_html(long), encoding="utf-8")
     page = browser.new_page()
     page.goto(file.as_uri())
-    printed = pypdf.PdfReader(io.BytesIO(page.pdf(format=paper)))
+    printed = PdfDocument(page.pdf(format=paper))
     page.close()
-    pages = [" ".join(one.extract_text().split()) for one in printed.pages]
+    pages = [" ".join(one.get_textpage().get_text_range().split()) for one in printed]
     for number in range(150):
         begins = [place for place, text in enumerate(pages) if f"Sentence number {number} ends here" in text]
         ends = [place for place, text in enumerate(pages) if f"#{number}end." in text]

@@ -9,13 +9,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import DEFAULT_LIMITS, Limits, Paper, read_paper, read_paper_apart, sandbox
 from tests.papers import rendering
+from tests.papers.pdf.hostile import paged
 from tests.papers.test_read import SOURCE
 
+PACKAGE = Path(sandbox.__file__).parents[1]
 TEXT = b"Tea is hot. It cools in Fig. 2."
 SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
 STANDINS = {  # what a parser that a file took over could do
@@ -42,7 +45,7 @@ def test_the_same_message_comes_back() -> None:
 
 
 def test_too_large_is_said_without_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
         read_paper_apart(TEXT, limits=Limits(max_bytes=3))
 
@@ -63,9 +66,13 @@ def test_a_file_that_needs_too_much_memory_is_given_up() -> None:
 
 @pytest.mark.parametrize(
     ("standin", "message"),
-    [("dies", "stopped its reader .signal 6."), ("exits", "stopped its reader .exit status 3."),
-     ("babbles", "stopped its reader .exit status 0."), ("hangs", "took longer than 0.5 seconds")],
-)  # fmt: skip
+    [
+        ("dies", "stopped the program that reads it .signal 6."),
+        ("exits", "stopped the program that reads it .exit status 3."),
+        ("babbles", "stopped the program that reads it .exit status 0."),
+        ("hangs", "took longer than 0.5 seconds"),
+    ],
+)
 def test_whatever_the_child_does_there_is_one_line(
     standin: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +81,40 @@ def test_whatever_the_child_does_there_is_one_line(
         read_paper_apart(
             TEXT, "x", limits=replace(DEFAULT_LIMITS, max_seconds=0.5 if standin == "hangs" else 20)
         )
+
+
+def test_reading_can_be_cancelled() -> None:
+    """The child is killed, and what the check raised comes up."""
+    began = time.monotonic()
+
+    def check() -> None:
+        if time.monotonic() - began > 0.5:
+            raise KeyboardInterrupt
+
+    children = set(psutil.Process().children())
+    with pytest.raises(KeyboardInterrupt):
+        read_paper_apart(SLOW, "slow", check=check)
+    assert time.monotonic() - began < 3
+    assert set(psutil.Process().children()) <= children
+
+
+def test_endless_output_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", "while True: print('x' * 10**6)"))
+    monkeypatch.setattr(sandbox, "_MOST_OUTPUT", 10**6)
+    with pytest.raises(PaperError, match="stopped the program that reads it"):
+        read_paper_apart(TEXT)
+
+
+def test_pdfium_is_loaded_by_the_child_only() -> None:
+    """One module names it, and reading a PDF leaves it out of this process."""
+    naming = {path.name for path in PACKAGE.rglob("*.py") if "pypdfium2" in path.read_text(encoding="utf-8")}
+    assert naming == {"glyphs.py"}
+    probe = (
+        "import sys; from evidencebench_core.papers import read_paper, read_paper_apart;"
+        "content = sys.stdin.buffer.read(); paper = read_paper(content); assert paper == read_paper_apart(content);"
+        "assert paper.kind == 'pdf'; assert not [name for name in sys.modules if 'pdfium' in name]"
+    )
+    subprocess.run([sys.executable, "-c", probe], input=paged(), check=True)
 
 
 def test_no_key_reaches_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +167,7 @@ def test_the_child_is_light() -> None:
         "numpy",
         "scipy",
         "httpx",
-        "pypdf",
+        "pypdfium2",
         "lxml",
         "sentence_transformers",
     }

@@ -97,7 +97,8 @@ def without_floats(
         kind: FloatKind = "tables" if label["tables"] else "figures"
         found.counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
         x0, x1 = _extent(line, page, lines, gutters)
-        rows = _rows([other for other in lines if other.x0 >= x0 and other.x1 <= x1], found.out)
+        own = [other for other in lines if other is line or (other.x0 >= x0 and other.x1 <= x1)]
+        rows = _rows(own, found.out)
         caption = _caption_rows(line, rows, page.rules if kind == "tables" else (), body)
         taken = list(caption)
         below = [row for row in rows if row.y < caption[-1].y - 1]
@@ -160,7 +161,7 @@ def _extent(line: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gut
     ]
     for start, end in near:
         if start < x1 and end > x1 + 20:
-            x1 = next(edge for edge in edges if edge > end - 20)
+            x1 = next((edge for edge in edges if edge > end - 20), right)
     return x0, x1
 
 

@@ -12,14 +12,13 @@ from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.pdf.assembly import assembled
 from evidencebench_core.papers.pdf.body import body_of
-from evidencebench_core.papers.pdf.budget import Budget
 from evidencebench_core.papers.pdf.chunk import chunks
 from evidencebench_core.papers.pdf.columns import Column, columns, gutters
 from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers
-from evidencebench_core.papers.pdf.line import Line, fragments
+from evidencebench_core.papers.pdf.glyphs import OpenedPdf, opened_pdf
+from evidencebench_core.papers.pdf.line import fragments
 from evidencebench_core.papers.pdf.mending import words_of
-from evidencebench_core.papers.pdf.opened import OpenedPdf, opened_pdf
 from evidencebench_core.papers.pdf.page import Page
 
 __all__ = ["paper_of_pdf"]
@@ -49,11 +48,10 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     """
     place = name or "the PDF"
     limits.check_size(len(content), place)
-    budget = Budget(place, limits.max_seconds)
-    opened = opened_pdf(content, place, limits, budget)
+    opened = opened_pdf(content, place)
     notes = _readability(opened, place)
     left_out: Counter[str] = Counter()
-    page_columns = _columns(opened.pages, left_out, budget)
+    page_columns = _columns(opened.pages, left_out)
     body = body_of([column.lines for column in page_columns])
     words = words_of(line.text for column in page_columns for line in column.lines)
     result = assembled(chunks(page_columns, body), opened.title, body, words)
@@ -61,12 +59,9 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     return draft_paper(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
 
 
-def _columns(pages: Sequence[Page], left_out: Counter[str], budget: Budget) -> list[Column]:
+def _columns(pages: Sequence[Page], left_out: Counter[str]) -> list[Column]:
     """The columns of all pages in reading order, without what does not belong to the running text."""
-    lines: list[list[Line]] = []
-    for page in pages:
-        budget.spend(0)
-        lines.append(without_line_numbers(fragments(page.words))[0])
+    lines = [without_line_numbers(fragments(page.words))[0] for page in pages]
     lines, n_furniture = without_furniture(pages, lines, body_of(lines))
     left_out["headers and footers"] += n_furniture + sum(page.counts.artifacts > 0 for page in pages)
     body = body_of(lines)
@@ -74,7 +69,6 @@ def _columns(pages: Sequence[Page], left_out: Counter[str], budget: Budget) -> l
     expected = [gutter for found in known for gutter in found]
     result: list[Column] = []
     for page, found, own in zip(pages, lines, known, strict=True):
-        budget.spend(0)
         rest, counts = without_floats(page, found, own or gutters(found, expected), body)
         left_out.update(counts)
         result += columns(rest, page.number, expected)
@@ -92,7 +86,8 @@ def _readability(opened: OpenedPdf, place: str) -> list[str]:
     pages = opened.pages
     n_all = sum(page.counts.characters for page in pages)
     n_unreadable = sum(page.counts.unreadable for page in pages)
-    if n_unreadable > _UNREADABLE * max(1, n_all) and n_unreadable > _FEWEST_CHARACTERS:
+    unknown = not n_all and any(page.counts.strings and not page.counts.turned for page in pages)
+    if unknown or (n_unreadable > _UNREADABLE * n_all and n_unreadable > _FEWEST_CHARACTERS):
         raise PaperError(
             place,
             "has text in fonts that do not say which letters they show",

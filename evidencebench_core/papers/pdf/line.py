@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ Style = tuple[str, float, bool, bool]
 # In ems. A gap of one em separates columns in TeX's two-column layout; words stand closer.
 _BREAK: Final = 0.9
 _SPACE: Final = 0.13
-_ACCENTS: Final = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327"}
 
 
 @dataclass(slots=True)
@@ -82,17 +80,8 @@ def _text(words: list[Word]) -> str:
     parts: list[str] = []
     before: Word | None = None
     for word in words:
-        if before is not None:
-            gap = word.x0 - before.x1
-            accent = _ACCENTS.get(before.text[-1])
-            if accent and gap < -0.1 * before.size:
-                parts[-1] = (
-                    parts[-1][:-1] + unicodedata.normalize("NFC", word.text[0] + accent) + word.text[1:]
-                )
-                before = word
-                continue
-            if word.spaced or gap >= _SPACE * max(word.size, before.size):
-                parts.append(" ")
+        if before and (word.spaced or word.x0 - before.x1 >= _SPACE * max(word.size, before.size)):
+            parts.append(" ")
         parts.append(word.text)
         before = word
     return "".join(parts)

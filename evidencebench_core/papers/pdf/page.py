@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["Counts", "Page", "Rule", "Word"]
+UNREADABLE: Final = "\ufffd"
+"""Stands for a character whose font does not say what it is."""
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Counts:
         Marked by the file as running headers or footers, and left out.
     pictures : int
         Images drawn.
+    strings : int
+        Pieces of text drawn, whether or not their characters are known.
     is_cut : bool
         Whether the page has more in it than is read of one page.
     """
@@ -72,6 +76,7 @@ class Counts:
     turned: int = 0
     artifacts: int = 0
     pictures: int = 0
+    strings: int = 0
     is_cut: bool = False
 
 

@@ -1,0 +1,411 @@
+"""A PDF file through pdfium: its pages as words with their places and fonts, and horizontal rules.
+
+pdfium is C++ and hostile files can crash it, so this module runs in the child process of `papers.sandbox` only.
+Scripts, launch actions, attached files and forms are never looked at.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pypdfium2.raw as pdfium
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.pdf.page import UNREADABLE, Counts, Page, Rule, Word
+from evidencebench_core.papers.pdf.symbols import symbols_of
+
+REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
+_MOST_PAGES: Final = 200  # more than any paper has; a proceedings volume or a book is no paper
+_LARGEST_PAGE: Final = 14_400.0  # points; ISO 32000-1, annex C
+_MOST_WORDS: Final = 6_000
+_MOST_CHARACTERS: Final = 60_000
+_MOST_ACCENTS: Final = 200
+_ACCENTS: Final = {
+    "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
+    "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
+}  # fmt: skip
+_MOST_OBJECTS: Final = 20_000
+_MOST_RULES: Final = 5_000
+_DEEPEST_FORM: Final = 8
+# A gap that separates words, in ems. TeX has no spaces and shrinks them to 0.2; it kerns up to 0.1.
+_WORD_GAP: Final = 0.13
+_OVERLAP: Final = 0.3
+_THIN: Final = 3.0
+_SHORTEST: Final = 12.0
+# TeX's bold fonts, "NimbusRomNo9L-Medi" and abbreviations of foundries beside the plain words.
+_BOLD: Final = re.compile(
+    r"bold|black|heavy|demi|semib|(?:cm|sf|ec|lm)s?s?bx|medi\b|[-,.]bd?$|-b[if]?o?$", re.I
+)
+_ITALIC: Final = re.compile(
+    r"italic|oblique|(?:cm|sf|ec|lm)(?:bx|ss)?ti|slant|[-,.](?:b?i|it|obl)$|ital", re.I
+)
+_BOLD_WEIGHT: Final = 600
+_FORCE_BOLD: Final = 1 << 18
+_ITALIC_FLAG: Final = 1 << 6
+# "HBEMOE+" marks a subset of a font, "+20" a second encoding of the same font.
+_PREFIX: Final = re.compile(r"^[A-Z]{6}\+|\+[0-9a-f]{2}$")
+_QUARTER_TURNS: Final = {1: (0.0, -1.0, 1.0, 0.0), 2: (-1.0, 0.0, 0.0, -1.0), 3: (0.0, 1.0, -1.0, 0.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPdf:
+    """The pages of a file, the title in its document information, and the pages that could not be opened."""
+
+    title: str
+    pages: tuple[Page, ...]
+    broken: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Font:
+    name: str
+    bold: bool
+    italic: bool
+    symbols: dict[str, str]
+    widths: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What the characters of one text object have in common."""
+
+    font: _Font
+    handle: Any
+    size: float  # as it looks on the page
+    stretch: float  # width of an em on the page
+    upright: bool
+    artifact: bool
+    bold: bool
+
+
+@dataclass(slots=True)
+class _Glyph:
+    text: str
+    x0: float
+    x1: float
+    y: float
+    run: _Run
+    spaced: bool
+
+
+def opened_pdf(content: bytes, place: str) -> OpenedPdf:
+    """All pages of a file.
+
+    Raises
+    ------
+    PaperError
+        If it is no PDF, needs a password, has too many pages or none.
+    """
+    document = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
+    if not document:
+        raise _load_error(place)
+    try:
+        return _opened(document, place)
+    finally:
+        pdfium.FPDF_CloseDocument(document)
+
+
+def _opened(document: Any, place: str) -> OpenedPdf:
+    n_pages = pdfium.FPDF_GetPageCount(document)
+    if n_pages < 1:
+        raise PaperError(place, "has no pages", REMEDY)
+    if n_pages > _MOST_PAGES:
+        raise PaperError(
+            place,
+            f"has {n_pages:,} pages, and at most {_MOST_PAGES} are read",
+            "Give one paper alone: print its pages to a new PDF.",
+        )
+    fonts: dict[tuple[str, int], _Font] = {}
+    pages = [_page(document, number, fonts) for number in range(n_pages)]
+    broken = tuple(number for number, page in enumerate(pages) if page is None)
+    return OpenedPdf(_stated_title(document), tuple(page for page in pages if page is not None), broken)
+
+
+def _load_error(place: str) -> PaperError:
+    code = pdfium.FPDF_GetLastError()
+    if code == pdfium.FPDF_ERR_PASSWORD:
+        remedy = "Open it with its password and print it to a new PDF without one."
+        return PaperError(place, "is encrypted and asks for a password", remedy)
+    if code == pdfium.FPDF_ERR_SECURITY:
+        return PaperError(place, "is encrypted in a way that cannot be read here", REMEDY)
+    return PaperError(place, "cannot be read as PDF: it is damaged, or no PDF", REMEDY)
+
+
+def _stated_title(document: Any) -> str:
+    size = min(pdfium.FPDF_GetMetaText(document, b"Title", None, 0), 4096)
+    buffer = ctypes.create_string_buffer(size)
+    pdfium.FPDF_GetMetaText(document, b"Title", buffer, size)
+    return buffer.raw[:size].decode("utf-16-le", "replace").strip("\0 ")
+
+
+def _page(document: Any, number: int, fonts: dict[tuple[str, int], _Font]) -> Page | None:
+    """One page, upright and with the origin at the lower left of what a viewer shows; None if it is broken."""
+    handle = pdfium.FPDF_LoadPage(document, number)
+    if not handle:
+        return None
+    box = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(handle, box)
+    width, height = min(box.right - box.left, _LARGEST_PAGE), min(box.top - box.bottom, _LARGEST_PAGE)
+    x0, y0, turns = box.left, box.bottom, pdfium.FPDFPage_GetRotation(handle)
+    if turns in _QUARTER_TURNS:
+        # pdfium measures glyphs along the x axis only, so the page's content itself is turned.
+        a, b, c, d = _QUARTER_TURNS[turns]
+        e = (x0 + width if turns == 2 else 0.0) + (y0 + height if turns == 3 else -y0 if turns == 1 else 0.0)
+        f = (x0 + width if turns == 1 else -x0 if turns == 3 else 0.0) + (y0 + height if turns == 2 else 0.0)
+        pdfium.FPDFPage_TransFormWithClip(handle, pdfium.FS_MATRIX(a, b, c, d, e, f), None)
+        width, height = (height, width) if turns != 2 else (width, height)
+        pdfium.FPDFPage_SetRotation(handle, 0)
+        pdfium.FPDFPage_SetMediaBox(handle, 0, 0, width, height)
+        pdfium.FPDFPage_SetCropBox(handle, 0, 0, width, height)
+        pdfium.FPDF_ClosePage(handle)
+        handle, x0, y0 = pdfium.FPDF_LoadPage(document, number), 0.0, 0.0
+    collected = _Collector(x0, y0, fonts)
+    text = pdfium.FPDFText_LoadPage(handle)
+    if text:
+        collected.read_text(text)
+        pdfium.FPDFText_ClosePage(text)
+    collected.read_drawings(handle)
+    pdfium.FPDF_ClosePage(handle)
+    words = tuple(
+        word
+        for word in collected.words
+        if word.x0 >= -1 and word.x1 <= width + 1 and -1 <= word.y <= height + 1 and word.size > 1
+    )
+    return Page(number, width, height, words, tuple(collected.rules), collected.counts)
+
+
+class _Collector:
+    """The words, rules and counts of one page."""
+
+    def __init__(self, x0: float, y0: float, fonts: dict[tuple[str, int], _Font]) -> None:
+        self.x0, self.y0, self.fonts = x0, y0, fonts
+        self.words: list[Word] = []
+        self.rules: list[Rule] = []
+        self.counts = Counts()
+        self.runs: dict[int, _Run] = {}
+
+    def read_text(self, text: Any) -> None:
+        """Put the characters together to words, as far as the file sets them without a gap."""
+        latest: _Glyph | None = None
+        for glyph in _with_accents(self._glyphs(text)):
+            if len(self.words) > _MOST_WORDS:
+                self.counts.is_cut = True
+                break
+            self._add(glyph, is_piece=latest is not None and (latest.x0, latest.y) == (glyph.x0, glyph.y))
+            latest = glyph
+
+    def _glyphs(self, text: Any) -> list[_Glyph]:
+        """The upright characters of a page that are not marked as header or footer, in the order of the file."""
+        x, y, box = ctypes.c_double(), ctypes.c_double(), pdfium.FS_RECTF()
+        glyphs: list[_Glyph] = []
+        spaced = False
+        for i in range(pdfium.FPDFText_CountChars(text)):
+            code = pdfium.FPDFText_GetUnicode(text, i)
+            if code in (32, 10, 13) and (code == 32 or pdfium.FPDFText_IsGenerated(text, i) == 1):
+                spaced |= pdfium.FPDFText_IsGenerated(text, i) != 1
+                continue
+            handle = pdfium.FPDFText_GetTextObject(text, i)
+            if not handle:
+                continue
+            run = self.runs.get(ctypes.addressof(handle.contents)) or self._run(text, i, handle)
+            character = self._character(text, i, code, run)
+            if character.isspace():
+                spaced = True
+            elif not run.upright or run.artifact:
+                self.counts.turned += not run.upright
+                self.counts.artifacts += run.artifact
+            elif len(glyphs) >= _MOST_CHARACTERS:
+                self.counts.is_cut = True
+                break
+            else:
+                pdfium.FPDFText_GetCharOrigin(text, i, x, y)
+                pdfium.FPDFText_GetLooseCharBox(text, i, box)
+                left, base = x.value - self.x0, y.value - self.y0
+                # Characters of one ligature have its origin and its box.
+                piece = bool(glyphs) and (glyphs[-1].x0, glyphs[-1].y) == (left, base)
+                loose = box.right - x.value
+                width = loose if piece else self._advance(run, code, loose)
+                glyphs.append(_Glyph(character, left, left + width, base, run, spaced))
+                spaced = False
+        self.counts.characters = len(glyphs)
+        return glyphs
+
+    def _add(self, glyph: _Glyph, *, is_piece: bool) -> None:
+        word, run = (self.words[-1] if self.words else None), glyph.run
+        if (
+            word is not None
+            and not glyph.spaced
+            and (is_piece or -_OVERLAP * run.size < glyph.x0 - word.x1 < _WORD_GAP * run.size)
+            and abs(word.y - glyph.y) < 0.05 * run.size
+            and word.font == run.font.name
+            and abs(word.size - run.size) < 0.05 * run.size
+        ):
+            word.text += glyph.text
+            word.x1 = glyph.x1
+        else:
+            font, bold, italic = run.font.name, run.bold, run.font.italic
+            self.words.append(
+                Word(glyph.text, glyph.x0, glyph.x1, glyph.y, run.size, font, bold, italic, glyph.spaced)
+            )
+
+    def _character(self, text: Any, i: int, code: int, run: _Run) -> str:
+        if code == 0xAD or (code == 2 and pdfium.FPDFText_IsHyphen(text, i) == 1):
+            return "-"  # one that is drawn
+        character = chr(code) if code < 0x110000 else UNREADABLE
+        if character in run.font.symbols:
+            character = run.font.symbols[character]
+        elif pdfium.FPDFText_HasUnicodeMapError(text, i) == 1:
+            character = UNREADABLE
+        if not character.isascii() or not character.isprintable():
+            if unicodedata.category(character) in ("Cc", "Co", "Cn", "Cs"):
+                character = UNREADABLE
+            self.counts.unreadable += character == UNREADABLE
+        return character
+
+    def _advance(self, run: _Run, code: int, loose: float) -> float:
+        """How far a character moves the pen; its loose box is wider where ink overhangs, as of an italic f."""
+        known = run.font.widths.get(code)
+        if known is None:
+            width = ctypes.c_float()
+            done = pdfium.FPDFFont_GetGlyphWidth(run.handle, code, 1000.0, width)
+            known = run.font.widths[code] = width.value / 1000 if done else 0.0
+        advance = known * run.stretch
+        return advance if advance > 0.0 and loose - advance < 0.35 * run.size else loose
+
+    def _run(self, text: Any, i: int, handle: Any) -> _Run:
+        matrix = pdfium.FS_MATRIX()
+        pdfium.FPDFText_GetMatrix(text, i, matrix)
+        a, b, d = matrix.a, matrix.b, matrix.d
+        size = pdfium.FPDFText_GetFontSize(text, i)
+        font = self._font(text, i)
+        run = _Run(
+            font,
+            pdfium.FPDFTextObj_GetFont(handle),
+            size * d,
+            size * a,
+            upright=size > 0 and a > 0 and abs(b) < 0.05 * a and d > 0,
+            artifact=_is_pagination(handle),
+            bold=font.bold or pdfium.FPDFTextObj_GetTextRenderMode(handle) == 2,
+        )
+        self.runs[ctypes.addressof(handle.contents)] = run
+        return run
+
+    def _font(self, text: Any, i: int) -> _Font:
+        buffer, flags = ctypes.create_string_buffer(256), ctypes.c_int()
+        pdfium.FPDFText_GetFontInfo(text, i, buffer, 256, flags)
+        name, weight = buffer.value.decode("utf-8", "replace"), pdfium.FPDFText_GetFontWeight(text, i)
+        key = (name, flags.value ^ weight << 32)
+        if key not in self.fonts:
+            plain = _PREFIX.sub("", name)
+            self.fonts[key] = _Font(
+                plain,
+                bold=bool(_BOLD.search(plain)) or weight >= _BOLD_WEIGHT or bool(flags.value & _FORCE_BOLD),
+                italic=bool(_ITALIC.search(plain) or flags.value & _ITALIC_FLAG),
+                symbols=symbols_of(plain),
+            )
+        return self.fonts[key]
+
+    def read_drawings(self, page: Any) -> None:
+        """Count pictures, and keep the horizontal lines of paths as rules."""
+        matrix = pdfium.FS_MATRIX(1, 0, 0, 1, -self.x0, -self.y0)
+        for n, (kind, item, place) in enumerate(_objects(page, matrix, 0)):
+            if n > _MOST_OBJECTS or len(self.rules) > _MOST_RULES:
+                break
+            if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+                self.counts.pictures += 1
+            elif kind == pdfium.FPDF_PAGEOBJ_TEXT:
+                self.counts.strings += 1
+            elif kind == pdfium.FPDF_PAGEOBJ_PATH:
+                self._add_rules(item, place)
+
+    def _add_rules(self, path: Any, place: Any) -> None:
+        corners = [ctypes.c_float() for _ in range(4)]
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+        if not (fill.value or stroke.value) or not pdfium.FPDFPageObj_GetBounds(path, *corners):
+            return
+        x0, y0, x1, y1 = (corner.value for corner in corners)
+        if (x1 - x0) * place.a <= _SHORTEST:
+            return
+        if (y1 - y0) * abs(place.d) <= _THIN:
+            self._add_rule(x0, x1, (y0 + y1) / 2, place)
+            return
+        own = pdfium.FS_MATRIX()
+        pdfium.FPDFPageObj_GetMatrix(path, own)
+        x, y = ctypes.c_float(), ctypes.c_float()
+        before: tuple[float, float] | None = None
+        for i in range(min(pdfium.FPDFPath_CountSegments(path), _MOST_RULES)):
+            segment = pdfium.FPDFPath_GetPathSegment(path, i)
+            pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+            point = (x.value * own.a + own.e, y.value * own.d + own.f)
+            drawn = pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_LINETO
+            if drawn and before is not None and abs(point[1] - before[1]) * abs(place.d) < 1.0:
+                left, right = sorted((before[0], point[0]))
+                self._add_rule(left, right, point[1], place)
+            before = point
+
+    def _add_rule(self, x0: float, x1: float, y: float, place: Any) -> None:
+        left, right = x0 * place.a + place.e, x1 * place.a + place.e
+        if right - left > _SHORTEST:
+            self.rules.append(Rule(left, right, y * place.d + place.f))
+
+
+def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
+    """The same with accents that are drawn over a letter put on it; files have them before or behind it."""
+    accents = [glyph for glyph in glyphs if glyph.text in _ACCENTS][:_MOST_ACCENTS]
+    taken: set[int] = set()
+    for accent in accents:
+        middle, near = (accent.x0 + accent.x1) / 2, 0.5 * accent.run.size
+        for letter in glyphs:
+            if letter.x0 <= middle <= letter.x1 and abs(letter.y - accent.y) < near and letter.text.isalpha():
+                both = unicodedata.normalize("NFC", letter.text + _ACCENTS[accent.text])
+                if len(both) == 1:
+                    letter.text, letter.spaced = both, letter.spaced or accent.spaced
+                    taken.add(id(accent))
+                break
+    return [glyph for glyph in glyphs if id(glyph) not in taken] if taken else glyphs
+
+
+def _objects(holder: Any, place: Any, depth: int) -> Iterator[tuple[int, Any, Any]]:
+    """Kind, handle and place of all objects of a page, those within forms too."""
+    count, get = (
+        (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
+        if depth
+        else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
+    )
+    for i in range(count(holder)):
+        item = get(holder, i)
+        kind = pdfium.FPDFPageObj_GetType(item)
+        if kind == pdfium.FPDF_PAGEOBJ_FORM:
+            own = pdfium.FS_MATRIX()
+            if depth < _DEEPEST_FORM and pdfium.FPDFPageObj_GetMatrix(item, own):
+                inner = pdfium.FS_MATRIX(
+                    own.a * place.a, 0, 0, own.d * place.d,
+                    own.e * place.a + place.e, own.f * place.d + place.f,
+                )  # fmt: skip
+                yield from _objects(item, inner, depth + 1)
+        else:
+            yield kind, item, place
+
+
+def _is_pagination(item: Any) -> bool:
+    """Whether the file marks an object as running header or footer."""
+    for n in range(pdfium.FPDFPageObj_CountMarks(item)):
+        mark = pdfium.FPDFPageObj_GetMark(item, n)
+        buffer, size = (pdfium.FPDF_WCHAR * 64)(), ctypes.c_ulong()
+        pdfium.FPDFPageObjMark_GetName(mark, buffer, ctypes.sizeof(buffer), size)
+        if _decoded(buffer, size.value) != "Artifact":
+            continue
+        pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"Type", buffer, ctypes.sizeof(buffer), size)
+        if _decoded(buffer, size.value) == "Pagination":
+            return True
+    return False
+
+
+def _decoded(buffer: Any, size: int) -> str:
+    return bytes(buffer)[:size].decode("utf-16-le", "replace").strip("\0")

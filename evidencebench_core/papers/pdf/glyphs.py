@@ -35,6 +35,7 @@ _DEEPEST_FORM: Final = 8
 # A gap that separates words, in ems. TeX has no spaces and shrinks them to 0.2; it kerns up to 0.1.
 _WORD_GAP: Final = 0.13
 _OVERLAP: Final = 0.3
+_ZONE: Final = 0.15  # of the height of a page, where running headers and footers are marked as artifacts
 _THIN: Final = 3.0
 _SHORTEST: Final = 12.0
 # TeX's bold fonts, "NimbusRomNo9L-Medi" and abbreviations of foundries beside the plain words.
@@ -164,7 +165,7 @@ def _page(document: Any, number: int, fonts: dict[tuple[str, int], _Font]) -> Pa
         pdfium.FPDFPage_SetCropBox(handle, 0, 0, width, height)
         pdfium.FPDF_ClosePage(handle)
         handle, x0, y0 = pdfium.FPDF_LoadPage(document, number), 0.0, 0.0
-    collected = _Collector(x0, y0, fonts)
+    collected = _Collector(x0, y0, height, fonts)
     text = pdfium.FPDFText_LoadPage(handle)
     if text:
         collected.read_text(text)
@@ -182,8 +183,8 @@ def _page(document: Any, number: int, fonts: dict[tuple[str, int], _Font]) -> Pa
 class _Collector:
     """The words, rules and counts of one page."""
 
-    def __init__(self, x0: float, y0: float, fonts: dict[tuple[str, int], _Font]) -> None:
-        self.x0, self.y0, self.fonts = x0, y0, fonts
+    def __init__(self, x0: float, y0: float, height: float, fonts: dict[tuple[str, int], _Font]) -> None:
+        self.x0, self.y0, self.height, self.fonts = x0, y0, height, fonts
         self.words: list[Word] = []
         self.rules: list[Rule] = []
         self.counts = Counts()
@@ -200,7 +201,7 @@ class _Collector:
             latest = glyph
 
     def _glyphs(self, text: Any) -> list[_Glyph]:
-        """The upright characters of a page that are not marked as header or footer, in the order of the file."""
+        """The upright characters of a page, marked headers and footers aside, in the order of the file."""
         x, y, box = ctypes.c_double(), ctypes.c_double(), pdfium.FS_RECTF()
         glyphs: list[_Glyph] = []
         spaced = False
@@ -216,9 +217,8 @@ class _Collector:
             character = self._character(text, i, code, run)
             if character.isspace():
                 spaced = True
-            elif not run.upright or run.artifact:
-                self.counts.turned += not run.upright
-                self.counts.artifacts += run.artifact
+            elif not run.upright:
+                self.counts.turned += 1
             elif len(glyphs) >= _MOST_CHARACTERS:
                 self.counts.is_cut = True
                 break
@@ -226,6 +226,9 @@ class _Collector:
                 pdfium.FPDFText_GetCharOrigin(text, i, x, y)
                 pdfium.FPDFText_GetLooseCharBox(text, i, box)
                 left, base = x.value - self.x0, y.value - self.y0
+                if run.artifact and not _ZONE * self.height < base < (1 - _ZONE) * self.height:
+                    self.counts.artifacts += 1
+                    continue
                 # Characters of one ligature have its origin and its box.
                 piece = bool(glyphs) and (glyphs[-1].x0, glyphs[-1].y) == (left, base)
                 loose = box.right - x.value
@@ -289,7 +292,7 @@ class _Collector:
             size * d,
             size * a,
             upright=size > 0 and a > 0 and abs(b) < 0.05 * a and d > 0,
-            artifact=_is_pagination(handle),
+            artifact=_is_artifact(handle),
             bold=font.bold or pdfium.FPDFTextObj_GetTextRenderMode(handle) == 2,
         )
         self.runs[ctypes.addressof(handle.contents)] = run
@@ -393,19 +396,13 @@ def _objects(holder: Any, place: Any, depth: int) -> Iterator[tuple[int, Any, An
             yield kind, item, place
 
 
-def _is_pagination(item: Any) -> bool:
-    """Whether the file marks an object as running header or footer."""
+def _is_artifact(item: Any) -> bool:
+    """Whether the file marks an object as none of its text; pdfium does not tell which kind of artifact."""
     for n in range(pdfium.FPDFPageObj_CountMarks(item)):
-        mark = pdfium.FPDFPageObj_GetMark(item, n)
         buffer, size = (pdfium.FPDF_WCHAR * 64)(), ctypes.c_ulong()
-        pdfium.FPDFPageObjMark_GetName(mark, buffer, ctypes.sizeof(buffer), size)
-        if _decoded(buffer, size.value) != "Artifact":
-            continue
-        pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"Type", buffer, ctypes.sizeof(buffer), size)
-        if _decoded(buffer, size.value) == "Pagination":
+        pdfium.FPDFPageObjMark_GetName(
+            pdfium.FPDFPageObj_GetMark(item, n), buffer, ctypes.sizeof(buffer), size
+        )
+        if bytes(buffer)[: size.value].decode("utf-16-le", "replace").strip("\0") == "Artifact":
             return True
     return False
-
-
-def _decoded(buffer: Any, size: int) -> str:
-    return bytes(buffer)[:size].decode("utf-16-le", "replace").strip("\0")

@@ -86,7 +86,7 @@ def _readability(opened: OpenedPdf, place: str) -> list[str]:
     pages = opened.pages
     n_all = sum(page.counts.characters for page in pages)
     n_unreadable = sum(page.counts.unreadable for page in pages)
-    unknown = not n_all and any(page.counts.strings and not page.counts.turned for page in pages)
+    unknown = n_all == n_unreadable and any(page.counts.strings and not page.counts.turned for page in pages)
     if unknown or (n_unreadable > _UNREADABLE * n_all and n_unreadable > _FEWEST_CHARACTERS):
         raise PaperError(
             place,

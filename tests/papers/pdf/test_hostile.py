@@ -16,7 +16,7 @@ _SAID = {
     "inflates twice": "has no text",
     "inflates in many streams": "needs more than 1,024 MiB of memory",
     "character map inflates": "needs more than 1,024 MiB of memory",
-    "character map without end": "fonts that do not say which letters they show",
+    "character map without end": "has no text",
     "font counts widths without end": "fonts that do not say which letters they show",
     "form draws itself": "",  # pdfium draws it until memory or time is out
     "forms without number": "",

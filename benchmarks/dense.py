@@ -6,8 +6,7 @@ prints one JSON document: the median seconds for a whole paper (of about 170 sen
 many times quicker each backend encodes with nothing cached, and how many with everything cached. Ours
 includes looking into the cache and writing it. The two take turns paper by paper, so that a busy machine
 slows both; the load is printed beside. Then the same from a cold start: a new Python process up to the
-first embedding of a paper, with the backend known. Exits 1 if the default backend is less than 3 times
-as quick.
+first embedding of a paper. Exits 1 if float32, the default, is less than twice as quick.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 DATA = ROOT.parent / "shared/data/evidencebench/evidencebench_train_set.json"
-TARGET = 3.0
+TARGET = 2.0
 COLD = {
     "plain": "import sys, json; from sentence_transformers import SentenceTransformer as S;"
     " S(sys.argv[2]).encode(json.load(open(sys.argv[1])))",
-    "ours": "import sys, json; from evidencebench_core.retrievers.encoder import embedded;"
-    " embedded('minilm', json.load(open(sys.argv[1])))",
+    "ours": "import sys, json; from evidencebench_core.retrievers.encoding import embeddings;"
+    " embeddings('minilm', json.load(open(sys.argv[1])))",
 }
 
 
@@ -50,7 +49,7 @@ def papers(path: Path, n_papers: int) -> list[list[str]]:
 
 
 def cold(paper: list[str], folder: str, model: str) -> dict[str, float]:
-    """Seconds of a new process up to the first paper's embeddings; ours knows its backend by now."""
+    """Seconds of a new process up to the first paper's embeddings."""
     file = Path(folder, "paper.json")
 
     def run(command: list[str]) -> None:
@@ -79,46 +78,39 @@ def main() -> int:
         os.environ["EVIDENCEBENCH_CACHE"] = folder
         from sentence_transformers import SentenceTransformer
 
-        from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
-        from evidencebench_core.retrievers.encoder import embedded
-        from evidencebench_core.retrievers.encoding import Backend, agreement, resolved
-        from evidencebench_core.retrievers.model_folder import checked_minilm_folder, model_named
+        from evidencebench_core.retrievers.encoding import embeddings, minilm_folder
 
-        cache = EmbeddingCache()
-        model = model_named("minilm", cache)
-        default = resolved("auto", model, cache)
-        plain = SentenceTransformer(str(checked_minilm_folder()))
+        plain = SentenceTransformer(str(minilm_folder()))
+        ways: dict[str, Callable[[list[str]], object]] = {
+            "plain": plain.encode,
+            "float32": lambda texts: embeddings("minilm", texts),
+            "onnx-int8": lambda texts: embeddings("minilm", texts, "onnx-int8"),
+            "cached": lambda texts: embeddings("minilm", texts),
+        }
         pools = papers(arguments.data, arguments.papers)
-        backends: tuple[Backend, ...] = ("torch", "onnx", "onnx-int8")
-        times: dict[str, list[float]] = {name: [] for name in ("plain", *backends, "cached")}
-        for backend in backends:
-            embedded("minilm", ["warm up", pools[0][0]], backend)
-        plain.encode(["warm up"])
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for way in ways.values():
+            way(["warm up"])
         load = os.getloadavg()[0]
         for number in range(arguments.rounds):
             for pool in pools:
                 fresh = [f"{sentence} {number}" for sentence in pool]  # not in the cache yet
-                times["plain"].append(seconds(plain.encode, fresh))
-                for backend in backends:
-                    times[backend].append(seconds(embedded, "minilm", fresh, backend))
-                times["cached"].append(seconds(embedded, "minilm", fresh))
+                for name, way in ways.items():
+                    times[name].append(seconds(way, fresh))
         medians = {name: statistics.median(values) for name, values in times.items()}
-        from_cold = cold(pools[0], folder, str(checked_minilm_folder()))
-        near = {name: (found.mean, found.lowest) for name, found in agreement(model).items()}
+        from_cold = cold(pools[0], folder, str(minilm_folder()))
     ratios = {name: round(medians["plain"] / medians[name], 1) for name in medians if name != "plain"}
     result = {
         "papers": len(pools),
         "sentences_a_paper": round(statistics.mean(map(len, pools))),
         "load_before": round(load, 2),
         "processors": os.cpu_count(),
-        "default_backend": default,
         "median_seconds_a_paper": {name: round(value, 4) for name, value in medians.items()},
         "times_quicker_than_plain": ratios,
-        "cosine_to_float32_mean_and_lowest": near,
         "cold_seconds": {name: round(value, 2) for name, value in from_cold.items()},
     }
     print(json.dumps(result, indent=2))
-    return 0 if ratios[default] >= TARGET else 1
+    return 0 if ratios["float32"] >= TARGET else 1
 
 
 if __name__ == "__main__":

@@ -40,13 +40,13 @@ def median_ms(work: Callable[[Any], object], items: list[Any], rounds: int) -> f
 
 def trained(instances: list[Any], path: Path) -> float:
     """Train on these instances and write the model; the seconds it took, embedding apart."""
-    from evidencebench_core.retrievers.encoder import embedded
+    from evidencebench_core.retrievers.encoding import embeddings
     from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
     from evidencebench_core.retrievers.ranker.examples import example_of
     from evidencebench_core.retrievers.ranker.model_file import write_model
     from evidencebench_core.retrievers.ranker.training import Encoder, Training, fitted
 
-    papers = [(one, *embedded("minilm", (one.hypothesis, *one.sentences))) for one in instances]
+    papers = [(one, *embeddings("minilm", (one.hypothesis, *one.sentences))) for one in instances]
     began = time.perf_counter()
     examples = [example_of(one, vectors) for one, vectors, _ in papers]
     encoder = Encoder("minilm", papers[0][2].identity)
@@ -58,7 +58,7 @@ def main() -> int:
     from evidencebench_core.data import parse_instance
     from evidencebench_core.retrievers import make_retriever
     from evidencebench_core.retrievers.base import query_of
-    from evidencebench_core.retrievers.encoder import embedded
+    from evidencebench_core.retrievers.encoding import embeddings
     from evidencebench_core.retrievers.ranker.examples import unit_vectors
     from evidencebench_core.retrievers.ranker.features import features_of
     from evidencebench_core.retrievers.ranker.retriever import retrieval_of, scored_paper
@@ -88,14 +88,14 @@ def main() -> int:
         rounds, model = arguments.rounds, ranker.model  # type: ignore[attr-defined]
         parts = []
         for query in queries:
-            unit = unit_vectors(embedded("minilm", (query.hypothesis, *query.sentences))[0])
+            unit = unit_vectors(embeddings("minilm", (query.hypothesis, *query.sentences))[0])
             features = features_of(query, unit)
             parts.append((query, unit, features, scored_paper(model, "all", features, unit)))
         found["ms"] = {
             "evidence-ranker": median_ms(ranker.retrieve, queries, rounds),
             "structure": median_ms(structure.retrieve, queries, rounds),
             "of it: cached embeddings": median_ms(
-                lambda one: embedded("minilm", (one.hypothesis, *one.sentences)), queries, rounds
+                lambda one: embeddings("minilm", (one.hypothesis, *one.sentences)), queries, rounds
             ),
             "of it: features": median_ms(lambda one: features_of(one[0], one[1]), parts, rounds),
             "of it: scores": median_ms(lambda one: scored_paper(model, "all", one[2], one[1]), parts, rounds),

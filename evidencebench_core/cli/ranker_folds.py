@@ -96,10 +96,10 @@ def embedded_papers(
     store: Store, dataset: str, ids: Iterable[str], encoder: str
 ) -> Iterator[tuple[Instance, NDArray[np.float32], str]]:
     """Instances one by one, with their embeddings and the identity of the model that made them."""
-    from evidencebench_core.retrievers.encoder import embedded
+    from evidencebench_core.retrievers.encoding import embeddings
 
     for instance in store.get_many(dataset, ids):
-        vectors, model = embedded(encoder, (instance.hypothesis, *instance.sentences))
+        vectors, model = embeddings(encoder, (instance.hypothesis, *instance.sentences))
         yield instance, vectors, model.identity
 
 
@@ -250,8 +250,8 @@ def _others(encoder: str) -> dict[str, Retriever]:
     settings: dict[str, dict[str, object]] = {
         "structure": {"encoder": encoder},
         # on the embeddings that the ranker reads, so that no paper is embedded twice
-        "dense": {"model": encoder, "backend": "auto"},
-        "hybrid": {"dense.model": encoder, "dense.backend": "auto"},
+        "dense": {"model": encoder},
+        "hybrid": {"dense.model": encoder},
     }
     return {name: make_retriever(name, settings.get(name)) for name in _OTHERS}
 

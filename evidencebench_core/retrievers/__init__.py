@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever, Setting, query_of
-from evidencebench_core.retrievers.settings import SettingSpec
-from evidencebench_core.retrievers.table import (
-    RETRIEVERS,
-    RetrieverEntry,
+from evidencebench_core.retrievers.make import (
     full_settings,
     make_retriever,
     retriever_entries,
     retriever_entry,
 )
+from evidencebench_core.retrievers.settings import SettingSpec
+from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
 
 __all__ = [
     "RETRIEVERS",

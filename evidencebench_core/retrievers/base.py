@@ -17,18 +17,12 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm.rehearsal import Planned
     from evidencebench_core.retrievers.llm.session import Session
 
-__all__ = ["Query", "Retrieval", "Retriever", "ServedRetriever", "Setting", "query_of"]
-
 Setting = str | int | float | bool | None | tuple["Setting", ...]
-
-
-def _no_details() -> Mapping[str, str]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a retriever may know.
+    """All that a retriever may know.
 
     Attributes
     ----------
@@ -72,7 +66,7 @@ class Retrieval:
     scores: tuple[float, ...]
     selection: tuple[int, ...]
     seconds: float = 0.0
-    details: Mapping[str, str] = field(default_factory=_no_details)
+    details: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def _repr_html_(self) -> str:
         """The picks, their place in the ranking and their score, for notebooks."""

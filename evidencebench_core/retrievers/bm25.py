@@ -1,28 +1,18 @@
-"""BM25 over the sentences of one paper: the scores of rank-bm25's ``BM25Okapi``, quicker.
-
-Only sentences that share a word with the hypothesis are scored, and a paper's words are counted once
-for all questions about it.
-"""
-
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from math import log
 from time import perf_counter
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import ranked
-
-__all__ = ["TOKENISATIONS", "Bm25", "Tokenisation", "tokens_of"]
+from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 Tokenisation = Literal["word", "whitespace", "word-stop"]
-TOKENISATIONS: Final[tuple[Tokenisation, ...]] = ("word", "whitespace", "word-stop")
 
 _WORD: Final = re.compile(r"\w+")
 # "no" and "not" are not among them: they turn a finding round
@@ -55,11 +45,10 @@ def tokens_of(text: str, tokenisation: Tokenisation) -> list[str]:
 
 
 class Bm25:
-    """Okapi BM25, with the sentences of the query's paper as the whole corpus.
+    """Okapi BM25 by rank-bm25, with the sentences of the query's paper as the whole corpus.
 
     Sentences that share no token with the hypothesis score 0; equal scores keep the order of the
-    paper. Negative inverse document frequencies are replaced as rank-bm25 does, by ``epsilon``
-    times the average one.
+    paper. Negative inverse document frequencies are replaced by ``epsilon`` times the average one.
 
     Parameters
     ----------
@@ -93,66 +82,24 @@ class Bm25:
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by BM25 score and select the best."""
         started = perf_counter()
-        return ranked(query, self._scores(query), started)
+        return retrieval_by_score(query, self._scores(query), started)
 
     def _scores(self, query: Query) -> list[float]:
-        words = _words_of(query.sentences, self._tokenisation)
-        scores = [0.0] * len(words.sentences)
-        if not words.mean_length:
-            return scores
-        wanted = tokens_of(query.hypothesis, self._tokenisation)
-        weights = {word: self._weight(words, word) for word in wanted}
-        # A sentence without a word of the hypothesis scores 0, so only the others are looked at. The
-        # order of the arithmetic is rank-bm25's: scores are the same to the last digit.
-        for index, sentence in enumerate(words.sentences):
-            shared = weights.keys() & set(sentence)
-            if not shared:
-                continue
-            norm = self._k1 * (1 - self._b + self._b * len(sentence) / words.mean_length)
-            total = 0.0
-            for word in wanted:
-                if word in shared:
-                    frequency = sentence.count(word)
-                    total += weights[word] * (frequency * (self._k1 + 1) / (frequency + norm))
-            scores[index] = total
-        return scores
-
-    def _weight(self, words: _Words, word: str) -> float:
-        """The inverse document frequency, floored; 0 for a word that the paper lacks."""
-        n_with = words.n_with.get(word, 0)
-        if not n_with:
-            return 0.0
-        weight = _idf(len(words.sentences), n_with)
-        return weight if weight >= 0 else self._epsilon * words.mean_idf
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What of a paper's words does not hang on the question.
-
-    ``n_with`` has the number of sentences of each word; ``mean_length`` is 0 for a paper without words.
-    """
-
-    sentences: tuple[list[str], ...]
-    n_with: Mapping[str, int]
-    mean_length: float
-    mean_idf: float
+        index = _index_of(query.sentences, self._tokenisation, self._k1, self._b, self._epsilon)
+        if index is None:
+            return [0.0] * len(query.sentences)
+        with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
+            scores = index.get_scores(tokens_of(query.hypothesis, self._tokenisation))
+        values: list[float] = np.nan_to_num(scores).tolist()
+        return values
 
 
 @lru_cache(maxsize=16)  # a run asks about the same paper for task after task
-def _words_of(sentences: tuple[str, ...], tokenisation: Tokenisation) -> _Words:
-    tokens = tuple(tokens_of(sentence, tokenisation) for sentence in sentences)
-    n_with: Counter[str] = Counter()
-    for words in tokens:
-        n_with.update(dict.fromkeys(words).keys())  # in the order of the paper
-    if not n_with:
-        return _Words(tokens, n_with, 0.0, 0.0)
-    idfs = {count: _idf(len(tokens), count) for count in set(n_with.values())}
-    total = 0.0
-    for count in n_with.values():  # in this order and not by sum(), which rounds otherwise
-        total += idfs[count]
-    return _Words(tokens, n_with, sum(map(len, tokens)) / len(tokens), total / len(n_with))
+def _index_of(
+    sentences: tuple[str, ...], tokenisation: Tokenisation, k1: float, b: float, epsilon: float
+) -> Any:
+    """The paper's ``BM25Okapi``, or ``None`` for a paper without words, which it cannot index."""
+    from rank_bm25 import BM25Okapi
 
-
-def _idf(n_sentences: int, n_with: int) -> float:
-    return log(n_sentences - n_with + 0.5) - log(n_with + 0.5)
+    corpus = [tokens_of(sentence, tokenisation) for sentence in sentences]
+    return BM25Okapi(corpus, k1=k1, b=b, epsilon=epsilon) if any(corpus) else None

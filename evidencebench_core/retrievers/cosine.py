@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.retrievers.base import Query
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["INSTRUCTIONS", "Instruction", "cosines", "instruction_for"]
 
 Instruction = Literal["none", "er", "result", "auto"]
 
@@ -25,7 +22,7 @@ INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "that together make up the evidence on this hypothesis: ",
     }
 )
-"""What stands before the hypothesis. Our wording, after the paper's appendix E.6."""
+"""The text before the hypothesis. Our wording, after the paper's appendix E.6."""
 
 
 def instruction_for(instruction: Instruction, query: Query) -> str:
@@ -36,18 +33,7 @@ def instruction_for(instruction: Instruction, query: Query) -> str:
 
 
 def cosines(vectors: NDArray[np.float32]) -> list[float]:
-    """Cosine of the first row with each of the others, rounded to six decimals; 0 for a vector of zeros.
-
-    Parameters
-    ----------
-    vectors : array of shape (1 + n, dimensions)
-
-    Returns
-    -------
-    list of n floats, -1 to 1
-    """
-    import numpy as np
-
+    """Cosine of the first row with each of the others, rounded to six decimals; 0 for a vector of zeros."""
     wide = vectors.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1))
     # summed row by row: a matrix product may give equal rows different last digits

@@ -1,5 +1,3 @@
-"""Reciprocal rank fusion: a sentence that several retrievers place high comes first."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -7,14 +5,12 @@ from time import perf_counter
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import ranked
-from evidencebench_core.retrievers.table import full_settings, make_retriever
-
-__all__ = ["Hybrid"]
+from evidencebench_core.retrievers.make import full_settings, make_retriever
+from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 
 class Hybrid:
-    """The members' rankings, merged (Cormack, Clarke and Büttcher, SIGIR 2009).
+    """The members' rankings, merged by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
 
     The score of a sentence is the sum over members of ``1 / (k + rank)``, ranks from 1; a member
     that leaves the sentence out of its ranking adds nothing. Equal scores keep the order of the
@@ -66,4 +62,4 @@ class Hybrid:
             for rank, index in enumerate(retrieval.ranking, start=1):
                 scores[index] += 1.0 / (self._k + rank)
             details.update({f"{name}: {key}": text for key, text in retrieval.details.items()})
-        return ranked(query, scores, started, MappingProxyType(details))
+        return retrieval_by_score(query, scores, started, MappingProxyType(details))

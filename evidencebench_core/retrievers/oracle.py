@@ -1,5 +1,3 @@
-"""The best selection there is, made with the gold in hand: the ceiling, not a competitor."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,13 +6,12 @@ from types import MappingProxyType
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError
+from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-
-__all__ = ["Oracle"]
 
 
 class Oracle:
-    """Selects what covers most with the budget, and never more sentences than that needs.
+    """Selects what covers most with the budget, and never more sentences than that needs: the ceiling.
 
     The only retriever that sees gold. The ranking is the selection, then the other sentences that
     cover an aspect of the focus, then the rest, each part but the first in the order of the paper;
@@ -65,8 +62,6 @@ class Oracle:
 
 
 def _best_selection(covers: Sequence[frozenset[int]], budget: int | None) -> tuple[int, ...]:
-    from evidencebench_core.metrics import best_cover, optimal_cover
-
     cover = optimal_cover(covers)
     return cover if budget is None or len(cover) <= budget else best_cover(covers, budget)
 

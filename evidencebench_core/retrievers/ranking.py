@@ -1,5 +1,3 @@
-"""From one score a sentence to a `Retrieval`: what all rankers have in common."""
-
 from __future__ import annotations
 
 import math
@@ -10,12 +8,10 @@ from types import MappingProxyType
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval
 
-__all__ = ["in_order", "ranked"]
-
 _NO_DETAILS: Mapping[str, str] = MappingProxyType({})
 
 
-def ranked(
+def retrieval_by_score(
     query: Query, scores: Sequence[float], started: float, details: Mapping[str, str] = _NO_DETAILS
 ) -> Retrieval:
     """The pool by falling score; equal scores keep the order of the paper.
@@ -52,7 +48,7 @@ def ranked(
     )
 
 
-def in_order(query: Query, order: Sequence[int], started: float) -> Retrieval:
+def retrieval_in_order(query: Query, order: Sequence[int], started: float) -> Retrieval:
     """A given order of the whole pool; the scores count down from the number of sentences to 1."""
     ranking = tuple(order)
     return Retrieval(

@@ -1,5 +1,3 @@
-"""What a retriever can be told, and how a value becomes the one canonical form of itself."""
-
 from __future__ import annotations
 
 import math
@@ -11,17 +9,9 @@ from typing import Final, NoReturn
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.retrievers.base import Setting
 
-__all__ = ["SettingSpec", "coerced", "names_hint"]
-
 _BOOLS: Final = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 _KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
@@ -55,7 +45,7 @@ class SettingSpec:
     maximum: float | None = None
     derived: bool = False
 
-    def coerced(self, value: object, owner: str, name: str) -> Setting:
+    def canonical(self, value: object, owner: str, name: str) -> Setting:
         """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.
 
         Parameters
@@ -70,18 +60,19 @@ class SettingSpec:
         SettingError
             If the value is not of the kind, not among the choices or out of bounds.
         """
+
+        def refuse(wrong: object, remedy: str) -> NoReturn:
+            raise SettingError(f"retriever {owner}", f"{name} cannot be {shown(wrong)}", remedy)
+
         text = value.strip() if isinstance(value, str) else value
         if self.default is None and (text is None or (isinstance(text, str) and text.lower() == "none")):
             return None
-        plain = self._plain(text)
-        if plain is None:
-            self._refuse(owner, name, value, f"Give {self.allowed()}.")
-        if isinstance(plain, int | float) and not isinstance(plain, bool) and not self._in_bounds(plain):
-            self._refuse(owner, name, value, f"Give {self.allowed()}.")
-        if self.choices is not None:
-            for chosen in plain if isinstance(plain, tuple) else (plain,):
-                if chosen not in self.choices:
-                    self._refuse(owner, name, chosen, names_hint(str(chosen), self.choices, "Choices"))
+        plain = _of_kind(self.kind, text)
+        if plain is None or (isinstance(plain, int | float) and not self._within_bounds(plain)):
+            refuse(value, f"Give {self.allowed()}.")
+        for choice in plain if isinstance(plain, tuple) else (plain,):
+            if self.choices is not None and choice not in self.choices:
+                refuse(choice, names_hint(str(choice), self.choices, "Choices"))
         return plain
 
     def allowed(self) -> str:
@@ -99,28 +90,12 @@ class SettingSpec:
             case low, high:
                 return f"{kind} from {low:g} to {high:g}"
 
-    def _plain(self, value: object) -> Setting:
-        """The value as `kind`, or ``None`` if it is nothing of the kind."""
-        if self.kind is bool:
-            return _bool_of(value)
-        if self.kind is int:
-            return _int_of(value)
-        if self.kind is float:
-            return _float_of(value)
-        if self.kind is tuple:
-            return _names_of(value)
-        return value if isinstance(value, str) and value else None
-
-    def _in_bounds(self, number: float) -> bool:
-        return (self.minimum is None or number >= self.minimum) and (
-            self.maximum is None or number <= self.maximum
-        )
-
-    def _refuse(self, owner: str, name: str, value: object, remedy: str) -> NoReturn:
-        raise SettingError(f"retriever {owner}", f"{name} cannot be {shown(value)}", remedy)
+    def _within_bounds(self, number: float) -> bool:
+        low, high = self.minimum, self.maximum
+        return (low is None or number >= low) and (high is None or number <= high)
 
 
-def coerced(
+def canonical_settings(
     owner: str, specs: Mapping[str, SettingSpec], settings: Mapping[str, object]
 ) -> dict[str, Setting]:
     """All settings of a retriever in the order of its specs, defaults filled in.
@@ -135,7 +110,7 @@ def coerced(
             remedy = names_hint(name, specs, "Settings") if specs else "It takes no settings."
             raise SettingError(f"retriever {owner}", f"there is no setting {shown(name)}", remedy)
     return {
-        name: spec.coerced(settings[name], owner, name) if name in settings else spec.default
+        name: spec.canonical(settings[name], owner, name) if name in settings else spec.default
         for name, spec in specs.items()
     }
 
@@ -148,39 +123,33 @@ def names_hint(wrong: str, known: Iterable[str], what: str) -> str:
     return f"{question}{what} are: {', '.join(names)}."
 
 
-def _bool_of(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    text = value.lower() if isinstance(value, str) else None
-    return None if text is None else _BOOLS.get(text)
+def _of_kind(kind: type, value: object) -> Setting:
+    """The value as one of the kind; ``None`` if it is nothing of the kind."""
+    if kind is tuple:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+            return None
+        return tuple(part.strip() for part in parts if part.strip()) or None
+    if kind is str:
+        return value if isinstance(value, str) and value else None
+    if kind is bool:
+        return (
+            _BOOLS.get(value.lower())
+            if isinstance(value, str)
+            else value
+            if isinstance(value, bool)
+            else None
+        )
+    return _number(kind, value)
 
 
-def _int_of(value: object) -> int | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
-    if not isinstance(value, int | str):
-        return None
-    try:
-        return int(value)
-    except ValueError:  # not digits, or thousands of them
-        return None
-
-
-def _float_of(value: object) -> float | None:
+def _number(kind: type, value: object) -> int | float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
+    if kind is int and isinstance(value, float) and value % 1:
+        return None
     try:
-        number = float(value)
-    except (ValueError, OverflowError):
+        number: int | float = kind(value)
+    except (ValueError, OverflowError):  # no digits, too many, or beyond all floats
         return None
-    return number + 0.0 if math.isfinite(number) else None  # -0.0 becomes 0.0
-
-
-def _names_of(value: object) -> tuple[str, ...] | None:
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-        return None
-    names = tuple(part.strip() for part in parts if part.strip())
-    return names or None
+    return number + kind(0) if kind is int or math.isfinite(number) else None  # -0.0 becomes 0.0

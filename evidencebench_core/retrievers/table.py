@@ -7,34 +7,22 @@ a `RetrieverEntry`.
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final
 
-from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
-from evidencebench_core.retrievers.base import Retriever, Setting
-from evidencebench_core.retrievers.served_settings import EMBEDDINGS_SETTINGS, LLM_SETTINGS
-from evidencebench_core.retrievers.settings import SettingSpec, coerced, names_hint
-
-__all__ = [
-    "RETRIEVERS",
-    "RetrieverEntry",
-    "full_settings",
-    "make_retriever",
-    "retriever_entries",
-    "retriever_entry",
-]
+from evidencebench_core.retrievers.settings import SettingSpec
 
 _HOME: Final = "evidencebench_core.retrievers"
 _ALL: Final = "On the unconstrained task it selects every sentence."
-
-
-def _no_settings() -> Mapping[str, SettingSpec]:
-    return MappingProxyType({})
+_SERVER_MODEL: Final = SettingSpec(None, str, "The model, as the server calls it. It has to be named.")
+_INSTRUCTION: Final = SettingSpec(
+    "none",
+    str,
+    "Text put before the hypothesis: none, er, result, or auto (result on the Result tasks, er on the others).",
+    choices=("none", "er", "result", "auto"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +54,7 @@ class RetrieverEntry:
 
     name: str
     summary: str
-    settings: Mapping[str, SettingSpec] = field(default_factory=_no_settings)
+    settings: Mapping[str, SettingSpec] = field(default_factory=lambda: MappingProxyType({}))
     sees_gold: bool = False
     target: str = ""
     nests: bool = False
@@ -74,287 +62,171 @@ class RetrieverEntry:
     problem: str | None = None
 
 
-RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType(
+_LLM_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
     {
-        "random": RetrieverEntry(
-            name="random",
-            summary=f"Sentences in random order, the same whenever it is asked again. {_ALL}",
-            settings=MappingProxyType(
-                {"seed": SettingSpec(0, int, "Another seed, another order.", minimum=0)}
-            ),
-            target=f"{_HOME}.random:RandomOrder",
+        "model": _SERVER_MODEL,
+        "strategy": SettingSpec(
+            "auto",
+            str,
+            "cot: the whole paper at once, reasons first; icl: with examples; section: section by section, then "
+            "the best of what was found; result-section: the same for results, with one example; unconstrained: "
+            "any number; guided (ours, not the paper's): name points, search for each, choose for coverage; "
+            "auto: cot for ER, result-section for Result-ER, unconstrained without a budget.",
+            choices=("auto", "cot", "icl", "section", "result-section", "unconstrained", "guided"),
         ),
-        "oracle": RetrieverEntry(
-            name="oracle",
-            summary="The best selection there is, made with the gold in hand: the ceiling.",
-            sees_gold=True,
-            target=f"{_HOME}.oracle:Oracle",
+        "prompt": SettingSpec(None, str, "A prompt of your own in the place of the strategy's (first) one."),
+        "final_prompt": SettingSpec(None, str, "A prompt of your own for the last step of several."),
+        "examples": SettingSpec(
+            None,
+            str,
+            "The dataset in the store that examples come from, best the train set; icl cannot do without. "
+            "Never the instance's own hypothesis or paper.",
         ),
-        "lead": RetrieverEntry(
-            name="lead",
-            summary=f"Sentences in the order of the paper. {_ALL}",
-            target=f"{_HOME}.position:Lead",
+        "n_examples": SettingSpec(8, int, "How many examples icl shows.", minimum=1, maximum=64),
+        "examples_seed": SettingSpec(0, int, "Another seed, other examples.", minimum=0),
+        "n_aspects": SettingSpec(
+            8,
+            int,
+            "The most points that guided looks for, each with a call of its own.",
+            minimum=1,
+            maximum=20,
         ),
-        "abstract-tail": RetrieverEntry(
-            name="abstract-tail",
-            summary=f"The abstract from its last sentence to its first, then the paper in order. {_ALL}",
-            target=f"{_HOME}.position:AbstractTail",
+        "temperature": SettingSpec(0.0, float, "Sent where the server takes it.", minimum=0, maximum=2),
+        "seed": SettingSpec(0, int, "Sent where the server takes it.", minimum=0),
+        "max_tokens": SettingSpec(
+            None, int, "Most tokens of an answer, reasons included; none: the server's limit.", minimum=1
         ),
-        "bm25": RetrieverEntry(
-            name="bm25",
-            summary=f"Words shared with the hypothesis, the rarer the better (BM25). {_ALL}",
-            settings=MappingProxyType(
-                {
-                    "k1": SettingSpec(
-                        1.5, float, "How slowly repeated words saturate.", minimum=0, maximum=100
-                    ),
-                    "b": SettingSpec(
-                        0.75, float, "How much long sentences are discounted.", minimum=0, maximum=1
-                    ),
-                    "epsilon": SettingSpec(
-                        0.25,
-                        float,
-                        "Weight of words that most sentences have, relative to the average word.",
-                        minimum=0,
-                        maximum=100,
-                    ),
-                    "tokenisation": SettingSpec(
-                        "word",
-                        str,
-                        "word: runs of letters and digits; whitespace: split at spaces only; "
-                        "word-stop: as word, without English function words.",
-                        choices=("word", "whitespace", "word-stop"),
-                    ),
-                }
-            ),
-            target=f"{_HOME}.bm25:Bm25",
+        "reasoning_effort": SettingSpec(
+            None, str, "For thinking models whose server takes it: low, medium, high."
         ),
-        "dense": RetrieverEntry(
-            name="dense",
-            summary=f"Cosine similarity of sentence embeddings, computed here. {_ALL}",
-            settings=MappingProxyType(
-                {
-                    "model": SettingSpec(
-                        "minilm",
-                        str,
-                        "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, "
-                        "or a Hugging Face name, optionally with @revision.",
-                    ),
-                    "instruction": SettingSpec(
-                        "none",
-                        str,
-                        "Text put before the hypothesis: none, er, result, or auto "
-                        "(result on the Result tasks, er on the others).",
-                        choices=("none", "er", "result", "auto"),
-                    ),
-                    "backend": SettingSpec(
-                        "float32",
-                        str,
-                        "What runs the model: float32 (exact, by onnx or torch), auto (the quickest that is near "
-                        "enough on this machine, 8 bits if it may), or by name: torch, onnx, onnx-int8.",
-                        choices=("float32", "auto", "torch", "onnx", "onnx-int8"),
-                    ),
-                }
-            ),
-            target=f"{_HOME}.dense:Dense",
+        "prompts": SettingSpec(
+            None, tuple, "Names and versions of the prompts; filled in by itself.", derived=True
         ),
-        "hybrid": RetrieverEntry(
-            name="hybrid",
-            summary=f"Two or more retrievers merged by reciprocal rank fusion. {_ALL}",
-            settings=MappingProxyType(
-                {
-                    "of": SettingSpec(
-                        ("bm25", "dense"),
-                        tuple,
-                        "The retrievers to merge, separated by commas; their own settings as bm25.k1=1.2.",
-                    ),
-                    "k": SettingSpec(
-                        60.0,
-                        float,
-                        "Added to every rank: the larger, the less the first places weigh.",
-                        minimum=1,
-                        maximum=1e6,
-                    ),
-                }
-            ),
-            target=f"{_HOME}.hybrid:Hybrid",
-            nests=True,
-        ),
-        "structure": RetrieverEntry(
-            name="structure",
-            summary="Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
-            f"hypothesis; picks that repeat each other count less. {_ALL}",
-            settings=MappingProxyType(
-                {
-                    "encoder": SettingSpec(
-                        "minilm", str, "The embedding model: minilm, a folder, or a Hugging Face name."
-                    )
-                }
-            ),
-            target=f"{_HOME}.ranker.structure:Structure",
-        ),
-        "evidence-ranker": RetrieverEntry(
-            name="evidence-ranker",
-            summary="Learnt from gold evidence: trees and linear models over structure, words and meaning, and picks "
-            f"that cover much between them. Needs a model: evidencebench train-ranker. {_ALL}",
-            settings=MappingProxyType(
-                {
-                    "model": SettingSpec(
-                        "default",
-                        str,
-                        "The model file: default, the one train-ranker wrote last, or a path.",
-                    ),
-                    "weights": SettingSpec(None, str, "The digest of the model file.", derived=True),
-                }
-            ),
-            target=f"{_HOME}.ranker.retriever:EvidenceRanker",
-        ),
-        "llm": RetrieverEntry(
-            name="llm",
-            summary="A language model on an OpenAI-compatible server, asked by one of the paper's strategies or "
-            "by guided, our own. Ranks only what it selects.",
-            settings=LLM_SETTINGS,
-            target=f"{_HOME}.llm.retriever:LanguageModel",
-            asks_server=True,
-        ),
-        "embeddings": RetrieverEntry(
-            name="embeddings",
-            summary=f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
-            settings=EMBEDDINGS_SETTINGS,
-            target=f"{_HOME}.llm.embeddings:Embeddings",
-            asks_server=True,
+        "examples_sha256": SettingSpec(
+            None, str, "Content of the dataset of examples; filled in by itself.", derived=True
         ),
     }
 )
 
-
-def retriever_entries() -> Mapping[str, RetrieverEntry]:
-    """All retrievers by name: ours first, then those of other packages.
-
-    An entry point that does not load is listed too, with its ``problem``.
-    """
-    from evidencebench_core.retrievers.third_party import third_party_entries
-
-    return MappingProxyType({**third_party_entries(tuple(sys.path)), **RETRIEVERS})
-
-
-def retriever_entry(name: str) -> RetrieverEntry:
-    """The entry of that name.
-
-    Raises
-    ------
-    SettingError
-        If there is none; the message has the nearest name.
-    RetrieverError
-        If another package announces it but it cannot be loaded.
-    """
-    entry = RETRIEVERS.get(name) or retriever_entries().get(name)
-    if entry is None:
-        raise SettingError(
-            "retriever", f"there is none called {shown(name)}", names_hint(name, retriever_entries(), "Names")
-        )
-    if entry.problem is not None:
-        raise RetrieverError(f"retriever {name}", entry.problem, "Mend or remove the package it comes from.")
-    return entry
-
-
-def full_settings(name: str, settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
-    """Every setting of a retriever in canonical form, defaults filled in; fit for JSON.
-
-    Two ways of saying the same (``{"k1": "1.50"}`` and ``{}``) give equal results.
-
-    Raises
-    ------
-    SettingError
-        For an unknown retriever, an unknown setting, or a value it cannot take.
-    RetrieverError
-        For a retriever of another package that cannot be loaded.
-    """
-    entry = retriever_entry(name)
-    given = dict(settings or {})
-    if not entry.nests:
-        return coerced(name, entry.settings, given)
-    nested: dict[str, dict[str, object]] = {}
-    for key in [key for key in given if "." in key]:
-        member, _, setting = key.partition(".")
-        nested.setdefault(member, {})[setting] = given.pop(key)
-    full = coerced(name, entry.settings, given)
-    full["of"] = members = _members(name, cast("tuple[str, ...]", full["of"]))
-    for member in nested:
-        if member not in members:
-            raise SettingError(
-                f"retriever {name}",
-                f"there is a setting for {shown(member)}, which is not one of its members",
-                f"Members (setting of) are: {', '.join(members)}.",
+_ENTRIES: Final = (
+    RetrieverEntry(
+        "random",
+        f"Sentences in random order, the same whenever it is asked again. {_ALL}",
+        {"seed": SettingSpec(0, int, "Another seed, another order.", minimum=0)},
+        target=f"{_HOME}.baselines:RandomOrder",
+    ),
+    RetrieverEntry(
+        "oracle",
+        "The best selection there is, made with the gold in hand: the ceiling.",
+        sees_gold=True,
+        target=f"{_HOME}.oracle:Oracle",
+    ),
+    RetrieverEntry("lead", f"Sentences in the order of the paper. {_ALL}", target=f"{_HOME}.baselines:Lead"),
+    RetrieverEntry(
+        "abstract-tail",
+        f"The abstract from its last sentence to its first, then the paper in order. {_ALL}",
+        target=f"{_HOME}.baselines:AbstractTail",
+    ),
+    RetrieverEntry(
+        "bm25",
+        f"Words shared with the hypothesis, the rarer the better (BM25). {_ALL}",
+        {
+            "k1": SettingSpec(1.5, float, "How slowly repeated words saturate.", minimum=0, maximum=100),
+            "b": SettingSpec(0.75, float, "How much long sentences are discounted.", minimum=0, maximum=1),
+            "epsilon": SettingSpec(
+                0.25,
+                float,
+                "Weight of words that most sentences have, relative to the average word.",
+                minimum=0,
+                maximum=100,
+            ),
+            "tokenisation": SettingSpec(
+                "word",
+                str,
+                "word: runs of letters and digits; whitespace: split at spaces only; "
+                "word-stop: as word, without English function words.",
+                choices=("word", "whitespace", "word-stop"),
+            ),
+        },
+        target=f"{_HOME}.bm25:Bm25",
+    ),
+    RetrieverEntry(
+        "dense",
+        f"Cosine similarity of sentence embeddings, computed here. {_ALL}",
+        {
+            "model": SettingSpec(
+                "minilm",
+                str,
+                "minilm (all-MiniLM-L6-v2, works offline), a sentence-transformers folder, "
+                "or a Hugging Face name, optionally with @revision.",
+            ),
+            "instruction": _INSTRUCTION,
+            "backend": SettingSpec(
+                "float32",
+                str,
+                "float32: exact; onnx-int8: minilm in 8 bits, quicker, with cosines that differ in the third decimal.",
+                choices=("float32", "onnx-int8"),
+            ),
+        },
+        target=f"{_HOME}.dense:Dense",
+    ),
+    RetrieverEntry(
+        "hybrid",
+        f"Two or more retrievers merged by reciprocal rank fusion. {_ALL}",
+        {
+            "of": SettingSpec(
+                ("bm25", "dense"),
+                tuple,
+                "The retrievers to merge, separated by commas; their own settings as bm25.k1=1.2.",
+            ),
+            "k": SettingSpec(
+                60.0,
+                float,
+                "Added to every rank: the larger, the less the first places weigh.",
+                minimum=1,
+                maximum=1e6,
+            ),
+        },
+        target=f"{_HOME}.hybrid:Hybrid",
+        nests=True,
+    ),
+    RetrieverEntry(
+        "structure",
+        "Fixed, readable weights on where a sentence stands, what it looks like and how near it is to the "
+        f"hypothesis; picks that repeat each other count less. {_ALL}",
+        {
+            "encoder": SettingSpec(
+                "minilm", str, "The embedding model: minilm, a folder, or a Hugging Face name."
             )
-    for member in members:
-        inner = full_settings(member, nested.get(member))
-        full.update({f"{member}.{key}": value for key, value in inner.items()})
-    return full
-
-
-def make_retriever(
-    name: str, settings: Mapping[str, object] | None = None, evidence: EvidenceSet | None = None
-) -> Retriever:
-    """A retriever, ready to be asked.
-
-    Parameters
-    ----------
-    name : str
-        One of `retriever_entries`.
-    settings : mapping, optional
-        Values or their text (``{"k1": "1.2"}``); what is left out has its default.
-    evidence : EvidenceSet, optional
-        Gold of the one instance to be asked about. It reaches the oracle and no other retriever.
-
-    Raises
-    ------
-    SettingError
-        For an unknown name or setting, a value it cannot take, or an oracle without gold.
-    RetrieverError
-        If a retriever of another package cannot be loaded or made.
-    """
-    entry = retriever_entry(name)
-    arguments: dict[str, object] = dict(full_settings(name, settings))
-    if entry.sees_gold:
-        if evidence is None:
-            raise SettingError(
-                f"retriever {name}",
-                "was given no gold",
-                "Pass the instance's evidence; it cannot do without.",
-            )
-        arguments["evidence"] = evidence
-    if name in RETRIEVERS:
-        return cast("Retriever", _target(entry)(**arguments))
-    from evidencebench_core.retrievers.third_party import Guarded
-
-    try:
-        return Guarded(entry.name, cast("Retriever", _target(entry)(**arguments)))
-    except EvidenceBenchError:
-        raise
-    except Exception as error:
-        raise RetrieverError(
-            f"retriever {name}",
-            f"could not be made ({type(error).__name__}: {error})",
-            "Mend or remove the package it comes from.",
-        ) from error
-
-
-def _target(entry: RetrieverEntry) -> type:
-    module, _, attribute = entry.target.partition(":")
-    return cast("type", getattr(importlib.import_module(module), attribute))
-
-
-def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The members of a fusion, sorted: their order changes nothing, so it must not change a run's id."""
-    for member in given:
-        entry = retriever_entry(member)
-        if entry.nests or entry.sees_gold or entry.asks_server:
-            raise SettingError(
-                f"retriever {name}", f"{member} cannot be one of its members", "Merge retrievers that read."
-            )
-    if len(given) < 2 or len(set(given)) != len(given):
-        raise SettingError(
-            f"retriever {name}", f"of is {','.join(given)}", "Name two or more different retrievers."
-        )
-    return tuple(sorted(given))
+        },
+        target=f"{_HOME}.ranker.structure:Structure",
+    ),
+    RetrieverEntry(
+        "evidence-ranker",
+        "Learnt from gold evidence: trees and linear models over structure, words and meaning, and picks "
+        f"that cover much between them. Needs a model: evidencebench train-ranker. {_ALL}",
+        {
+            "model": SettingSpec(
+                "default", str, "The model file: default, the one train-ranker wrote last, or a path."
+            ),
+            "weights": SettingSpec(None, str, "The digest of the model file.", derived=True),
+        },
+        target=f"{_HOME}.ranker.retriever:EvidenceRanker",
+    ),
+    RetrieverEntry(
+        "llm",
+        "A language model on an OpenAI-compatible server, asked by one of the paper's strategies or "
+        "by guided, our own. Ranks only what it selects.",
+        _LLM_SETTINGS,
+        target=f"{_HOME}.llm.retriever:LanguageModel",
+        asks_server=True,
+    ),
+    RetrieverEntry(
+        "embeddings",
+        f"Cosine similarity of sentence embeddings, computed by an OpenAI-compatible server. {_ALL}",
+        {"model": _SERVER_MODEL, "instruction": _INSTRUCTION},
+        target=f"{_HOME}.llm.embeddings:Embeddings",
+        asks_server=True,
+    ),
+)
+RETRIEVERS: Final[Mapping[str, RetrieverEntry]] = MappingProxyType({entry.name: entry for entry in _ENTRIES})

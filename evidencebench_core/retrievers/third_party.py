@@ -17,8 +17,6 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, Setting
 from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
 
-__all__ = ["GROUP", "Guarded", "third_party_entries"]
-
 GROUP: Final = "evidencebench.retrievers"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 

@@ -13,7 +13,7 @@ import pytest
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval
-from evidencebench_core.retrievers.position import Lead
+from evidencebench_core.retrievers.baselines import Lead
 
 ORACLE = ("run", "--dataset", "tiny", "--retriever", "oracle")
 LEAD = ("run", "--dataset", "tiny", "--retriever", "lead")
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_the_process_with_130(tiny: Path) -> None:
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from evidencebench_core.cli import main
-from evidencebench_core.retrievers.position import Lead
+from evidencebench_core.retrievers.baselines import Lead
 answer = Lead.retrieve
 def retrieve(self, query):
     if query.hypothesis.endswith("cohort 3."):

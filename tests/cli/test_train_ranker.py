@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import encoder
-from evidencebench_core.retrievers.model_folder import Model
+from evidencebench_core.retrievers.encoding import Model, encoder
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
 from evidencebench_core.runs import RunStore, execute, leaderboard, trained_on_ids, trained_on_overlap
@@ -31,8 +30,7 @@ def _places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
         return np.array([[byte - 127.5 for byte in digest] for digest in digests], dtype=np.float32)
 
-    monkeypatch.setattr(encoder, "_encoded", fake)
-    monkeypatch.setattr(encoder, "resolved", lambda *_: "torch")
+    monkeypatch.setattr(encoder, "_encode", fake)
     monkeypatch.setattr(training, "Training", partial(training.Training, n_trees=10))
 
 

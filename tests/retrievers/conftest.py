@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Instance, SentenceType
 from evidencebench_core.data.parse import parse_instance
-from evidencebench_core.retrievers import Query, encoder
-from evidencebench_core.retrievers.model_folder import Model
+from evidencebench_core.retrievers import Query
+from evidencebench_core.retrievers.encoding import Model, encoder
 
 MakeQuery = Callable[..., Query]
 
@@ -51,8 +51,7 @@ def encoded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         return np.array([[byte - 127.5 for byte in digest] for digest in digests], dtype=np.float32)
 
-    monkeypatch.setattr(encoder, "_encoded", fake)
-    monkeypatch.setattr(encoder, "resolved", lambda *_: "torch")
+    monkeypatch.setattr(encoder, "_encode", fake)
     return seen
 
 

@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import Query, encoder, make_retriever
-from evidencebench_core.retrievers.dense import INSTRUCTIONS
-from evidencebench_core.retrievers.encoding import reference
-from evidencebench_core.retrievers.model_folder import Model
+from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers.cosine import INSTRUCTIONS
+from evidencebench_core.retrievers.encoding import Model, encoder
 
 
 def test_scores_are_cosines(make_query: Callable[..., Query], monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
     monkeypatch.setattr(
-        encoder, "_encoded", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
+        encoder, "_encode", lambda _, texts: np.array([table[text] for text in texts], dtype=np.float32)
     )
-    monkeypatch.setattr(encoder, "resolved", lambda *_: "torch")
     retrieval = make_retriever("dense").retrieve(make_query("abcd", hypothesis="h", budget=2))
     assert retrieval.ranking == (1, 0, 3, 2)
     assert retrieval.scores == (1.0, 0.96, 0.0, -1.0)
@@ -86,14 +84,14 @@ def test_threads_that_ask_for_the_same_paper_encode_it_once(
     assert sorted(encoded_texts) == sorted({query.hypothesis, *query.sentences})
 
 
-def test_a_cached_look_imports_no_torch(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+def test_a_cached_look_loads_no_model(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
     expected = make_retriever("dense").retrieve(make_query(["s1", "s2", "s3"], hypothesis="h"))
     code = """
 import sys
 from evidencebench_core.retrievers import Query, make_retriever
 query = Query("h", ("s1", "s2", "s3"), ("abstract",) * 3, ("",) * 3)
-print(make_retriever("dense", {"backend": "torch"}).retrieve(query).ranking)
-print(sorted({"torch", "transformers", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
+print(make_retriever("dense").retrieve(query).ranking)
+print(sorted({"torch", "onnxruntime", "tokenizers", "sentence_transformers", "huggingface_hub"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{expected.ranking}\n[]\n"
@@ -105,26 +103,33 @@ def test_a_model_folder_that_is_none_is_an_error(make_query: Callable[..., Query
         make_retriever("dense", {"model": str(tmp_path)}).retrieve(make_query("ab"))
 
 
-@pytest.mark.parametrize("bad", [np.full((2, 3), np.nan), np.ones((1, 3)), np.ones(2)])
-def test_a_model_that_gives_no_vectors_is_an_error(monkeypatch: pytest.MonkeyPatch, bad: np.ndarray) -> None:
-    class Transformer:
-        def encode(self, texts: list[str], **_: object) -> np.ndarray:
-            return bad
+class Transformer:
+    def __init__(self, answer: np.ndarray | Exception) -> None:
+        self.answer = answer
 
-    monkeypatch.setattr(reference, "_transformer", lambda _: Transformer())
-    with pytest.raises(RetrieverError, match="gave no usable embeddings"):
-        reference.reference_encoded(Model("m", "m", None), ["a", "b"])
+    def encode(self, texts: list[str], **_: object) -> np.ndarray:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
 
 
-def test_a_model_that_fails_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Transformer:
-        def encode(self, texts: list[str], **_: object) -> np.ndarray:
-            raise RuntimeError("CUDA out of memory\nlots\nof lines")
-
-    monkeypatch.setattr(reference, "_transformer", lambda _: Transformer())
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.full((2, 3), np.nan), "gave no usable embeddings"),
+        (np.ones((1, 3)), "gave no usable embeddings"),
+        (np.ones(2), "gave no usable embeddings"),
+        (
+            RuntimeError("CUDA out of memory\nlots\nof lines"),
+            "model 'm' could not encode the text (RuntimeError: CUDA out of memory lots of lines)",
+        ),
+    ],
+)
+def test_a_model_that_gives_no_vectors_is_an_error_of_one_line(
+    monkeypatch: pytest.MonkeyPatch, answer: np.ndarray | Exception, message: str
+) -> None:
+    monkeypatch.setattr(encoder, "transformer", lambda _: Transformer(answer))
     with pytest.raises(RetrieverError) as caught:
-        reference.reference_encoded(Model("m", "m", None), ["a"])
-    assert "model 'm' could not encode the text (RuntimeError: CUDA out of memory lots of lines)" in str(
-        caught.value
-    )
+        encoder._encode(Model("m", "m", None), ["a", "b"])
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

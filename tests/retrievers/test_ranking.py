@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query
-from evidencebench_core.retrievers.ranking import in_order, ranked
+from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
 
 
 def _query(n_sentences: int, budget: int | None) -> Query:
@@ -17,7 +17,7 @@ def _query(n_sentences: int, budget: int | None) -> Query:
 
 
 def test_equal_scores_keep_the_order_of_the_paper() -> None:
-    retrieval = ranked(_query(5, 3), [0.5, 2.0, 0.5, 2.0, -1.0], perf_counter())
+    retrieval = retrieval_by_score(_query(5, 3), [0.5, 2.0, 0.5, 2.0, -1.0], perf_counter())
     assert retrieval.ranking == (1, 3, 0, 2, 4)
     assert retrieval.scores == (2.0, 2.0, 0.5, 0.5, -1.0)
     assert retrieval.selection == (1, 3, 0)
@@ -25,7 +25,7 @@ def test_equal_scores_keep_the_order_of_the_paper() -> None:
 
 @given(st.lists(st.floats(allow_nan=False), max_size=30), st.one_of(st.none(), st.integers(0, 40)))
 def test_every_sentence_is_ranked_once_by_falling_score(scores: list[float], budget: int | None) -> None:
-    retrieval = ranked(_query(len(scores), budget), scores, perf_counter())
+    retrieval = retrieval_by_score(_query(len(scores), budget), scores, perf_counter())
     assert sorted(retrieval.ranking) == list(range(len(scores)))
     assert list(retrieval.scores) == sorted(scores, reverse=True)
     expected = len(scores) if budget is None else min(budget, len(scores))
@@ -33,15 +33,15 @@ def test_every_sentence_is_ranked_once_by_falling_score(scores: list[float], bud
 
 
 def test_a_given_order_has_scores_that_count_down() -> None:
-    retrieval = in_order(_query(3, 1), [2, 0, 1], perf_counter())
+    retrieval = retrieval_in_order(_query(3, 1), [2, 0, 1], perf_counter())
     assert (retrieval.ranking, retrieval.scores, retrieval.selection) == ((2, 0, 1), (3.0, 2.0, 1.0), (2,))
 
 
 def test_a_score_that_is_not_a_number_is_an_error() -> None:
     with pytest.raises(RetrieverError, match="sentence 1: has no score"):
-        ranked(_query(2, 1), [0.0, float("nan")], perf_counter())
+        retrieval_by_score(_query(2, 1), [0.0, float("nan")], perf_counter())
 
 
 def test_a_negative_budget_is_an_error() -> None:
     with pytest.raises(RetrieverError, match="budget: is -1"):
-        in_order(_query(3, -1), [0, 1, 2], perf_counter())
+        retrieval_in_order(_query(3, -1), [0, 1, 2], perf_counter())

@@ -26,7 +26,7 @@ from evidencebench_core.retrievers import SettingSpec
     ],
 )
 def test_values_become_canonical(kind: type, value: object, canonical: object) -> None:
-    result = SettingSpec(None, kind, "").coerced(value, "r", "s")
+    result = SettingSpec(None, kind, "").canonical(value, "r", "s")
     assert result == canonical
     assert type(result) is type(canonical)
 
@@ -57,16 +57,16 @@ def test_values_become_canonical(kind: type, value: object, canonical: object) -
 def test_values_of_another_kind_are_refused(kind: type, value: object) -> None:
     default = {int: 1, float: 1.0, bool: True, str: "x", tuple: ("x",)}[kind]
     with pytest.raises(SettingError, match=r"^retriever r: s cannot be .*\. Give .*\.$"):
-        SettingSpec(default, kind, "").coerced(value, "r", "s")
+        SettingSpec(default, kind, "").canonical(value, "r", "s")
 
 
 def test_bounds_are_allowed_themselves_and_nothing_beyond() -> None:
     spec = SettingSpec(0.5, float, "", minimum=0, maximum=1)
-    assert [spec.coerced(value, "r", "s") for value in (0, 1, "-0.0")] == [0.0, 1.0, 0.0]
-    assert str(spec.coerced(-0.0, "r", "s")) == "0.0"
+    assert [spec.canonical(value, "r", "s") for value in (0, 1, "-0.0")] == [0.0, 1.0, 0.0]
+    assert str(spec.canonical(-0.0, "r", "s")) == "0.0"
     for value in (-1e-9, 1.000001):
         with pytest.raises(SettingError, match="Give a number from 0 to 1"):
-            spec.coerced(value, "r", "s")
+            spec.canonical(value, "r", "s")
 
 
 def test_one_bound_is_named_alone() -> None:
@@ -77,17 +77,17 @@ def test_one_bound_is_named_alone() -> None:
 def test_choices_come_with_the_nearest() -> None:
     spec = SettingSpec("word", str, "", choices=("word", "whitespace"))
     with pytest.raises(SettingError, match=r"'wrd'\. Did you mean word\? Choices are: word, whitespace"):
-        spec.coerced("wrd", "r", "s")
+        spec.canonical("wrd", "r", "s")
 
 
 def test_none_is_a_value_only_where_it_is_the_default() -> None:
-    assert SettingSpec(None, int, "").coerced("None", "r", "s") is None
-    assert SettingSpec("x", str, "").coerced("none", "r", "s") == "none"
+    assert SettingSpec(None, int, "").canonical("None", "r", "s") is None
+    assert SettingSpec("x", str, "").canonical("none", "r", "s") == "none"
     with pytest.raises(SettingError):
-        SettingSpec("x", str, "").coerced(None, "r", "s")
+        SettingSpec("x", str, "").canonical(None, "r", "s")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_survives_its_text(number: float) -> None:
     spec = SettingSpec(0.0, float, "")
-    assert spec.coerced(repr(number), "r", "s") == spec.coerced(number, "r", "s")
+    assert spec.canonical(repr(number), "r", "s") == spec.canonical(number, "r", "s")

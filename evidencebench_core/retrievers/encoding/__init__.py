@@ -1,13 +1,26 @@
-"""How sentences become embeddings: by ONNX Runtime where that is exact enough, else by sentence-transformers."""
+"""Sentences become embeddings: the packaged MiniLM by ONNX Runtime, any other model by sentence-transformers."""
 
-from evidencebench_core.retrievers.encoding.backend import (
-    BACKENDS,
-    ENOUGH,
-    Agreement,
+from evidencebench_core.retrievers.encoding.cache import EmbeddingCache, cache_folder
+from evidencebench_core.retrievers.encoding.encoder import embeddings
+from evidencebench_core.retrievers.encoding.models import (
+    MINILM_SHA256,
     Backend,
-    BackendName,
-    agreement,
-    resolved,
+    Model,
+    check_model_name,
+    minilm_folder,
+    model_named,
 )
+from evidencebench_core.retrievers.encoding.transformer import new_transformer
 
-__all__ = ["BACKENDS", "ENOUGH", "Agreement", "Backend", "BackendName", "agreement", "resolved"]
+__all__ = [
+    "MINILM_SHA256",
+    "Backend",
+    "EmbeddingCache",
+    "Model",
+    "cache_folder",
+    "check_model_name",
+    "embeddings",
+    "minilm_folder",
+    "model_named",
+    "new_transformer",
+]

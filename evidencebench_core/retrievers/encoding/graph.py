@@ -1,32 +1,30 @@
-"""BERT as an ONNX graph, written straight from its weights: no torch, no export, half a second.
+"""MiniLM's BERT as an ONNX graph, written straight from its weights: no torch, no export, half a second.
 
 The operators are the standard ones and those that ONNX Runtime adds for transformers, in the form in
 which they are to run, so a session needs no optimiser. The graph starts behind the word embeddings
-(a look-up that numpy does from the file, without reading it whole) and ends before pooling.
+(a look-up that numpy does) and ends before pooling.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from evidencebench_core.retrievers.encoding.recipe import Recipe
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+Weights = Callable[[str], NDArray[np.float32]]
 
-    Weights = Callable[[str], NDArray[np.float32]]
-
-__all__ = ["bert_graph"]
-
+_LAYERS: Final = 6
+_HEADS: Final = 12
+_EPSILON: Final = 1e-12  # of layer normalisation
 _OPSET: Final = 18
 _IR: Final = 8  # as old as the opset: newer runtimes read it too
 _RUNTIME: Final = "com.microsoft"
 _STEPS: Final = 127  # int8 values on either side of zero; uint8 activations have their zero at 128
 
 
-def bert_graph(recipe: Recipe, weights: Weights, *, int8: bool) -> bytes:
+def bert_graph(weights: Weights, *, int8: bool) -> bytes:
     """The encoder layers of a BERT, serialised.
 
     The input ``tokens`` is float32 of shape (batch, length, hidden): word plus position embeddings of
@@ -34,27 +32,21 @@ def bert_graph(recipe: Recipe, weights: Weights, *, int8: bool) -> bytes:
 
     Parameters
     ----------
-    recipe : Recipe
     weights : callable
         The array of a name, linear layers as torch keeps them: (out, in).
     int8 : bool
         Matrix products of 8-bit integers, after LLM.int8() (Dettmers et al. 2022) without its outlier
         path: weights with a scale for each output, activations with a scale for each token, so that the
-        embedding of a text does not hang on the texts that share its batch.
-
-    Raises
-    ------
-    KeyError
-        If a weight is missing.
+        embedding of a text does not depend on the texts that share its batch.
     """
-    return _Graph(recipe, weights, int8).serialised()
+    return _Graph(weights, int8).serialised()
 
 
 class _Graph:
     """Collects nodes and constants; names of values are numbered."""
 
-    def __init__(self, recipe: Recipe, weights: Weights, int8: bool) -> None:
-        self.recipe, self.weights, self.int8 = recipe, weights, int8
+    def __init__(self, weights: Weights, int8: bool) -> None:
+        self.weights, self.int8 = weights, int8
         self.nodes: list[Any] = []
         self.constants: dict[str, Any] = {}
 
@@ -62,7 +54,7 @@ class _Graph:
         from onnx import TensorProto, helper
 
         hidden = self.normalised("tokens", "embeddings.LayerNorm")
-        for layer in range(self.recipe.layers):
+        for layer in range(_LAYERS):
             hidden = self.layer(hidden, f"encoder.layer.{layer}")
         self.nodes[-1].output[0] = "hidden"
         size = int(self.weights("embeddings.LayerNorm.weight").shape[0])
@@ -88,15 +80,13 @@ class _Graph:
         return self.normalised(self.node("Add", narrow, x), f"{name}.output.LayerNorm")
 
     def attention(self, x: str, name: str) -> str:
-        import numpy as np
-
         parts = ("query", "key", "value")
         matrix = np.concatenate([self.weights(f"{name}.{part}.weight").T for part in parts], axis=1)
         bias = np.concatenate([self.weights(f"{name}.{part}.bias") for part in parts])
-        heads, size = self.recipe.heads, matrix.shape[0] // self.recipe.heads
+        size = matrix.shape[0] // _HEADS
         first = self.constant("first", np.array([0]))
         joint = self.node("Add", self.product(x, matrix, name), self.constant(f"{name}.bias", bias))
-        joint = self.node("Reshape", joint, self.constant("apart", np.array([0, 0, 3, heads, size])))
+        joint = self.node("Reshape", joint, self.constant("apart", np.array([0, 0, 3, _HEADS, size])))
         joint = self.node("Transpose", joint, perm=[2, 0, 3, 1, 4])  # part, batch, head, token, size
         query, key, value = (
             self.node("Squeeze", part, first)
@@ -105,7 +95,7 @@ class _Graph:
         scores = self.node("FusedMatMul", query, key, domain=_RUNTIME, transB=1, alpha=size**-0.5)
         shares = self.node("Softmax", scores, axis=-1)
         context = self.node("Transpose", self.node("MatMul", shares, value), perm=[0, 2, 1, 3])
-        return self.node("Reshape", context, self.constant("together", np.array([0, 0, heads * size])))
+        return self.node("Reshape", context, self.constant("together", np.array([0, 0, _HEADS * size])))
 
     def linear(self, x: str, name: str) -> str:
         product = self.product(x, self.weights(f"{name}.weight").T, name)
@@ -113,8 +103,6 @@ class _Graph:
 
     def product(self, x: str, matrix: NDArray[np.float32], name: str) -> str:
         """The rows of ``x`` times a matrix (in, out), of int8 if asked for."""
-        import numpy as np
-
         if not self.int8:
             return self.node("MatMul", x, self.constant(f"{name}.matrix", matrix))
         scales = np.maximum(np.abs(matrix).max(axis=0), np.float32(1e-12)) / np.float32(_STEPS)
@@ -138,11 +126,10 @@ class _Graph:
         weight, bias = (
             self.constant(f"{name}.{part}", self.weights(f"{name}.{part}")) for part in ("weight", "bias")
         )
-        return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=self.recipe.epsilon)
+        return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=_EPSILON)
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
         if name not in self.constants:
-            import numpy as np
             from onnx import numpy_helper
 
             self.constants[name] = numpy_helper.from_array(np.array(value, order="C", ndmin=value.ndim), name)

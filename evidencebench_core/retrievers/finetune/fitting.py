@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
-from evidencebench_core.retrievers.encoding.reference import fresh_transformer
+from evidencebench_core.retrievers.encoding import model_named, new_transformer
 from evidencebench_core.retrievers.finetune.triplets import Negatives, Triplet
-from evidencebench_core.retrievers.model_folder import model_named
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
@@ -74,7 +72,7 @@ class FinetuneSettings:
 
 def loaded(settings: FinetuneSettings) -> Any:
     """The model to start from, as a ``SentenceTransformer`` of one's own."""
-    return fresh_transformer(model_named(settings.model, EmbeddingCache()))
+    return new_transformer(model_named(settings.model))
 
 
 def fitted(

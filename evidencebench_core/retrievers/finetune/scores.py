@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evidencebench_core.data.model import EvidenceSet, Instance
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.cosine import cosines
-from evidencebench_core.retrievers.ranking import ranked
+from evidencebench_core.retrievers.ranking import retrieval_by_score
 from evidencebench_core.tasks import Score, Task, score
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ def encoder_scores(
         for task in tasks:
             if instance.evidence.focused(task.focus):
                 query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-                picks = ranked(query, similarities, perf_counter()).selection
+                picks = retrieval_by_score(query, similarities, perf_counter()).selection
                 selections[task.name][instance.id] = picks
     return {task.name: score(task, gold, selections[task.name]) for task in tasks}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from evidencebench_core.data.model import Focus, Instance
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.table import make_retriever
 
 if TYPE_CHECKING:
     import numpy as np

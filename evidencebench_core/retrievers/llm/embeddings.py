@@ -11,7 +11,7 @@ from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
 from evidencebench_core.retrievers.llm.rehearsal import Planned, Rehearsal
 from evidencebench_core.retrievers.llm.session import Session, default_session
-from evidencebench_core.retrievers.ranking import ranked
+from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 
 class Embeddings:
@@ -49,7 +49,7 @@ class Embeddings:
         texts = (instruction + query.hypothesis, *query.sentences)
         vectors = self._session.client.embed(self._model, texts, fresh=self._session.fresh)
         details = {"instruction": instruction.strip()} if instruction else {}
-        return ranked(query, cosines(vectors), started, MappingProxyType(details))
+        return retrieval_by_score(query, cosines(vectors), started, MappingProxyType(details))
 
     def rehearsed(self, queries: Sequence[Query]) -> Planned:
         """What the queries of one instance will take; vectors already kept cost nothing."""

@@ -97,11 +97,11 @@ class EvidenceRanker:
             If the embedding model cannot be loaded, or is another than the ranker was trained with.
         """
         started = perf_counter()
-        from evidencebench_core.retrievers.encoder import embedded
+        from evidencebench_core.retrievers.encoding import embeddings
 
         if not query.sentences:
             return Retrieval((), (), (), perf_counter() - started)
-        vectors, encoder = embedded(self.model.encoder, (query.hypothesis, *query.sentences))
+        vectors, encoder = embeddings(self.model.encoder, (query.hypothesis, *query.sentences))
         if encoder.identity != self.model.encoder_identity:
             raise RetrieverError(
                 "retriever evidence-ranker",

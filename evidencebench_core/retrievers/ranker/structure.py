@@ -64,9 +64,9 @@ class Structure:
     name = "structure"
 
     def __init__(self, *, encoder: str = "minilm") -> None:
-        from evidencebench_core.retrievers.model_folder import checked_name
+        from evidencebench_core.retrievers.encoding import check_model_name
 
-        checked_name(encoder)
+        check_model_name(encoder)
         self.settings: Mapping[str, Setting] = MappingProxyType({"encoder": encoder})
         self._encoder = encoder
 
@@ -81,12 +81,12 @@ class Structure:
         started = perf_counter()
         import numpy as np
 
-        from evidencebench_core.retrievers.encoder import embedded
+        from evidencebench_core.retrievers.encoding import embeddings
         from evidencebench_core.retrievers.ranker.explanation import explained
 
         if not query.sentences:
             return Retrieval((), (), (), perf_counter() - started)
-        vectors, _ = embedded(self._encoder, (query.hypothesis, *query.sentences))
+        vectors, _ = embeddings(self._encoder, (query.hypothesis, *query.sentences))
         features = features_of(query, vectors)
         rows = features.rows.astype(np.float64)
         weights = np.zeros(len(FEATURES))

@@ -13,6 +13,7 @@ import pytest
 
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers.encoding import minilm_folder
 from evidencebench_core.retrievers.finetune import (
     FinetuneSettings,
     TrainedOn,
@@ -22,7 +23,6 @@ from evidencebench_core.retrievers.finetune import (
     read_trained_on,
     save_model,
 )
-from evidencebench_core.retrievers.model_folder import checked_minilm_folder
 
 pytestmark = pytest.mark.model
 
@@ -36,9 +36,7 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import BertConfig, BertModel, set_seed
 
     folder = tmp_path_factory.mktemp("small") / "model"
-    shutil.copytree(
-        checked_minilm_folder(), folder, ignore=shutil.ignore_patterns("*.safetensors", "README.md")
-    )
+    shutil.copytree(minilm_folder(), folder, ignore=shutil.ignore_patterns("*.safetensors", "README.md"))
     set_seed(0)
     config = BertConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
     BertModel(config).save_pretrained(folder)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
-from evidencebench_core.retrievers.model_folder import model_named
+from evidencebench_core.retrievers.encoding import model_named
 from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
@@ -43,7 +42,7 @@ def small_model(
         weights={"evidence": 0.0, "features": 1.0, "embedding": 0.0},
     )
     assert len(COLUMNS) == len(FEATURES) + 2 * N_TOPICS
-    identity = model_named("minilm", EmbeddingCache()).identity
+    identity = model_named("minilm").identity
     trained_on = TrainedOn(dataset, sha256, ids, tuple(f"paper of {name}" for name in ids))
     return RankerModel(
         "minilm", identity, projection, projection, {"all": focus}, Selecting(), trained_on, notes or {}

@@ -11,8 +11,7 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
-from evidencebench_core.retrievers.model_folder import model_named
+from evidencebench_core.retrievers.encoding import model_named
 from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
 from evidencebench_core.retrievers.ranker.examples import example_of, unit_vectors
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
@@ -66,10 +65,12 @@ def own_model(
     instances: Sequence[Instance], encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """A model in the place that is looked at, of an encoder that hashes; its digest."""
-    from evidencebench_core.retrievers.encoder import embedded
+    from evidencebench_core.retrievers.encoding import embeddings
 
-    examples = [example_of(one, embedded("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances]
-    encoder = Encoder("minilm", model_named("minilm", EmbeddingCache()).identity)
+    examples = [
+        example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances
+    ]
+    encoder = Encoder("minilm", model_named("minilm").identity)
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
     trained = trained_on_these(examples, "made", "0" * 64)
     return write_model(fitted(examples, encoder, trained, QUICK), tmp_path / "ranker.json")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from evidencebench_core.retrievers import Query, make_retriever
 
@@ -43,3 +44,15 @@ def test_every_sentence_comes_first_about_as_often() -> None:
     firsts = Counter(_order(seed=seed)[0] for seed in range(1200))
     # Binomial with n = 1200, p = 1/6: mean 200, standard deviation 12.9; five of those is 65.
     assert all(135 < firsts[index] < 265 for index in range(6))
+
+
+def test_lead_is_the_order_of_the_paper(make_query: Callable[..., Query]) -> None:
+    retrieval = make_retriever("lead").retrieve(make_query("abcd", "saan", budget=2))
+    assert (retrieval.ranking, retrieval.selection) == ((0, 1, 2, 3), (0, 1))
+
+
+def test_abstract_tail_reads_the_abstract_backwards_then_the_rest(make_query: Callable[..., Query]) -> None:
+    # Abstract sentences are 1, 2 and 4, wherever they stand; the rest in order is 0, 3, 5.
+    retrieval = make_retriever("abstract-tail").retrieve(make_query("abcdef", "saasan", budget=4))
+    assert (retrieval.ranking, retrieval.selection) == ((4, 2, 1, 0, 3, 5), (4, 2, 1, 0))
+    assert make_retriever("abstract-tail").retrieve(make_query("abc", "snn")).ranking == (0, 1, 2)

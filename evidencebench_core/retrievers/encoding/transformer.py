@@ -1,0 +1,94 @@
+"""Models by sentence-transformers. torch is imported when the first one is loaded, not before."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from logging.handlers import MemoryHandler
+from typing import Any, Final
+
+from evidencebench_core.errors import RetrieverError, shown
+from evidencebench_core.retrievers.encoding.models import Model, minilm_folder
+
+_MISSING: Final = re.compile(r"^(\S+)\s*\|[^|\n]*MISSING", re.MULTILINE)  # of transformers' report
+_ANSI: Final = re.compile(r"\x1b\[[0-9;]*m")
+_log = logging.getLogger(__name__)
+_loading = threading.Lock()  # held while torch is imported or a model is loaded
+
+
+def new_transformer(model: Model) -> Any:
+    """The model as a ``SentenceTransformer`` that nobody else has: it may be changed.
+
+    Raises
+    ------
+    RetrieverError
+        If it cannot be loaded, or its files lack weights.
+    """
+    folder = minilm_folder() if model.folder is None else model.folder
+    try:
+        with _loading, _quiet() as messages:
+            from sentence_transformers import SentenceTransformer
+
+            loaded = SentenceTransformer(str(folder), trust_remote_code=False, local_files_only=True)
+    except Exception as error:
+        raise model_error(model, "cannot be loaded as a sentence-transformers model", error) from error
+    _check_complete(model, messages)
+    return loaded
+
+
+transformer = lru_cache(maxsize=4)(new_transformer)
+
+
+@contextmanager
+def _quiet() -> Iterator[list[str]]:
+    """No progress bars, and the loaders' warnings in a list instead of on stderr."""
+    from transformers.utils import logging as untyped
+
+    library: Any = untyped
+    bars = library.is_progress_bar_enabled()
+    library.disable_progress_bar()
+    collector, messages = MemoryHandler(1000, flushLevel=logging.CRITICAL + 1), list[str]()
+    collector.setLevel(logging.WARNING)
+    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers")]
+    before = [(logger, logger.handlers[:], logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.handlers[:], logger.propagate = [collector], False
+    try:
+        yield messages
+    finally:
+        messages += [_ANSI.sub("", record.getMessage()) for record in collector.buffer]
+        for logger, handlers, propagate in before:
+            logger.handlers[:], logger.propagate = handlers, propagate
+        if bars:
+            library.enable_progress_bar()
+
+
+def _check_complete(model: Model, messages: list[str]) -> None:
+    """Weights that are not in the file are made up at random: no answers from those.
+
+    A missing pooler is harmless, sentence-transformers pools by itself.
+    """
+    names = [name for message in messages for name in _MISSING.findall(message)]
+    made_up = [name for name in names if not name.startswith("pooler.") and ".pooler." not in name]
+    if made_up:
+        raise RetrieverError(
+            "retriever dense",
+            f"the files of model {shown(model.name)} lack {len(made_up)} weights, such as {made_up[0]}",
+            "Save or download the model again.",
+        )
+    for message in messages:
+        _log.info("loading model %s: %s", model.name, message)
+
+
+def model_error(model: Model, what: str, error: Exception) -> RetrieverError:
+    """The error of one line for a model that something else went wrong with."""
+    reason = " ".join(str(error).split())
+    return RetrieverError(
+        "retriever dense",
+        f"model {shown(model.name)} {what} ({type(error).__name__}: {reason[:120]})",
+        "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
+    )

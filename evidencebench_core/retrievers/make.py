@@ -1,0 +1,139 @@
+"""From a retriever's name and settings to the retriever."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import cast
+
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
+from evidencebench_core.retrievers.base import Retriever, Setting
+from evidencebench_core.retrievers.settings import canonical_settings, names_hint
+from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
+from evidencebench_core.retrievers.third_party import Guarded, third_party_entries
+
+
+def retriever_entries() -> Mapping[str, RetrieverEntry]:
+    """All retrievers by name: ours first, then those of other packages.
+
+    An entry point that does not load is listed too, with its ``problem``.
+    """
+    return MappingProxyType({**third_party_entries(tuple(sys.path)), **RETRIEVERS})
+
+
+def retriever_entry(name: str) -> RetrieverEntry:
+    """The entry of that name.
+
+    Raises
+    ------
+    SettingError
+        If there is none; the message has the nearest name.
+    RetrieverError
+        If another package announces it but it cannot be loaded.
+    """
+    entry = RETRIEVERS.get(name) or retriever_entries().get(name)
+    if entry is None:
+        raise SettingError(
+            "retriever", f"there is none called {shown(name)}", names_hint(name, retriever_entries(), "Names")
+        )
+    if entry.problem is not None:
+        raise RetrieverError(f"retriever {name}", entry.problem, "Fix or remove the package it comes from.")
+    return entry
+
+
+def full_settings(name: str, settings: Mapping[str, object] | None = None) -> dict[str, Setting]:
+    """Every setting of a retriever in canonical form, defaults filled in; fit for JSON.
+
+    Two ways of saying the same (``{"k1": "1.50"}`` and ``{}``) give equal results.
+
+    Raises
+    ------
+    SettingError
+        For an unknown retriever, an unknown setting, or a value it cannot take.
+    RetrieverError
+        For a retriever of another package that cannot be loaded.
+    """
+    entry = retriever_entry(name)
+    given = dict(settings or {})
+    if not entry.nests:
+        return canonical_settings(name, entry.settings, given)
+    nested: dict[str, dict[str, object]] = {}
+    for key in [key for key in given if "." in key]:
+        member, _, setting = key.partition(".")
+        nested.setdefault(member, {})[setting] = given.pop(key)
+    full = canonical_settings(name, entry.settings, given)
+    full["of"] = members = _members(name, cast("tuple[str, ...]", full["of"]))
+    for member in nested:
+        if member not in members:
+            raise SettingError(
+                f"retriever {name}",
+                f"there is a setting for {shown(member)}, which is not one of its members",
+                f"Members (setting of) are: {', '.join(members)}.",
+            )
+    for member in members:
+        inner = full_settings(member, nested.get(member))
+        full.update({f"{member}.{key}": value for key, value in inner.items()})
+    return full
+
+
+def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The members of a fusion, sorted: their order changes nothing, so it must not change a run's id."""
+    for member in given:
+        entry = retriever_entry(member)
+        if entry.nests or entry.sees_gold or entry.asks_server:
+            raise SettingError(
+                f"retriever {name}",
+                f"{member} cannot be one of its members",
+                "Merge retrievers that run here and see no gold.",
+            )
+    if len(given) < 2 or len(set(given)) != len(given):
+        raise SettingError(
+            f"retriever {name}", f"of is {','.join(given)}", "Name two or more different retrievers."
+        )
+    return tuple(sorted(given))
+
+
+def make_retriever(
+    name: str, settings: Mapping[str, object] | None = None, evidence: EvidenceSet | None = None
+) -> Retriever:
+    """A retriever, ready to be asked.
+
+    Parameters
+    ----------
+    name : str
+        One of `retriever_entries`.
+    settings : mapping, optional
+        Values or their text (``{"k1": "1.2"}``); what is left out has its default.
+    evidence : EvidenceSet, optional
+        Gold of the one instance to be asked about. It reaches the oracle and no other retriever.
+
+    Raises
+    ------
+    SettingError
+        For an unknown name or setting, a value it cannot take, or an oracle without gold.
+    RetrieverError
+        If a retriever of another package cannot be loaded or made.
+    """
+    entry = retriever_entry(name)
+    arguments: dict[str, object] = dict(full_settings(name, settings))
+    if entry.sees_gold:
+        if evidence is None:
+            raise SettingError(f"retriever {name}", "was given no gold", "Pass the instance's evidence.")
+        arguments["evidence"] = evidence
+    module, _, attribute = entry.target.partition(":")
+    try:
+        retriever: Retriever = getattr(importlib.import_module(module), attribute)(**arguments)
+    except EvidenceBenchError:
+        raise
+    except Exception as error:
+        if name in RETRIEVERS:
+            raise
+        raise RetrieverError(
+            f"retriever {name}",
+            f"could not be made ({type(error).__name__}: {error})",
+            "Fix or remove the package it comes from.",
+        ) from error
+    return retriever if name in RETRIEVERS else Guarded(name, retriever)

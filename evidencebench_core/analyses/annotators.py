@@ -16,7 +16,7 @@ from evidencebench_core.analyses.annotator_pairs import (
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
-from evidencebench_core.stats.raters import rater_agreement
+from evidencebench_core.stats import rater_agreement
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from evidencebench_core.analyses.positions import one_dataset
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.published import published_results
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.stats import bootstrap_interval, compare_independent
+from evidencebench_core.stats import bootstrap_interval, difference_interval
 from evidencebench_core.tasks import Score, Task, score, task_named
 
 if TYPE_CHECKING:
@@ -183,28 +183,28 @@ def _difference(
 ) -> dict[str, Any]:
     import numpy as np
 
-    compared = compare_independent(
-        list(above.per_instance.values()),
-        list(below.per_instance.values()),
+    a, b = list(above.per_instance.values()), list(below.per_instance.values())
+    low, high = difference_interval(
+        a,
+        b,
         np.random.default_rng(seed),
         n_resamples,
         clusters_a=[papers[instance_id] for instance_id in above.per_instance],
         clusters_b=[papers[instance_id] for instance_id in below.per_instance],
-    )
-    low, high = compared.ci95 or (None, None)
+    ) or (None, None)
     chances = above.random_expectation, below.random_expectation
     return {
         "run": info.id,
         "label": info.label,
-        "n_above": compared.n_a,
-        "n_below": compared.n_b,
-        "difference": _number(compared.mean_difference),
+        "n_above": len(a),
+        "n_below": len(b),
+        "difference": float(np.mean(a) - np.mean(b)) if a and b else float("nan"),
         "low": _number(low),
         "high": _number(high),
         "chance_difference": _number(
             None if chances[0] is None or chances[1] is None else chances[0] - chances[1]
         ),
-        "few": min(compared.n_a, compared.n_b) < FEW,
+        "few": min(len(a), len(b)) < FEW,
     }
 
 

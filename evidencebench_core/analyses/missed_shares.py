@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from evidencebench_core.analyses.causes import CAUSES
 from evidencebench_core.data.sections import SECTION_CLASSES
-from evidencebench_core.stats.ratio import ratio_intervals
+from evidencebench_core.stats import ratio_intervals
 
 if TYPE_CHECKING:
     import pandas as pd

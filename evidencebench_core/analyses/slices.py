@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.slicing import slices_of
 from evidencebench_core.analyses.systems import Systems, run_systems
-from evidencebench_core.stats.weights import cluster_numbers, resampled_groups
+from evidencebench_core.stats import cluster_numbers, resampled_groups
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:

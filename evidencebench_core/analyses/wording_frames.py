@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.analyses.variant_runs import Answers
 from evidencebench_core.data import published_results
-from evidencebench_core.stats import compare_paired
-from evidencebench_core.stats.agreement import kendall_tau, overlap, rank_biased_overlap
-from evidencebench_core.stats.paired import DECIMALS, randomisation_p_value
-from evidencebench_core.stats.weights import cluster_numbers, cluster_sums, resampled_matrix
+from evidencebench_core.stats import (
+    DECIMALS,
+    cluster_numbers,
+    cluster_sums,
+    compare_paired,
+    kendall_tau,
+    overlap,
+    randomisation_p_value,
+    rank_biased_overlap,
+    resampled_matrix,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

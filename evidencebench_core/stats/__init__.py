@@ -1,25 +1,46 @@
 """How sure a number is: arrays only, and every draw takes a random generator."""
 
-from evidencebench_core.stats.bootstrap import bootstrap_interval, standard_error
-from evidencebench_core.stats.correction import holm
-from evidencebench_core.stats.effect import effect_size, smallest_detectable
-from evidencebench_core.stats.independent import IndependentComparison, compare_independent
-from evidencebench_core.stats.matrix import MatrixComparison, compare_matrix, matrix_intervals
-from evidencebench_core.stats.paired import PairedComparison, compare_paired
-from evidencebench_core.stats.ratio import ratio_intervals
+from evidencebench_core.stats.agreement import kendall_tau, overlap, rank_biased_overlap
+from evidencebench_core.stats.bootstrap import (
+    bootstrap_interval,
+    difference_interval,
+    ratio_intervals,
+    standard_error,
+)
+from evidencebench_core.stats.comparison import (
+    MatrixComparison,
+    PairedComparison,
+    compare_matrix,
+    compare_paired,
+)
+from evidencebench_core.stats.randomisation import DECIMALS, holm, randomisation_p_value
+from evidencebench_core.stats.raters import RaterAgreement, rater_agreement
+from evidencebench_core.stats.resampling import (
+    cluster_numbers,
+    cluster_sums,
+    resampled_groups,
+    resampled_matrix,
+)
 
 __all__ = [
-    "IndependentComparison",
+    "DECIMALS",
     "MatrixComparison",
     "PairedComparison",
+    "RaterAgreement",
     "bootstrap_interval",
-    "compare_independent",
+    "cluster_numbers",
+    "cluster_sums",
     "compare_matrix",
     "compare_paired",
-    "effect_size",
+    "difference_interval",
     "holm",
-    "matrix_intervals",
+    "kendall_tau",
+    "overlap",
+    "randomisation_p_value",
+    "rank_biased_overlap",
+    "rater_agreement",
     "ratio_intervals",
-    "smallest_detectable",
+    "resampled_groups",
+    "resampled_matrix",
     "standard_error",
 ]

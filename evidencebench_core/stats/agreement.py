@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from evidencebench_core.errors import SettingError, shown
+import numpy as np
 
-__all__ = ["kendall_tau", "overlap", "rank_biased_overlap"]
+from evidencebench_core.errors import SettingError, shown
 
 
 def overlap(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
@@ -46,8 +46,6 @@ def kendall_tau(a: Sequence[Hashable], b: Sequence[Hashable], depth: int | None 
     (n0 - n2)), with C and D the pairs in the same and in reversed order, n0 all pairs, n1 and n2 those
     tied in a and in b.
     """
-    import numpy as np
-
     heads = dict.fromkeys([*a[:depth], *b[:depth]])
     place_a, place_b = ({thing: place for place, thing in enumerate(ranking)} for ranking in (a, b))
     ranks_a = np.array([place_a.get(thing, len(a)) for thing in heads])

@@ -1,42 +1,40 @@
-"""Standard error and percentile bootstrap interval of a mean over instances."""
+"""Standard error and percentile bootstrap intervals: of a mean, a difference of means, ratios of sums."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.weights import cluster_numbers, cluster_sums, resampled_matrix
+from evidencebench_core.stats.resampling import cluster_numbers, n_clusters, resample_weights, resampled_means
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["bootstrap_interval", "finite_values", "resampled_means", "standard_error"]
-
-CELLS_AT_ONCE = 2_000_000  # numbers drawn at a time: 16 MB of float64
+Interval = tuple[float, float]
 
 
 def finite_values(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
-    """The values as a one-dimensional float array.
-
-    Raises
-    ------
-    SettingError
-        If they have more dimensions, or one of them is not a finite number.
-    """
-    import numpy as np
-
+    """The values as a one-dimensional float array; `SettingError` if they are something else."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise SettingError(name, f"have the shape {array.shape}", "Give one number per instance.")
+    check_finite(array, name)
+    return array
+
+
+def check_finite(array: NDArray[np.float64], name: str) -> None:
     if not np.isfinite(array).all():
-        first = int(np.flatnonzero(~np.isfinite(array))[0])
+        place = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
         raise SettingError(
-            f"{name}[{first}]",
-            f"is {shown(float(array[first]))}",
+            f"{name}[{', '.join(map(str, place))}]",
+            f"is {shown(float(array[place]))}",
             "Leave out what is undefined, and count it.",
         )
-    return array
+
+
+def tails(level: float) -> Interval:
+    """Where the ends of an interval of that level stand, as quantiles."""
+    if not 0.0 < level < 1.0:
+        raise SettingError("level", f"is {shown(level)}", "Give a share between 0 and 1, such as 0.95.")
+    return (1.0 - level) / 2.0, 1.0 - (1.0 - level) / 2.0
 
 
 def standard_error(values: ArrayLike) -> float | None:
@@ -69,7 +67,7 @@ def bootstrap_interval(
     n_resamples: int = 10_000,
     level: float = 0.95,
     clusters: ArrayLike | None = None,
-) -> tuple[float, float] | None:
+) -> Interval | None:
     """Percentile bootstrap interval of the mean, instances or clusters of them being resampled.
 
     With values of 0 and 1 it is the interval of a share.
@@ -100,57 +98,115 @@ def bootstrap_interval(
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13; for clusters Davison and
     Hinkley, Bootstrap Methods and their Application (1997), section 3.8.
     """
-    import numpy as np
-
-    if not 0.0 < level < 1.0:
-        raise SettingError("level", f"is {shown(level)}", "Give a share between 0 and 1, such as 0.95.")
-    array = finite_values(values)
-    if array.size < 2:
-        return None
+    ends, array = tails(level), finite_values(values)
     numbers = cluster_numbers(clusters, array.size)
-    if numbers is None:
-        means = resampled_means(array, rng, n_resamples)
-    else:
-        sums, sizes = cluster_sums(array[None, :], numbers)
-        if sizes.size < 2:
-            return None
-        means = resampled_matrix(sums, sizes, rng, n_resamples)[:, 0]
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(means, [tail, 1.0 - tail])
+    if n_clusters(numbers, array.size) < 2:
+        return None
+    low, high = np.quantile(resampled_means(array, numbers, rng, n_resamples), ends)
     return float(low), float(high)
 
 
-def resampled_means(
-    values: NDArray[np.float64], rng: np.random.Generator, n_resamples: int
-) -> NDArray[np.float64]:
-    """Means of ``n_resamples`` resamples of the values, drawn with replacement.
-
-    Recall takes few different values, so over many instances it is quicker to draw how often each
-    value comes up (multinomial) than to draw the instances: the distribution is the same. Memory is
-    bounded, whatever the number of instances.
+def difference_interval(
+    a: ArrayLike,
+    b: ArrayLike,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+    *,
+    clusters_a: ArrayLike | None = None,
+    clusters_b: ArrayLike | None = None,
+) -> Interval | None:
+    """Percentile bootstrap interval of mean a - mean b, two groups that nothing pairs.
 
     Parameters
     ----------
-    values : array of float, shape (n,), n >= 1
+    a, b : array-like of float, shapes (n_a,) and (n_b,)
+        Each is resampled on its own.
+    rng, n_resamples, level
+        As of `bootstrap_interval`.
+    clusters_a, clusters_b : array-like of str or int, shapes (n_a,) and (n_b,), optional
+        What the members belong to, such as papers: then whole clusters are drawn.
 
     Returns
     -------
-    array of float, shape (n_resamples,)
-    """
-    import numpy as np
+    (low, high) or None
+        ``None`` if a group has fewer than two members, or two clusters. In groups of fewer than some 20
+        it is too short: it takes the few members for the whole spread.
 
-    if n_resamples < 1:
-        raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
-    n = values.size
-    distinct, counts = np.unique(values, return_counts=True)
-    by_value = distinct.size * 16 < n
-    means = np.empty(n_resamples)
-    step = max(1, CELLS_AT_ONCE // (distinct.size if by_value else n))
-    for start in range(0, n_resamples, step):
-        size = min(step, n_resamples - start)
-        if by_value:
-            sums = rng.multinomial(n, counts / n, size=size) @ distinct
-        else:
-            sums = values[rng.integers(0, n, size=(size, n), dtype=np.int32)].sum(axis=1)
-        means[start : start + size] = sums / n
-    return means
+    Raises
+    ------
+    SettingError
+        As of `bootstrap_interval`.
+
+    Notes
+    -----
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 8.3.
+    """
+    ends, group_a, group_b = tails(level), finite_values(a, "a"), finite_values(b, "b")
+    numbers_a, numbers_b = (
+        cluster_numbers(clusters_a, group_a.size),
+        cluster_numbers(clusters_b, group_b.size),
+    )
+    if min(n_clusters(numbers_a, group_a.size), n_clusters(numbers_b, group_b.size)) < 2:
+        return None
+    means_a = resampled_means(group_a, numbers_a, rng, n_resamples)
+    low, high = np.quantile(means_a - resampled_means(group_b, numbers_b, rng, n_resamples), ends)
+    return float(low), float(high)
+
+
+def ratio_intervals(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    level: float = 0.95,
+) -> NDArray[np.float64]:
+    """Cluster bootstrap intervals of many ratios of sums, ``sum(numerators) / sum(denominators)``.
+
+    Whole clusters (papers) are drawn with replacement, the same draws for every ratio, so that what
+    belongs together stays together and the number of things in a resample varies as it would.
+
+    Parameters
+    ----------
+    numerators, denominators : array-like of float, shape (n_clusters, n_ratios)
+        What each cluster adds to each ratio; denominators may be of shape (n_clusters, 1).
+    rng, n_resamples, level
+        As of `bootstrap_interval`.
+
+    Returns
+    -------
+    array of float, shape (n_ratios, 2)
+        Low and high. NaN where fewer than two clusters have anything in the denominator. Resamples in
+        which a denominator is 0 count for nothing there.
+
+    Raises
+    ------
+    SettingError
+        If a setting is out of its range, a number is not finite, or the shapes do not fit.
+
+    Notes
+    -----
+    Davison and Hinkley, Bootstrap Methods and their Application (1997), sections 2.4 and 3.8.
+    """
+    ends = tails(level)
+    top, bottom = (np.asarray(array, dtype=np.float64) for array in (numerators, denominators))
+    if top.ndim != 2 or bottom.ndim != 2 or bottom.shape not in (top.shape, (top.shape[0], 1)):
+        raise SettingError(
+            "ratio_intervals",
+            f"numerators have the shape {top.shape}, denominators {bottom.shape}",
+            "Give one row a cluster and one column a ratio.",
+        )
+    check_finite(top, "numerators")
+    check_finite(bottom, "denominators")
+    n_ratios = top.shape[1]
+    bounds = np.full((n_ratios, 2), np.nan)
+    defined = np.broadcast_to((bottom != 0).sum(axis=0) >= 2, n_ratios)
+    if not defined.any():
+        return bounds
+    ratios = np.empty((max(n_resamples, 0), n_ratios))
+    for part, weights in resample_weights(top.shape[0], rng, n_resamples):
+        sums = weights @ bottom
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios[part] = np.where(sums != 0, (weights @ top) / sums, np.nan)
+    bounds[defined] = np.nanquantile(ratios[:, defined], ends, axis=0).T
+    return bounds

@@ -1,30 +1,17 @@
-"""How alike two raters' yes-or-no judgements are, with intervals that know which judgements belong together."""
+"""How alike two raters' yes-or-no judgements are, with intervals that allow for groups of judgements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.weights import cluster_numbers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "MEASURES",
-    "RaterAgreement",
-    "binary_f1",
-    "cohen_kappa",
-    "cross_table",
-    "exact_accuracy",
-    "rater_agreement",
-    "spearman",
-]
-
-Interval = tuple[float, float]
+from evidencebench_core.stats.bootstrap import Interval, tails
+from evidencebench_core.stats.resampling import cluster_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +40,7 @@ class RaterAgreement:
 
 
 def cross_table(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> NDArray[np.int64]:
-    """How many judgements are yes by both, by a only, by b only, and by neither.
-
-    Parameters
-    ----------
-    a, b : array-like of bool, shape (n,)
-    groups : array-like of str or int, shape (n,), optional
-        Equal labels belong together.
-
-    Returns
-    -------
-    array of int, shape (4,), or (n_groups, 4) where groups are given
-
-    Raises
-    ------
-    SettingError
-        If the raters did not judge the same number of things, or something is no yes or no.
-    """
-    import numpy as np
-
+    """How many judgements are yes by both, by a only, by b only, and by neither: shape (4,) or (n_groups, 4)."""
     first, second = _judgements(a, "first rater"), _judgements(b, "second rater")
     if first.shape != second.shape:
         raise SettingError(
@@ -90,13 +59,7 @@ def cross_table(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> 
 
 
 def exact_accuracy(counts: ArrayLike) -> NDArray[np.float64]:
-    """Share of the judgements on which the raters agree, 0 to 1; NaN where there are none.
-
-    Parameters
-    ----------
-    counts : array-like, shape (..., 4)
-        From `cross_table`.
-    """
+    """Share of the judgements on which the raters agree, 0 to 1; NaN where there are none."""
     both, only_a, only_b, neither = _cells(counts)
     return _ratio(both + neither, both + only_a + only_b + neither)
 
@@ -124,8 +87,6 @@ def spearman(counts: ArrayLike) -> NDArray[np.float64]:
 
     Of two yes-or-no judgements it is Pearson's, and the phi coefficient of the table.
     """
-    import numpy as np
-
     both, only_a, only_b, neither = _cells(counts)
     spread = np.sqrt(both + only_a) * np.sqrt(both + only_b)
     spread = spread * np.sqrt(neither + only_a) * np.sqrt(neither + only_b)
@@ -166,7 +127,8 @@ def rater_agreement(
     Raises
     ------
     SettingError
-        For what `cross_table` refuses, or a setting out of its range.
+        If the raters did not judge the same number of things, something is no yes or no, or a setting is out
+        of its range.
 
     Notes
     -----
@@ -174,10 +136,7 @@ def rater_agreement(
     papers, then sentences within papers". All measures depend on the cross table alone, so it is drawn
     at once (multinomially), which has the same distribution as drawing the judgements.
     """
-    import numpy as np
-
-    if not 0.0 < level < 1.0:
-        raise SettingError("level", f"is {shown(level)}", "Give a share between 0 and 1, such as 0.95.")
+    ends = tails(level)
     if n_resamples < 1:
         raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
     by_group = cross_table(a, b, groups)
@@ -188,8 +147,8 @@ def rater_agreement(
     agreement = {}
     for name, measure in MEASURES.items():
         value = float(measure(counts))
-        around, lost = _interval(measure, plain, level)
-        nested_around, nested_lost = _interval(measure, nested, level)
+        around, lost = _interval(measure, plain, ends)
+        nested_around, nested_lost = _interval(measure, nested, ends)
         known = None if np.isnan(value) else value
         agreement[name] = RaterAgreement(known, around, nested_around, lost, nested_lost)
     return agreement
@@ -199,8 +158,6 @@ def _nested_tables(
     by_group: NDArray[np.int64], rng: np.random.Generator, n_resamples: int
 ) -> NDArray[np.int64]:
     """Cross tables of resamples of the groups, and of the judgements within each that was drawn."""
-    import numpy as np
-
     n_groups = len(by_group)
     sizes = by_group.sum(axis=1)
     times = rng.multinomial(n_groups, np.full(n_groups, 1.0 / n_groups), size=n_resamples)
@@ -211,10 +168,8 @@ def _nested_tables(
 
 
 def _interval(
-    measure: Callable[[ArrayLike], NDArray[np.float64]], drawn: NDArray[np.int64] | None, level: float
+    measure: Callable[[ArrayLike], NDArray[np.float64]], drawn: NDArray[np.int64] | None, ends: Interval
 ) -> tuple[Interval | None, float]:
-    import numpy as np
-
     if drawn is None:
         return None, 0.0
     values = measure(drawn)
@@ -222,13 +177,11 @@ def _interval(
     lost = 1.0 - defined.size / values.size
     if defined.size * 2 < values.size:
         return None, lost
-    low, high = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    low, high = np.quantile(defined, ends)
     return (float(low), float(high)), lost
 
 
 def _judgements(values: ArrayLike, name: str) -> NDArray[np.bool_]:
-    import numpy as np
-
     array = np.asarray(values)
     if array.ndim != 1:
         raise SettingError(name, f"has judgements of the shape {array.shape}", "Give one yes or no a thing.")
@@ -238,14 +191,10 @@ def _judgements(values: ArrayLike, name: str) -> NDArray[np.bool_]:
 
 
 def _cells(counts: ArrayLike) -> tuple[NDArray[np.float64], ...]:
-    import numpy as np
-
     table = np.asarray(counts, dtype=np.float64)
     return tuple(np.moveaxis(table, -1, 0))
 
 
 def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(bottom > 0, top / bottom, np.nan)

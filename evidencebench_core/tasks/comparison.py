@@ -2,69 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.stats import compare_paired
-
-if TYPE_CHECKING:
-    from evidencebench_core.tasks.scoring import Score
-    from evidencebench_core.tasks.task import Task
-
-__all__ = ["ScoreComparison", "compare_scores"]
+from evidencebench_core.stats import PairedComparison, compare_paired
+from evidencebench_core.tasks.scoring import Score
+from evidencebench_core.tasks.task import Task
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
-    """System a against system b on one task, over the instances that both were scored on.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreComparison(PairedComparison):
+    """System a against system b on one task: Aspect Recall over the instances that both were scored on.
 
     Attributes
     ----------
     task : Task
-    n : int
-        Instances scored in both.
-    mean_a, mean_b, mean_difference : float or None
-        Aspect Recall over those instances, 0 to 1; the difference is a minus b. ``None`` without any.
-    ci95 : (low, high) or None
-        Paired bootstrap interval of the mean difference; ``None`` for fewer than two instances.
-    p_value : float or None
-        Two-sided paired randomisation test; ``None`` for fewer than two instances.
-    wins, ties, losses : int
-        Instances on which a is above, level with, and below b.
     only_in_a, only_in_b : tuple of str
         Ids of the instances scored in one only; they count for nothing here.
     """
 
     task: Task
-    n: int
-    mean_a: float | None
-    mean_b: float | None
-    mean_difference: float | None
-    ci95: tuple[float, float] | None
-    p_value: float | None
-    wins: int
-    ties: int
-    losses: int
     only_in_a: tuple[str, ...]
     only_in_b: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
-        return {
-            "task": self.task.name,
-            "n": self.n,
-            "mean_a": self.mean_a,
-            "mean_b": self.mean_b,
-            "mean_difference": self.mean_difference,
-            "ci95": None if self.ci95 is None else list(self.ci95),
-            "p_value": self.p_value,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
-            "only_in_a": list(self.only_in_a),
-            "only_in_b": list(self.only_in_b),
-        }
+        values = asdict(self) | {"task": self.task.name}
+        lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+        return {"task": self.task.name} | values | lists
 
     def _repr_html_(self) -> str:
         """A small table, escaped, for notebooks."""
@@ -87,25 +55,15 @@ def compare_scores(a: Score, b: Score, seed: int = 0) -> ScoreComparison:
             f"a is {a.task.name} over {a.denominator} aspects, b is {b.task.name} over {b.denominator}",
             "Compare two scores of one task and one denominator.",
         )
-    import numpy as np
-
-    both = [instance_id for instance_id in a.per_instance if instance_id in b.per_instance]
+    both = [name for name in a.per_instance if name in b.per_instance]
     paired = compare_paired(
-        [a.per_instance[instance_id] for instance_id in both],
-        [b.per_instance[instance_id] for instance_id in both],
+        [a.per_instance[name] for name in both],
+        [b.per_instance[name] for name in both],
         np.random.default_rng(seed),
     )
     return ScoreComparison(
+        **{field.name: getattr(paired, field.name) for field in fields(paired)},
         task=a.task,
-        n=paired.n,
-        mean_a=paired.mean_a,
-        mean_b=paired.mean_b,
-        mean_difference=paired.mean_difference,
-        ci95=paired.ci95,
-        p_value=paired.p_value,
-        wins=paired.wins,
-        ties=paired.ties,
-        losses=paired.losses,
-        only_in_a=tuple(i for i in a.per_instance if i not in b.per_instance),
-        only_in_b=tuple(i for i in b.per_instance if i not in a.per_instance),
+        only_in_a=tuple(name for name in a.per_instance if name not in b.per_instance),
+        only_in_b=tuple(name for name in b.per_instance if name not in a.per_instance),
     )

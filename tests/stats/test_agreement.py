@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.stats.agreement import kendall_tau, overlap, rank_biased_overlap
+from evidencebench_core.stats import kendall_tau, overlap, rank_biased_overlap
 
 _RANKINGS = st.lists(st.integers(0, 12), unique=True, max_size=10)
 

@@ -1,4 +1,4 @@
-"""Standard error and bootstrap interval."""
+"""Standard error, bootstrap intervals of means, differences and ratios, and the draws behind them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import bootstrap
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.stats import bootstrap, bootstrap_interval, standard_error
+from evidencebench_core.stats import (
+    bootstrap_interval,
+    difference_interval,
+    ratio_intervals,
+    resampled_groups,
+    standard_error,
+)
+from evidencebench_core.stats.resampling import product, resampled_means
 
 SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=40)
 
 
-def generator() -> np.random.Generator:
-    return np.random.default_rng(0)
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
 
 
 def test_standard_error_by_hand() -> None:
@@ -45,15 +53,20 @@ def test_two_values_by_hand() -> None:
     assert bootstrap_interval([0.0, 1.0], generator(), 400, level=0.40) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("values", [[0.1, float("nan")], [0.1, float("inf")]])
-def test_what_is_not_a_number_is_refused(values: list[float]) -> None:
-    with pytest.raises(SettingError, match=r"values\[1\]"):
-        standard_error(values)
-    with pytest.raises(SettingError, match=r"values\[1\]"):
-        bootstrap_interval(values, generator())
+def test_two_papers_by_hand() -> None:
+    # Papers {0, 0, 0} and {1}: drawn twice a, once each, twice b with probability 1/4, 1/2, 1/4: 0, 1/4, 1.
+    values, papers = [0.0, 0.0, 0.0, 1.0], ["a", "a", "a", "b"]
+    assert bootstrap_interval(values, generator(), 400, clusters=papers) == (0.0, 1.0)
+    assert bootstrap_interval(values, generator(), 400, level=0.4, clusters=papers) == (0.25, 0.25)
+    assert bootstrap_interval([0.1, 0.9], generator(), clusters=["a", "a"]) is None
 
 
-def test_settings_out_of_range_are_refused() -> None:
+def test_what_is_refused() -> None:
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(SettingError, match=r"values\[1\]"):
+            standard_error([0.1, bad])
+        with pytest.raises(SettingError, match=r"values\[1\]"):
+            bootstrap_interval([0.1, bad], generator())
     with pytest.raises(SettingError, match="level: is 95"):
         bootstrap_interval([0.0, 1.0], generator(), level=95)
     with pytest.raises(SettingError, match="n_resamples: is 0"):
@@ -97,7 +110,7 @@ def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
 def test_drawing_by_value_has_the_distribution_of_drawing_instances() -> None:
     # 3 different values in 600 go by value. The standard error of a mean of 600 is exact: sd / sqrt(600).
     values = np.repeat([0.0, 0.5, 1.0], [300, 100, 200])
-    means = bootstrap.resampled_means(values, generator(), 20_000)
+    means = resampled_means(values, None, generator(), 20_000)
     assert means.mean() == pytest.approx(values.mean(), abs=4 * values.std() / (600 * 20_000) ** 0.5)
     assert means.std() == pytest.approx(values.std() / 600**0.5, rel=0.03)
 
@@ -106,12 +119,150 @@ def test_many_instances_stay_within_memory() -> None:
     values = np.random.default_rng(3).random(20_000)  # all different: the path that draws instances
     tracemalloc.start()
     try:
-        means = bootstrap.resampled_means(values, generator(), 300)
+        means = resampled_means(values, None, generator(), 300)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert means.shape == (300,)
     assert peak < 64_000_000  # all at once would be 300 * 20,000 * 12 bytes = 72 MB, 10,000 resamples 2.4 GB
+
+
+class TestDifference:
+    """Two groups that nothing pairs."""
+
+    def test_by_hand(self) -> None:
+        # a = {0, 1}: means 0, 1/2, 1 with 1/4, 1/2, 1/4. b = {0, 0}: mean 0. So the difference is that of a.
+        assert difference_interval([0.0, 1.0], [0.0, 0.0], generator()) == (0.0, 1.0)
+        assert difference_interval([0.0, 1.0], [0.0, 0.0], generator(), level=0.4) == (0.5, 0.5)
+
+    def test_whole_clusters_are_drawn(self) -> None:
+        # a has two papers of three equal instances: resamples have the means 0, 1/2 and 1, never 1/6.
+        papers = {"clusters_a": ["p"] * 3 + ["q"] * 3, "clusters_b": ["r", "s"]}
+        rows = [0.0] * 3 + [1.0] * 3, [0.0, 0.0]
+        assert difference_interval(*rows, generator(), level=0.4, **papers) == (0.5, 0.5)
+
+    def test_it_agrees_with_scipy(self) -> None:
+        a, b = generator(1).random(40), generator(2).random(25) ** 2
+        theirs = bootstrap(
+            (a, b),
+            lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
+            method="percentile",
+            n_resamples=9_999,
+            rng=generator(4),
+            vectorized=True,
+        ).confidence_interval
+        assert difference_interval(a, b, generator(3)) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+    def test_it_holds_the_truth(self) -> None:
+        # 400 seeded pairs of groups of 60 and 40 with a true difference of 0.1. At 95% the binomial's own
+        # spread is sqrt(.95 * .05 / 400) = 1.1 points.
+        held = 0
+        for seed in range(400):
+            rng = generator(seed)
+            a, b = rng.beta(3, 2, size=60), rng.beta(2, 2, size=40)  # means 0.6 and 0.5
+            low, high = difference_interval(a, b, rng, n_resamples=1_000) or (0.0, 0.0)
+            held += low <= 0.1 <= high
+        assert 0.92 <= held / 400 <= 0.98
+
+    def test_too_few(self) -> None:
+        assert difference_interval([], [1.0, 2.0], generator()) is None
+        assert difference_interval([1.0], [1.0, 2.0], generator()) is None
+        assert difference_interval([0.0, 1.0], [0.0, 1.0], generator(), clusters_a=["p", "p"]) is None
+
+    def test_what_it_refuses(self) -> None:
+        with pytest.raises(SettingError, match="level"):
+            difference_interval([0.0], [1.0], generator(), level=0.0)
+        with pytest.raises(SettingError, match=r"b\[1\]"):
+            difference_interval([0.0], [1.0, float("nan")], generator())
+        with pytest.raises(SettingError, match="clusters"):
+            difference_interval([0.0], [1.0], generator(), clusters_a=["p", "q"])
+
+
+class TestRatios:
+    """Cluster bootstrap of ratios of sums."""
+
+    def test_two_clusters_by_hand(self) -> None:
+        # Clusters 1/1 and 0/3. Resamples (1/4 AA, 1/2 AB, 1/4 BB) have the ratios 2/2 = 1, 1/4 and 0/6 = 0:
+        # every 95% percentile interval runs from 0 to 1, and the 40% one (30th to 70th) is 1/4 only.
+        top, bottom = [[1.0], [0.0]], [[1.0], [3.0]]
+        assert ratio_intervals(top, bottom, generator()).tolist() == [[0.0, 1.0]]
+        assert ratio_intervals(top, bottom, generator(), level=0.4).tolist() == [[0.25, 0.25]]
+
+    def test_ratios_share_their_draws(self) -> None:
+        # The second ratio is 1 minus the first in every resample, so its interval is the mirror image.
+        hits = generator(1).integers(0, 4, size=(30, 1)).astype(float)
+        both = ratio_intervals(np.hstack([hits, 4 - hits]), np.full((30, 2), 4.0), generator())
+        assert both[1] == pytest.approx(1 - both[0][::-1])
+        shared = ratio_intervals(np.hstack([hits, 4 - hits]), np.full((30, 1), 4.0), generator())
+        assert shared == pytest.approx(both)
+
+    def test_of_single_instances_it_is_the_bootstrap_of_the_mean(self) -> None:
+        values = generator(2).random(60)
+        ours = ratio_intervals(values[:, None], np.ones((60, 1)), generator(3))[0]
+        assert ours == pytest.approx(bootstrap_interval(values, generator(4)), abs=0.01)
+
+    def test_clumps_widen_the_interval(self) -> None:
+        # Ten papers of ten aspects that succeed or fail together are ten observations, not a hundred:
+        # sd of the mean sqrt(.25 / 10) = 0.158 against sqrt(.25 / 100) = 0.05, some three times as wide.
+        clumped = ratio_intervals([[10.0], [0.0]] * 5, np.full((10, 1), 10.0), generator())[0]
+        single = ratio_intervals([[1.0], [0.0]] * 50, np.ones((100, 1)), generator())[0]
+        assert 2.5 < (clumped[1] - clumped[0]) / (single[1] - single[0]) < 4.0
+
+    def test_the_interval_holds_the_truth(self) -> None:
+        # 400 seeded sets of 96 papers with 4 to 12 aspects each, found with a probability of the paper's own,
+        # Beta(2, 3), so 0.4 on average. The binomial's own spread at 95% is sqrt(.95 * .05 / 400) = 1.1 points.
+        held = 0
+        for seed in range(400):
+            rng = generator(seed)
+            aspects = rng.integers(4, 13, size=(96, 1))
+            hits = rng.binomial(aspects, rng.beta(2, 3, size=(96, 1)))
+            ((low, high),) = ratio_intervals(hits, aspects, rng, n_resamples=1_000)
+            held += low <= 0.4 <= high
+        assert 0.92 <= held / 400 <= 0.98
+
+    def test_undefined_is_nan(self) -> None:
+        top = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        bottom = np.array([[1.0, 0.0, 2.0], [1.0, 0.0, 0.0], [1.0, 0.0, 2.0]])
+        bounds = ratio_intervals(top, bottom, generator())
+        assert np.isnan(bounds[1]).all()  # nothing to divide by
+        assert bounds[2].tolist() == [0.5, 0.5]  # a resample of the second cluster alone counts for nothing
+        assert np.isnan(
+            ratio_intervals([[1.0]], [[2.0]], generator())
+        ).all()  # one says nothing of its spread
+
+    @pytest.mark.parametrize(
+        ("top", "bottom", "settings", "said"),
+        [
+            ([1.0], [1.0], {}, "shape"),
+            ([[1.0, 2.0]], [[1.0, 2.0, 3.0]], {}, "shape"),
+            ([[float("nan")]], [[1.0]], {}, r"numerators\[0, 0\]: is nan"),
+            ([[1.0]], [[1.0]], {"level": 1.0}, "level"),
+            ([[1.0], [0.0]], [[1.0], [1.0]], {"n_resamples": 0}, "n_resamples"),
+        ],
+    )
+    def test_what_it_refuses(self, top: list, bottom: list, settings: dict, said: str) -> None:  # type: ignore[type-arg]
+        with pytest.raises(SettingError, match=said):
+            ratio_intervals(top, bottom, generator(), **settings)
+
+
+def test_groups_are_drawn_with_the_whole() -> None:
+    # Two papers: {0, 1} and {0.5}; groups: the first two instances, the last, nothing. Drawn twice the first,
+    # once each, twice the second: group means 0.5, 0.5, undefined and undefined, 0.5, 0.5.
+    groups = np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    drawn = resampled_groups(np.array([[0.0, 1.0, 0.5]]), groups, np.array([0, 0, 1]), generator(), 400)
+    assert drawn.shape == (400, 3, 1)
+    first, second, none = drawn[:, :, 0].T
+    assert set(first[~np.isnan(first)]) == set(second[~np.isnan(second)]) == {0.5}
+    assert np.isnan(none).all()
+    assert not (np.isnan(first) & np.isnan(second)).any()
+    assert 0.15 < np.isnan(first).mean() < 0.35  # 1/4
+
+
+@pytest.mark.parametrize("shape", [(7, 3, 2), (130, 1_000, 20), (5, 600, 100), (3, 0, 2)])
+def test_the_product_in_blocks_is_the_product(shape: tuple[int, int, int]) -> None:
+    rng = generator(1)
+    weights, columns = rng.random(shape[:2]), rng.random(shape[1:])
+    assert product(weights, columns) == pytest.approx(weights @ columns)
 
 
 @pytest.mark.realdata

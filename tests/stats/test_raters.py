@@ -12,13 +12,13 @@ from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
 from evidencebench_core.errors import SettingError
+from evidencebench_core.stats import rater_agreement
 from evidencebench_core.stats.raters import (
     MEASURES,
     binary_f1,
     cohen_kappa,
     cross_table,
     exact_accuracy,
-    rater_agreement,
     spearman,
 )
 

@@ -7,27 +7,16 @@ resample draws as many clusters as there are, with replacement.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "cluster_numbers",
-    "cluster_sums",
-    "product",
-    "resample_weights",
-    "resampled_groups",
-    "resampled_matrix",
-]
-
-_CELLS_AT_ONCE = 2_000_000  # weights held at a time: 16 MB of float64
-
-_BLOCK = 256  # columns of weights multiplied at a time
-_THREADS_FROM = 262_144  # multiplications, from which on OpenBLAS starts threads
+CELLS_AT_ONCE: Final = 2_000_000  # numbers held at a time: 16 MB of float64
+_BLOCK: Final = 256  # columns of weights multiplied at a time
+_THREADS_FROM: Final = 262_144  # multiplications, from which on OpenBLAS starts threads
 
 
 def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64] | None:
@@ -43,8 +32,6 @@ def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64] | N
     SettingError
         If there are not as many labels as instances.
     """
-    import numpy as np
-
     if clusters is None:
         return None
     labels = np.asarray(clusters)
@@ -52,6 +39,11 @@ def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64] | N
         raise SettingError("clusters", f"have the shape {labels.shape}", f"Give {n} labels, one an instance.")
     distinct, numbers = np.unique(labels, return_inverse=True)
     return None if distinct.size == n else numbers.astype(np.int64)
+
+
+def n_clusters(numbers: NDArray[np.int64] | None, n: int) -> int:
+    """How many things a resample of ``n`` instances draws."""
+    return n if numbers is None else int(numbers.max()) + 1
 
 
 def cluster_sums(
@@ -70,13 +62,11 @@ def cluster_sums(
     sums : array of float, shape (n_rows, n_clusters)
     sizes : array of float, shape (n_clusters,)
     """
-    import numpy as np
-
     if numbers is None:
         return values, np.ones(values.shape[1])
-    n_clusters = int(numbers.max()) + 1
-    sums = np.array([np.bincount(numbers, weights=row, minlength=n_clusters) for row in values])
-    return sums.reshape(len(values), n_clusters), np.bincount(numbers, minlength=n_clusters).astype(float)
+    n = n_clusters(numbers, numbers.size)
+    sums = np.array([np.bincount(numbers, weights=row, minlength=n) for row in values])
+    return sums.reshape(len(values), n), np.bincount(numbers, minlength=n).astype(float)
 
 
 def resample_weights(
@@ -84,21 +74,10 @@ def resample_weights(
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """How often each of ``n`` comes up in each resample, some resamples at a time, in bounded memory.
 
-    Yields
-    ------
-    slice, array of float, shape (size, n)
-        Which resamples these are, and their weights; every row adds up to ``n``.
-
-    Raises
-    ------
-    SettingError
-        If ``n_resamples`` is not positive.
+    Yields the resamples' places and their weights, shape (size, n); every row adds up to ``n``.
     """
-    import numpy as np
-
-    if n_resamples < 1:
-        raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
-    step = max(1, min(n_resamples, _CELLS_AT_ONCE // max(1, n)))
+    _check_resamples(n_resamples)
+    step = max(1, min(n_resamples, CELLS_AT_ONCE // max(1, n)))
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
         weights = np.empty((size, n))
@@ -113,17 +92,15 @@ def product(weights: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArr
     Its threads wait for each other without rest: on a machine that has other work, the plain product of
     weights of 20,000 instances takes several times as long as this.
     """
-    import numpy as np
-
     rows = _THREADS_FROM // (_BLOCK * max(1, columns.shape[1]))
     if rows < 16 or len(columns) <= _BLOCK:
         return np.asarray(weights @ columns)
-    found = np.zeros((len(weights), columns.shape[1]))
+    result = np.zeros((len(weights), columns.shape[1]))
     for top in range(0, len(weights), rows):
-        part, band = found[top : top + rows], weights[top : top + rows]
+        part, band = result[top : top + rows], weights[top : top + rows]
         for left in range(0, len(columns), _BLOCK):
             part += band[:, left : left + _BLOCK] @ columns[left : left + _BLOCK]
-    return found
+    return result
 
 
 def resampled_matrix(
@@ -139,14 +116,17 @@ def resampled_matrix(
     Returns
     -------
     array of float, shape (n_resamples, n_rows)
-    """
-    import numpy as np
 
+    Raises
+    ------
+    SettingError
+        If ``n_resamples`` is not positive.
+    """
     means = np.empty((n_resamples, sums.shape[0]))
     columns = np.column_stack([sums.T, sizes])
     for part, weights in resample_weights(sizes.size, rng, n_resamples):
-        found = product(weights, columns)
-        means[part] = found[:, :-1] / found[:, -1:]
+        drawn = product(weights, columns)
+        means[part] = drawn[:, :-1] / drawn[:, -1:]
     return means
 
 
@@ -174,8 +154,6 @@ def resampled_groups(
     array of float, shape (n_resamples, n_groups, n_rows)
         NaN where a resample has nothing of a group.
     """
-    import numpy as np
-
     n_groups, n_rows = len(groups), len(values)
     members = groups.astype(np.float64)
     sums, _ = cluster_sums((members[:, None, :] * values[None, :, :]).reshape(n_groups * n_rows, -1), numbers)
@@ -185,7 +163,40 @@ def resampled_groups(
     for part, weights in resample_weights(sizes.shape[1], rng, n_resamples):
         counts = product(weights, bottoms)[:, :, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            means[part] = np.where(
-                counts > 0, product(weights, tops).reshape(-1, n_groups, n_rows) / counts, np.nan
-            )
+            totals = product(weights, tops).reshape(-1, n_groups, n_rows)
+            means[part] = np.where(counts > 0, totals / counts, np.nan)
     return means
+
+
+def resampled_means(
+    values: NDArray[np.float64],
+    numbers: NDArray[np.int64] | None,
+    rng: np.random.Generator,
+    n_resamples: int,
+) -> NDArray[np.float64]:
+    """Means of one row, shape (n,), n >= 1, in each resample.
+
+    Recall takes few different values, so over many instances it is quicker to draw how often each value
+    comes up (multinomial) than to draw the instances: the distribution is the same.
+    """
+    if numbers is not None:
+        return resampled_matrix(*cluster_sums(values[None, :], numbers), rng, n_resamples)[:, 0]
+    _check_resamples(n_resamples)
+    n = values.size
+    distinct, counts = np.unique(values, return_counts=True)
+    by_value = distinct.size * 16 < n
+    means = np.empty(n_resamples)
+    step = max(1, CELLS_AT_ONCE // (distinct.size if by_value else n))
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        if by_value:
+            sums = rng.multinomial(n, counts / n, size=size) @ distinct
+        else:
+            sums = values[rng.integers(0, n, size=(size, n), dtype=np.int32)].sum(axis=1)
+        means[start : start + size] = sums / n
+    return means
+
+
+def _check_resamples(n_resamples: int) -> None:
+    if n_resamples < 1:
+        raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")

@@ -4,10 +4,16 @@
 """
 
 from evidencebench_core.metrics.cover import best_cover, ceiling, greedy_cover, optimal_cover
-from evidencebench_core.metrics.coverage import Denominator, aspect_recall, times_covered
+from evidencebench_core.metrics.coverage import (
+    Denominator,
+    Gain,
+    Mark,
+    aspect_recall,
+    marginal_gains,
+    marks,
+    times_covered,
+)
 from evidencebench_core.metrics.expectation import expected_recall, random_expectation
-from evidencebench_core.metrics.gain import Gain, marginal_gains
-from evidencebench_core.metrics.marks import Mark, marks
 
 __all__ = [
     "Denominator",

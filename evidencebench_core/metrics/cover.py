@@ -1,8 +1,8 @@
 """The best that any selection could do: optimal cover, best coverage at K, ceiling.
 
 Set cover and maximum coverage, exact: greedy first, and where a bound proves greedy optimal that is
-the answer; otherwise an integer program (`evidencebench_core.metrics.program`). The same input gives
-the same answer.
+the answer; otherwise an integer program, solved to optimality by HiGHS. The same input gives the same
+answer, and solutions are remembered: a leaderboard asks for the same ceilings once per run.
 
 Inside, aspects are bits: a sentence is a *column* ``(sentence index, mask of the aspects it covers)``.
 """
@@ -10,10 +10,16 @@ Inside, aspects are bits: a sentence is a *column* ``(sentence index, mask of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from evidencebench_core.metrics.coverage import Denominator, checked_budget, n_counted
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Column", "best_cover", "ceiling", "covered_mask", "greedy_cover", "optimal_cover"]
+from evidencebench_core.metrics.coverage import Denominator, check_budget, n_counted
+
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
 
 Column = tuple[int, int]
 
@@ -61,8 +67,6 @@ def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
     greedy = _greedy(columns, None)
     if len(greedy) <= _least_picks(columns, len(covers)):
         return _indices(greedy)
-    from evidencebench_core.metrics.program import smallest_cover
-
     return _indices(smallest_cover(tuple(columns), len(covers)))
 
 
@@ -90,8 +94,6 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
     greedy = _greedy(columns, budget)
     if covered_mask(greedy).bit_count() >= _most_covered(columns, greedy, budget):
         return _indices(_useful(greedy))
-    from evidencebench_core.metrics.program import largest_coverage
-
     return _indices(_useful(largest_coverage(tuple(columns), len(covers), budget)))
 
 
@@ -114,19 +116,12 @@ def ceiling(
     n_aspects = n_counted(covers, denominator)
     if not n_aspects:
         return None
+    check_budget(budget)
     n_coverable = sum(map(bool, covers))
-    if budget is None or checked_budget(budget) >= n_coverable:
+    if budget is None or budget >= n_coverable:
         return n_coverable / n_aspects
     picked = frozenset(best_cover(covers, budget))
     return sum(not cover.isdisjoint(picked) for cover in covers) / n_aspects
-
-
-def covered_mask(columns: Iterable[Column]) -> int:
-    """The aspects that any of the columns covers, as bits."""
-    mask = 0
-    for _, aspects in columns:
-        mask |= aspects
-    return mask
 
 
 def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
@@ -136,6 +131,14 @@ def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:
         for sentence in cover:
             masks[sentence] = masks.get(sentence, 0) | 1 << position
     return sorted(masks.items())
+
+
+def covered_mask(columns: Iterable[Column]) -> int:
+    """The aspects that any of the columns covers, as bits."""
+    mask = 0
+    for _, aspects in columns:
+        mask |= aspects
+    return mask
 
 
 def _undominated(columns: list[Column]) -> list[Column]:
@@ -148,7 +151,8 @@ def _undominated(columns: list[Column]) -> list[Column]:
 
 
 def _greedy(columns: list[Column], budget: int | None) -> list[Column]:
-    limit = len(columns) if budget is None else checked_budget(budget)
+    check_budget(budget)
+    limit = len(columns) if budget is None else budget
     todo = covered_mask(columns)
     picks: list[Column] = []
     while todo and len(picks) < limit:
@@ -195,3 +199,68 @@ def _useful(picks: Sequence[Column]) -> list[Column]:
 
 def _indices(picks: Iterable[Column]) -> tuple[int, ...]:
     return tuple(sorted(sentence for sentence, _ in picks))
+
+
+@lru_cache(maxsize=4096)
+def smallest_cover(columns: tuple[Column, ...], n_aspects: int) -> tuple[Column, ...]:
+    """As few columns as can be that cover every aspect that a column covers.
+
+    Minimise ``sum x_i`` with ``sum over the columns i that cover j of x_i >= 1`` for every aspect j.
+    """
+    from scipy.optimize import LinearConstraint
+
+    rows = _incidence(columns, n_aspects)
+    rows = rows[rows.any(axis=1)]
+    constraint = LinearConstraint(rows, lb=1.0)
+    return _chosen(
+        columns, _solution(np.ones(len(columns)), constraint, np.ones(len(columns), dtype=np.int64))
+    )
+
+
+@lru_cache(maxsize=4096)
+def largest_coverage(columns: tuple[Column, ...], n_aspects: int, budget: int) -> tuple[Column, ...]:
+    """At most ``budget`` columns that together cover as many aspects as can be.
+
+    Maximise ``sum y_j`` with ``y_j <= sum over the columns i that cover j of x_i``, ``sum x_i <= budget``.
+    The y need not be declared whole: with whole x they are at an optimum.
+    """
+    from scipy.optimize import LinearConstraint
+
+    n_columns = len(columns)
+    rows = np.hstack([_incidence(columns, n_aspects), -np.eye(n_aspects)])
+    limit = np.concatenate([np.ones(n_columns), np.zeros(n_aspects)])
+    constraint = LinearConstraint(
+        np.vstack([rows, -limit]),
+        lb=np.concatenate([np.zeros(n_aspects), [-float(budget)]]),
+    )
+    return _chosen(columns, _solution(limit - 1.0, constraint, limit.astype(np.int64)))
+
+
+def _incidence(columns: tuple[Column, ...], n_aspects: int) -> NDArray[np.float64]:
+    """Shape (n_aspects, n_columns), 1.0 where the column covers the aspect."""
+    return np.array([[float(mask >> j & 1) for _, mask in columns] for j in range(n_aspects)]).reshape(
+        n_aspects, len(columns)
+    )
+
+
+def _solution(
+    costs: NDArray[np.float64], constraint: LinearConstraint, integrality: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The variables, all between 0 and 1, that minimise the costs under the constraint."""
+    from scipy.optimize import Bounds, milp
+
+    result = milp(
+        costs,
+        integrality=integrality,
+        bounds=Bounds(0.0, 1.0),
+        constraints=constraint,
+        options={"mip_rel_gap": 0.0},
+    )
+    if not result.success:  # both programs have a solution, so this is a fault of the solver
+        raise RuntimeError(f"HiGHS did not solve a cover program: {result.message}")
+    values: NDArray[np.float64] = result.x
+    return values
+
+
+def _chosen(columns: tuple[Column, ...], values: NDArray[np.float64]) -> tuple[Column, ...]:
+    return tuple(column for column, value in zip(columns, values, strict=False) if value > 0.5)

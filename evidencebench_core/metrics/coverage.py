@@ -1,46 +1,24 @@
-"""Aspect Recall of a selection that fits its budget (spec rules 7 and 9)."""
+"""Aspect Recall of a selection that fits its budget (spec rules 7 and 9), pick by pick and sentence by sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from evidencebench_core.errors import SettingError, shown
 
-__all__ = ["Denominator", "aspect_recall", "checked_budget", "n_counted", "times_covered"]
-
 Denominator = Literal["all", "coverable"]
+Mark = Literal["none", "gold", "picked", "both", "missed"]
 
 
-def checked_budget(budget: int) -> int:
-    """The budget as it is.
-
-    Raises
-    ------
-    SettingError
-        If it is negative.
-    """
-    if budget < 0:
+def check_budget(budget: int | None) -> None:
+    if budget is not None and budget < 0:
         raise SettingError("budget", f"is {shown(budget)}", "Give the number of sentences, 0 or more.")
-    return budget
 
 
 def n_counted(covers: Sequence[frozenset[int]], denominator: Denominator = "all") -> int:
-    """How many aspects stand in the denominator.
-
-    Parameters
-    ----------
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    denominator : {"all", "coverable"}
-        ``"all"`` is the paper's, all aspects of the evidence set; ``"coverable"`` is that of the
-        authors' code, those that at least one sentence of the paper covers.
-
-    Raises
-    ------
-    SettingError
-        For any other denominator.
-    """
+    """How many aspects stand in the denominator: all of them, or those that at least one sentence covers."""
     if denominator == "all":
         return len(covers)
     if denominator == "coverable":
@@ -60,12 +38,18 @@ def aspect_recall(
     covers : sequence of frozenset of int
         One set of covering sentences per aspect.
     denominator : {"all", "coverable"}
-        See `n_counted`.
+        ``"all"`` is the paper's, all aspects of the evidence set; ``"coverable"`` is that of the authors'
+        code, those that at least one sentence of the paper covers.
 
     Returns
     -------
     float or None
         0 to 1; 0 for an empty selection; ``None`` where there is nothing to cover.
+
+    Raises
+    ------
+    SettingError
+        For any other denominator.
 
     Notes
     -----
@@ -82,3 +66,90 @@ def times_covered(selection: Iterable[int], covers: Sequence[frozenset[int]]) ->
     """For every aspect, how many different selected sentences cover it: 0 is missed, 2 is covered twice."""
     picked = frozenset(selection)
     return tuple(len(cover & picked) for cover in covers)
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """One pick and what it is worth where it stands.
+
+    Attributes
+    ----------
+    sentence : int
+        Sentence index.
+    new : tuple of int
+        Positions (in ``covers``) of the aspects that it is the first to cover, ascending.
+    repeated : tuple of int
+        Positions of the aspects it covers that an earlier pick covers already, ascending.
+    recall_so_far : float or None
+        Aspect Recall of this pick and all before it, 0 to 1; ``None`` where there is nothing to cover.
+    """
+
+    sentence: int
+    new: tuple[int, ...]
+    repeated: tuple[int, ...]
+    recall_so_far: float | None
+
+
+def marginal_gains(
+    selection: Iterable[int], covers: Sequence[frozenset[int]], denominator: Denominator = "all"
+) -> tuple[Gain, ...]:
+    """The ledger of a selection: one `Gain` per pick, in the order of the picks.
+
+    A sentence picked twice is listed twice; the second time all it covers is repeated.
+
+    Parameters
+    ----------
+    selection : iterable of int
+        Sentence indices in the order in which they were picked.
+    covers : sequence of frozenset of int
+        One set of covering sentences per aspect.
+    denominator : {"all", "coverable"}
+        Which aspects count, see `aspect_recall`.
+    """
+    n_aspects = n_counted(covers, denominator)
+    covered: set[int] = set()
+    gains: list[Gain] = []
+    for sentence in selection:
+        meets = [position for position, cover in enumerate(covers) if sentence in cover]
+        new = tuple(position for position in meets if position not in covered)
+        repeated = tuple(position for position in meets if position in covered)
+        covered.update(new)
+        gains.append(Gain(sentence, new, repeated, len(covered) / n_aspects if n_aspects else None))
+    return tuple(gains)
+
+
+def marks(
+    selection: Iterable[int] | None, covers: Sequence[frozenset[int]], n_sentences: int
+) -> tuple[Mark, ...]:
+    """One mark per sentence of the paper.
+
+    Parameters
+    ----------
+    selection : iterable of int or None
+        Sentence indices; ``None`` where nobody has selected, so that nothing can be missed.
+    covers : sequence of frozenset of int
+        One set of covering sentences per aspect.
+    n_sentences : int
+        Size of the candidate pool.
+
+    Returns
+    -------
+    tuple of Mark
+        Of length ``n_sentences``. ``"both"``: picked and covers an aspect; ``"picked"``: picked and
+        covers none; ``"missed"``: not picked, and covers an aspect that no pick covers; ``"gold"``:
+        not picked, covers aspects, and the picks cover all of those; ``"none"``: neither.
+    """
+    picked = frozenset(() if selection is None else selection)
+    covering = frozenset().union(*covers)
+    missed = frozenset().union(
+        *(cover for cover in covers if selection is not None and cover.isdisjoint(picked))
+    )
+
+    def mark(sentence: int) -> Mark:
+        if sentence in picked:
+            return "both" if sentence in covering else "picked"
+        if sentence in missed:
+            return "missed"
+        return "gold" if sentence in covering else "none"
+
+    return tuple(mark(sentence) for sentence in range(n_sentences))

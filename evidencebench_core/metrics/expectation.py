@@ -13,12 +13,10 @@ from math import comb
 from evidencebench_core.metrics.coverage import (
     Denominator,
     aspect_recall,
-    checked_budget,
+    check_budget,
     n_counted,
     times_covered,
 )
-
-__all__ = ["expected_recall", "random_expectation"]
 
 
 def expected_recall(
@@ -42,7 +40,7 @@ def expected_recall(
     budget : int or None
         K; ``None`` for no limit.
     denominator : {"all", "coverable"}
-        Which aspects count, see `coverage.n_counted`.
+        Which aspects count, see `aspect_recall`.
 
     Returns
     -------
@@ -59,7 +57,8 @@ def expected_recall(
     ``E = (1/m) * sum over aspects j of [1 - C(n - n_j, K) / C(n, K)]``, spec rule 10.
     """
     picked = frozenset(selection)
-    if budget is None or len(picked) <= checked_budget(budget):
+    check_budget(budget)
+    if budget is None or len(picked) <= budget:
         return aspect_recall(picked, covers, denominator)
     n_aspects = n_counted(covers, denominator)
     if not n_aspects:
@@ -88,10 +87,11 @@ def random_expectation(
     SettingError
         For a negative budget.
     """
+    check_budget(budget)
     n_aspects = n_counted(covers, denominator)
     if budget is None or not n_aspects:
         return None
-    if n_sentences <= checked_budget(budget):
+    if n_sentences <= budget:
         return sum(map(bool, covers)) / n_aspects
     return _expected_share(n_sentences, [len(cover) for cover in covers], budget, n_aspects)
 

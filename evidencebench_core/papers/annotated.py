@@ -8,7 +8,7 @@ from typing import Any
 from evidencebench_core.data.check import check_instance, inverted
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.metrics.cover import best_cover, optimal_cover
+from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 from evidencebench_core.papers.paper import Paper
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.metrics.cover import optimal_cover
+from evidencebench_core.metrics import optimal_cover
 from evidencebench_core.papers.draft import clean_text
 
 __all__ = [

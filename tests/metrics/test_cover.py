@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.metrics import best_cover, ceiling, greedy_cover, optimal_cover, program
+from evidencebench_core.metrics import best_cover, ceiling, greedy_cover, optimal_cover
+from evidencebench_core.metrics.cover import largest_coverage, smallest_cover
 
 Covers = list[frozenset[int]]
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=9)
@@ -123,10 +124,10 @@ def test_the_integer_programs_alone_meet_the_enumeration(covers: Covers, budget:
         for sentence in sorted(frozenset().union(*covers))
     )
     if columns:
-        best = tuple(sentence for sentence, _ in program.largest_coverage(columns, len(covers), budget))
+        best = tuple(sentence for sentence, _ in largest_coverage(columns, len(covers), budget))
         assert len(best) <= budget
         assert n_covered(best, covers) == most_covered(covers, budget)
-        smallest = tuple(sentence for sentence, _ in program.smallest_cover(columns, len(covers)))
+        smallest = tuple(sentence for sentence, _ in smallest_cover(columns, len(covers)))
         assert len(smallest) == len(optimal_cover(covers))
         assert n_covered(smallest, covers) == sum(map(bool, covers))
 
@@ -137,7 +138,7 @@ def test_threads_get_what_one_thread_gets() -> None:
         [frozenset(rng.choice(40, size=rng.integers(1, 8)).tolist()) for _ in range(18)] for _ in range(24)
     ]
     alone = [optimal_cover(covers) for covers in cases]
-    assert program.smallest_cover.cache_info().currsize > 0  # the solver was needed
-    program.smallest_cover.cache_clear()
+    assert smallest_cover.cache_info().currsize > 0  # the solver was needed
+    smallest_cover.cache_clear()
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(optimal_cover, cases)) == alone

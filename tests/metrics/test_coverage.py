@@ -1,4 +1,4 @@
-"""Plain Aspect Recall."""
+"""Plain Aspect Recall, the ledger of a selection and the marks of sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.metrics import aspect_recall, times_covered
+from evidencebench_core.metrics import Gain, aspect_recall, marginal_gains, marks, times_covered
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
 SELECTIONS = st.lists(st.integers(0, 8), max_size=12)
@@ -77,3 +77,69 @@ def test_an_aspect_is_covered_where_it_is_covered_at_least_once(
     times = times_covered(selection, covers)
     recall = aspect_recall(selection, covers)
     assert recall == (sum(count > 0 for count in times) / len(times) if times else None)
+
+
+def test_ledger_by_hand() -> None:
+    covers = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset({5, 7})]
+    assert marginal_gains([5, 1, 7, 2], covers) == (
+        Gain(5, new=(0, 1, 3), repeated=(), recall_so_far=3 / 4),
+        Gain(1, new=(), repeated=(), recall_so_far=3 / 4),
+        Gain(7, new=(2,), repeated=(3,), recall_so_far=1.0),
+        Gain(2, new=(), repeated=(0,), recall_so_far=1.0),
+    )
+
+
+def test_a_second_pick_of_a_sentence_repeats_all_it_covers() -> None:
+    assert marginal_gains([3, 3], [frozenset({3})])[1] == Gain(3, (), (0,), 1.0)
+
+
+def test_ledger_without_aspects_recall_is_undefined() -> None:
+    assert marginal_gains([3], []) == (Gain(3, (), (), None),)
+    assert marginal_gains([], [frozenset({3})]) == ()
+
+
+def test_the_denominator_of_the_ledger_is_a_choice() -> None:
+    assert marginal_gains([3], [frozenset({3}), frozenset()], "coverable")[0].recall_so_far == 1.0
+
+
+@given(SELECTIONS, COVERS)
+def test_the_running_recall_is_that_of_the_picks_so_far(
+    selection: list[int], covers: list[frozenset[int]]
+) -> None:
+    gains = marginal_gains(selection, covers)
+    assert [gain.sentence for gain in gains] == selection
+    for end, gain in enumerate(gains, start=1):
+        assert gain.recall_so_far == aspect_recall(selection[:end], covers)
+        assert set(gain.new).isdisjoint(gain.repeated)
+    assert sum(len(gain.new) for gain in gains) == sum(not cover.isdisjoint(selection) for cover in covers)
+
+
+# aspect 0 by 0, 1 and 2; aspect 1 by 2 and 3
+COVERED = [frozenset({0, 1, 2}), frozenset({2, 3})]
+
+
+def test_marks_by_hand() -> None:
+    # 0 covers aspect 0; 5 covers nothing. Aspect 1 is missed, so its 2 and 3 are; 1 is gold only.
+    assert marks([0, 5], COVERED, 7) == ("both", "gold", "missed", "missed", "none", "picked", "none")
+
+
+def test_a_selection_of_nothing_misses_everything_and_no_selection_misses_nothing() -> None:
+    assert marks([], COVERED, 5) == ("missed",) * 4 + ("none",)
+    assert marks(None, COVERED, 5) == ("gold",) * 4 + ("none",)
+
+
+def test_marks_without_aspects_there_is_no_gold() -> None:
+    assert marks([1], [], 3) == ("none", "picked", "none")
+
+
+@given(SELECTIONS, COVERS)
+def test_every_mark_is_what_its_definition_says(selection: list[int], covers: list[frozenset[int]]) -> None:
+    times = times_covered(selection, covers)
+    for sentence, mark in enumerate(marks(selection, covers, 9)):
+        aspects = [position for position, cover in enumerate(covers) if sentence in cover]
+        if sentence in selection:
+            assert mark == ("both" if aspects else "picked")
+        elif any(times[position] == 0 for position in aspects):
+            assert mark == "missed"
+        else:
+            assert mark == ("gold" if aspects else "none")

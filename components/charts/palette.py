@@ -46,7 +46,7 @@ MARKS: Final[Mapping[str, Hue]] = MappingProxyType(
         "missed": Hue("#d55e00", "#f0803c"),
     }
 )
-"""By mark, as `evidencebench_core.metrics.marks` names them."""
+"""By mark, as `evidencebench_core.metrics.Mark` names them."""
 
 ASPECTS: Final = (_BLUE, _ORANGE, _GREEN, _PURPLE, _VERMILLION, _SKY, _YELLOW, _GREY)
 """The colours of the aspects, in turn; the ninth starts over (and gets another dot)."""

@@ -9,18 +9,9 @@ import streamlit as st
 from components.app import resources
 from components.app.page import dataset_picker, guarded, percent
 from components.app.state import PageState
-from components.missed import (
-    QUEUE_DEFAULTS,
-    Queue,
-    draw_filters,
-    draw_miss,
-    draw_queue,
-    draw_shares,
-    queue_from,
-)
-from components.missed.export import draw_export
-from components.missed.queue import Key
-from components.missed.top import to_top
+from components.missed.miss import draw_miss, scroll_to_top
+from components.missed.misses import draw_export, draw_filters, draw_queue, draw_shares
+from components.missed.queue import QUEUE_DEFAULTS, Key, Queue, queue_from
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
@@ -54,7 +45,7 @@ def draw(state: PageState) -> None:
         return
     with st.spinner("Looking through the run …", show_time=True):
         queue = queue_from(state, dataset, run, task)
-    to_top(state["instance"] + state["aspect"])
+    scroll_to_top(state["instance"] + state["aspect"])
     if state["instance"]:
         _one(state, dataset, queue)
     else:
@@ -62,13 +53,7 @@ def draw(state: PageState) -> None:
 
 
 def _chosen(state: PageState) -> tuple[DatasetInfo, RunInfo, Task]:
-    """What a link to one miss names.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        If something of it is not there.
-    """
+    """The dataset, run and task of a link to one miss."""
     dataset = resources.named_dataset(state["dataset"])
     run = RunStore(resources.store()).run(state["run"]) if state["run"] else _first(resources.runs(dataset))
     return dataset, run, task_named(state["task"])
@@ -101,12 +86,10 @@ def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
         if st.button("Start one on the Leaderboard", type="primary"):
             st.switch_page("pages/leaderboard.py", query_params={"dataset": dataset.name})
         return None
-    wanted = state["run"] or next(
-        (i for i, run in runs.items() if run.retriever != "oracle"), next(iter(runs))
-    )
-    if wanted not in runs:
+    wanted, first = state["run"], _first(tuple(runs.values())).id
+    if wanted and wanted not in runs:
         st.warning(f"There is no run {literal(wanted)} on {literal(dataset.name)}; another is shown.")
-        wanted = _first(tuple(runs.values())).id
+    wanted = wanted if wanted in runs else first
     st.selectbox(
         "Run",
         list(runs),

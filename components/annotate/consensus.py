@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.annotate.desk import Desk, desk_of
 from components.app.state import PageState
-from components.browse.ledger import sentence_chip
+from components.widgets.chips import sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.annotator_pairs import (

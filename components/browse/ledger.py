@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from components.widgets.chips import aspect_chip, sentence_chip
 from components.widgets.table import Cell, Chip, Column, Row
 from evidencebench_core.data import Aspect, EvidenceSet, Instance
 from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_gains, optimal_cover
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
 
-__all__ = ["References", "aspect_chip", "aspect_rows", "ledger_rows", "references", "sentence_chip"]
+__all__ = ["References", "aspect_rows", "ledger_rows", "references"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,6 @@ def references(evidence: EvidenceSet, task: Task) -> References:
     gains = {index: sum(index in cover for cover in covers) for index in best}
     ordered = tuple(sorted(best, key=lambda index: (-gains[index], index)))
     return References(greedy_cover(covers, budget), ordered)
-
-
-def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
-    """The chip of an aspect; its text, where the data has one, on hover."""
-    return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
-
-
-def sentence_chip(index: int, text: str = "") -> Chip:
-    """A sentence to go to."""
-    return Chip(f"sentence:{index}", str(index), None, text)
 
 
 LEDGER_COLUMNS = (

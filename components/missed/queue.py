@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from components.app import resources
 from components.app.state import PageState
@@ -16,20 +18,6 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "FILTERS",
-    "QUEUE_DEFAULTS",
-    "RANGES",
-    "SORTS",
-    "Queue",
-    "queue_from",
-    "ranges_of",
-    "thresholds_of",
-]
 
 READ_AT_ONCE: Final = 2_000  # instances of a dataset whose papers are read without being asked to
 
@@ -63,47 +51,23 @@ RANGES: Final = {
     "optimal": "Optimal K",
     "ends_coverage": "Ends coverage, %",
 }
-SORTS: Final = {
-    "distance": "Nearness",
-    "file": "File order",
-    "best_rank": "Best rank",
-    "overlap": "Word overlap",
-    "position": "Position",
-    "n_covering": "Covering sentences",
-}
+SORTS: Final = ("distance", "file", "best_rank", "overlap", "position", "n_covering")
 
 Key = tuple[str, str]  # instance id and aspect id
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What there is to work through.
-
-    Attributes
-    ----------
-    run : RunInfo
-    task : Task
-    outcomes : DataFrame
-        Found and missed aspects that the task asks for.
-    asked : DataFrame
-        Those of them that the page is about (result aspects, or all).
-    shown : DataFrame
-        The missed ones that the filters leave, in the order asked for.
-    with_words : bool
-        Whether the papers were read, so that sections, overlaps and causes are known.
-    limits : Thresholds
-    notes : mapping of (instance id, aspect id) to tuple of Note
-        Of each author the newest.
-    """
+    """The aspects of a run to work through."""
 
     run: RunInfo
     task: Task
-    outcomes: pd.DataFrame
-    asked: pd.DataFrame
-    shown: pd.DataFrame
-    with_words: bool
+    outcomes: pd.DataFrame  # found and missed aspects that the task asks for
+    asked: pd.DataFrame  # those of them that the page is about: result aspects, or all
+    shown: pd.DataFrame  # the missed ones that the filters leave, in the order asked for
+    with_words: bool  # whether the papers were read: then sections, overlaps and causes are known
     limits: Thresholds
-    notes: Mapping[Key, tuple[Note, ...]]
+    notes: Mapping[Key, tuple[Note, ...]]  # of each author the newest
 
     @property
     def keys(self) -> list[Key]:
@@ -130,13 +94,7 @@ def results_only(state: PageState, task: Task) -> bool:
 
 
 def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task) -> Queue:
-    """The queue of a run as the address filters and sorts it.
-
-    Raises
-    ------
-    UnknownNameError
-        If the run has no answers for the task.
-    """
+    """The queue of a run as the address filters and sorts it."""
     with_words = dataset.n_instances <= READ_AT_ONCE or state["words"] == "1"
     limits = thresholds_of(state)
     outcomes = resources.missed_outcomes(run, task.name, limits.text() if with_words else None)

@@ -1,0 +1,296 @@
+"""All misses of a run: which shares are missed, filters and rules, the table, the notes to take along."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.page import percent
+from components.app.state import PageState
+from components.charts.dots import missed_chart
+from components.charts.palette import MARKS
+from components.missed.queue import BINNING_OF, FILTERS, RANGES, SORTS, Queue, ranges_of, results_only
+from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import frame_table
+from components.widgets.table import Column, TableEvent
+from components.widgets.table.paging import paging, put_sort
+from evidencebench_core.analyses.causes import CAUSES, Thresholds
+from evidencebench_core.analyses.missed_shares import BINNINGS, bin_names
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
+
+_TITLES: Final = {
+    "section": "By part of paper",
+    "decile": "By position",
+    "n": "By covering sentences",
+    "cause": "By suggested cause",
+}
+_NOTED: Final = {"": "All", "no": "Without a note", "yes": "With a note"}
+_TYPES: Final = {
+    "": "Any",
+    "abstract": "Abstract sentence",
+    "normal_paragraph": "Sentence of a paragraph",
+    "section_name": "Heading",
+}
+_THRESHOLDS: Final = (  # name, label, largest value, scale of the shown value
+    ("budget_places", "Budget: places below K", 100, 1),
+    ("redundant_picks", "Redundancy: picks that only repeat", 100, 1),
+    ("vocabulary_overlap", "Vocabulary gap: share of words, %", 100, 100),
+    ("front_share", "Headings or abstract: share of picks, %", 100, 100),
+    ("near_places", "Near miss: places below K", 1000, 1),
+)
+_LONGEST: Final = 140
+_COLUMNS: Final = (
+    Column("sentence", "Nearest covering sentence", "title", "The covering sentence that the run ranks best"),
+    Column("aspect", "Aspect", "id"),
+    Column("rank", "Rank", "number", "Best rank of a covering sentence, from 1"),
+    Column("distance", "Places below K", "number", "Best rank minus the number of picks", sortable=True),
+    Column("position", "Position", "percent", "Where that sentence stands in the paper", sortable=True),
+    Column("n_covering", "Covering", "number", "How many sentences cover the aspect", sortable=True),
+    Column("found", "Found by", "id", "Other runs that found it, of those that answered"),
+)
+_WORDS: Final = (
+    Column("section", "Part", "id", "Part of the paper in which that sentence stands"),
+    Column(
+        "overlap",
+        "Word overlap",
+        "percent",
+        "Share of the hypothesis' content words in the covering sentence with the most of them",
+        sortable=True,
+    ),
+    Column("causes", "Suggested cause", "text", "By the first rule that applies; more in brackets"),
+)
+_NOTE: Final = Column("note", "Notes", "text", "Causes and tags noted, with their author")
+
+
+def draw_shares(state: PageState, queue: Queue) -> None:
+    """A chart of missed shares a binning, side by side; a click on a mark filters the queue to its aspects."""
+    shown = [name for name in _TITLES if queue.with_words or name in {"decile", "n"}]
+    label = (
+        f"Where the misses are: missed / all aspects of each bin (dotted: of all {len(queue.asked):,}), 95% bootstrap "
+        "intervals over papers. Click a mark for its misses."
+    )
+    with st.expander(label, expanded=True):
+        for name, column in zip(shown, st.columns(len(shown), gap="medium"), strict=True):
+            with column:
+                _draw_share(state, queue, name)
+
+
+def _draw_share(state: PageState, queue: Queue, name: str) -> None:
+    by = BINNING_OF[name]
+    limits = queue.limits.text() if queue.with_words else None
+    only = results_only(state, queue.task)
+    shares = resources.missed_share(queue.run, queue.task.name, limits, by, only)
+    mean: float | None = float(queue.asked["missed"].mean())
+    top = None
+    if name == "cause":  # small shares of all aspects, to which a mean says nothing
+        mean, most = None, float(shares[["share", "high"]].max().max())
+        top = min(1.0, max(0.05, 1.1 * most))
+    labels = [CAUSES[b].title if name == "cause" else str(b).capitalize() for b in shares["bin"]]
+    shares = shares.assign(label=labels)
+    chosen = state.many(name)
+    st.markdown(f"#### {_TITLES[name]}", help=BINNINGS[by])
+    event = draw_chart(
+        missed_chart(shares, MARKS["missed"].on(is_dark()), "Missed, %", chosen, mean, top),
+        key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{only}-{state[name]}-{state['rules']}",
+        alt=f"{_TITLES[name]}, share missed: "
+        + "; ".join(
+            f"{row['label']} {percent(row['share'])} of {row['n_aspects']}"
+            for row in shares[shares["n_aspects"] > 0].to_dict("records")
+        ),
+        clickable=True,
+    )
+    point = picked_point(event)
+    if point is not None:
+        wanted = str(point["customdata"][0])
+        state.put(**{name: None if (wanted,) == chosen else [wanted]}, page=None)
+        st.rerun()
+
+
+def draw_filters(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
+    """A row: search, noted or not, more filters, rules, and a way back to everything."""
+    n_active = sum(bool(state[name]) for name in FILTERS if name not in {"q", "noted"})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Search hypotheses",
+            placeholder="wine stomach cancer",
+            help="All words must occur; the last may be the beginning of one.",
+            width=260,
+            **state.widget("q", state["q"], reset=("page",)),
+        )
+        _choice(state, "noted", "Notes", _NOTED, width=170)
+        with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
+            if queue.with_words:
+                _several(state, "cause", "Suggested cause", {n: CAUSES[n].title for n in bin_names("cause")})
+                sections = {n: n.capitalize() for n in bin_names("section")}
+                _several(state, "section", "A covering sentence in", sections)
+                _choice(state, "type", "A covering sentence that is", _TYPES)
+            _several(state, "decile", "A covering sentence within", {n: n for n in bin_names("decile")})
+            _several(state, "n", "Covering sentences", {n: n for n in bin_names("n_covering")})
+            for column, label in RANGES.items():
+                _range_slider(state, dataset, column, label)
+        if queue.with_words:
+            with st.popover("Rules"):
+                _draw_rules(state, queue.limits)
+        if (n_active or state["q"] or state["noted"]) and st.button("Clear filters"):
+            state.put(page=None, **dict.fromkeys(FILTERS))
+            st.rerun()
+
+
+def _choice(state: PageState, name: str, label: str, options: dict[str, str], **look: Any) -> None:
+    chosen = state[name] if state[name] in options else ""
+    widget = state.widget(name, chosen, reset=("page",))
+    st.selectbox(label, list(options), format_func=options.__getitem__, **look, **widget)
+
+
+def _several(state: PageState, name: str, label: str, options: dict[str, str]) -> None:
+    st.multiselect(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        placeholder="Any",
+        **state.widget(name, [o for o in state.many(name) if o in options], tuple, reset=("page",)),
+    )
+
+
+def _range_slider(state: PageState, dataset: DatasetInfo, column: str, label: str) -> None:
+    is_share = column == "ends_coverage"
+    scale = 100 if is_share else 1
+    top = 100 if is_share else resources.largest(dataset, column)
+    ranges = ranges_of(state)
+    low, high = ranges.get(column, (0.0, top / scale))
+
+    def read(values: tuple[int, int]) -> list[str]:
+        changed = {name: bounds for name, bounds in ranges.items() if name != column}
+        if values != (0, top):
+            changed[column] = (values[0] / scale, values[1] / scale)
+        return [f"{name}:{least:g}-{most:g}" for name, (least, most) in sorted(changed.items())]
+
+    value = (min(round(low * scale), top), min(round(high * scale), top))
+    st.slider(label, 0, top, **state.widget("where", value, read, part=column, reset=("page",)))
+
+
+def _draw_rules(state: PageState, limits: Thresholds) -> None:
+    """The rules in words, in their order, with their thresholds to change."""
+    st.markdown("The first rule that applies is suggested; all that apply are shown. None is a verdict.")
+    for number, cause in enumerate((c for c in CAUSES.values() if c.rule), start=1):
+        st.markdown(f"{number}. **{cause.title}.** {cause.rule_text(limits)}")
+
+    def widget(name: str, value: object, scale: int = 1) -> dict[str, Any]:
+        def read(shown: Any) -> str:
+            """The thresholds that differ from the defaults, as the address has them."""
+            new = (
+                tuple(end / 100 for end in shown)
+                if name == "middle"
+                else shown / scale
+                if scale > 1
+                else shown
+            )
+            values, defaults = asdict(limits) | {name: new}, asdict(Thresholds())
+            different = {key: values[key] for key in values if values[key] != defaults[key]}
+            return json.dumps(different) if different else ""
+
+        return state.widget("rules", value, read, part=name)
+
+    for name, label, top, scale in _THRESHOLDS:
+        st.number_input(label, 0, top, **widget(name, round(getattr(limits, name) * scale), scale))
+    middle = (round(100 * limits.middle[0]), round(100 * limits.middle[1]))
+    st.slider("Position: the middle of the paper, %", 0, 100, **widget("middle", middle))
+    if state["rules"] and st.button("Back to the default rules"):
+        state.put(rules=None)
+        st.rerun()
+
+
+def draw_export(queue: Queue) -> None:
+    """The notes as CSV and as JSON, once there are some."""
+    notes = [note for those in queue.notes.values() for note in those]
+    if not notes:
+        return
+    name = f"notes-{queue.run.id}-{queue.task.name}"
+    with st.popover(f"Export {len(notes):,} note{'' if len(notes) == 1 else 's'}"):
+        st.download_button("CSV", _notes_csv(notes), f"{name}.csv", "text/csv", on_click="ignore")
+        nested = json.dumps(nested_notes(notes), indent=2)
+        st.download_button("JSON", nested, f"{name}.json", "application/json", on_click="ignore")
+
+
+def _notes_csv(notes: Sequence[Note]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, NOTE_COLUMNS)
+    writer.writeheader()
+    writer.writerows(note_rows(notes))
+    return stream.getvalue()
+
+
+def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
+    """The misses that the filters leave, fifty at a time; a click opens one."""
+    page = paging(state, len(queue.shown))
+
+    def act(event: TableEvent) -> None:
+        if event.kind == "sort":
+            put_sort(state, event)
+        elif event.kind == "open":
+            instance_id, _, aspect_id = event.value.partition("\n")
+            state.put(instance=instance_id, aspect=aspect_id, sentence=None)
+
+    frame_table(
+        (*_COLUMNS, *(_WORDS if queue.with_words else ()), _NOTE),
+        _cells(dataset, queue, queue.shown.iloc[page.rows]),
+        key="missed-queue",
+        ids="key",
+        on_event=act,
+        sort=state["sort"] if state["sort"] in SORTS else "distance",
+        descending=state["desc"] == "1",
+        caption="Missed aspects",
+        empty="No miss is left by these filters. Clear some of them."
+        if queue.asked["missed"].any()
+        else "This run missed none of these aspects.",
+    )
+    page.draw(state)
+
+
+def _cells(dataset: DatasetInfo, queue: Queue, misses: pd.DataFrame) -> pd.DataFrame:
+    """The misses of a page as the table has them."""
+    rows = misses.to_dict("records")
+    ids = tuple(dict.fromkeys(misses["instance"]))
+    papers = {instance.id: instance for instance in resources.store().get_many(dataset.name, ids)}
+    cells = misses.assign(
+        key=[f"{row['instance']}\n{row['aspect']}" for row in rows],
+        sentence=[shortened(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
+        aspect=[f"{row['label']} in {row['instance']}" for row in rows],
+        rank=misses["best_rank"],
+    )
+    cells["found"] = [
+        f"{len(row['found_by'])} of {row['n_others']}" if row["n_others"] else None for row in rows
+    ]
+    notes = [queue.notes.get((row["instance"], row["aspect"]), ()) for row in rows]
+    cells["note"] = ["; ".join(map(_noted, those)) or None for those in notes]
+    if queue.with_words:
+        cells["causes"] = [_causes(row["causes"]) for row in rows]
+    return cells
+
+
+def _causes(names: Sequence[str]) -> str:
+    more = [CAUSES[name].title for name in names[1:] if name not in {"near", "far"}]
+    return CAUSES[names[0]].title + (f" ({', '.join(more)})" if more else "")
+
+
+def _noted(note: Note) -> str:
+    return f"{note.author}: {', '.join(filter(None, (cause_title(note.cause), *note.tags))) or 'note'}"
+
+
+def cause_title(cause: str | None) -> str:
+    """A noted cause as people read it; one that is no cause of ours as it was noted, none as ""."""
+    return "" if cause is None else CAUSES[cause].title if cause in CAUSES else cause
+
+
+def shortened(text: str, limit: int) -> str:
+    """A text cut to so many characters, the last an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,30 @@
+"""Chips in tables: an aspect, a sentence, and what a click on one means."""
+
+from __future__ import annotations
+
+from components.app.state import PageState
+from components.widgets.table import Chip, TableEvent
+from evidencebench_core.data import Aspect
+
+
+def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
+    """The chip of an aspect; its text, where the data has one, on hover."""
+    return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
+
+
+def sentence_chip(index: int, text: str = "") -> Chip:
+    """A sentence to go to."""
+    return Chip(f"sentence:{index}", str(index), None, text)
+
+
+def clicked_chip(event: TableEvent) -> tuple[str, str]:
+    """The kind and the value of the chip that was clicked; both empty where it was none."""
+    kind, _, value = event.value.partition(":") if event.kind == "chip" else ("", "", "")
+    return kind, value
+
+
+def go_to_sentence(state: PageState, event: TableEvent) -> None:
+    """Show the sentence whose chip was clicked."""
+    kind, value = clicked_chip(event)
+    if kind == "sentence":
+        state.put(sentence=value)

@@ -14,7 +14,7 @@ from components.annotate import (
     page_bar,
 )
 from components.app import resources
-from components.app.page import drop_missing_sentence, guarded
+from components.app.page import drop_missing, guarded
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.analyses.marked_papers import marked_paper
@@ -49,7 +49,7 @@ def draw(state: PageState) -> None:
         st.warning(literal(str(error)))
         page_bar(state)
         return
-    drop_missing_sentence(state, len(marked.paper.sentences))
+    drop_missing(state, len(marked.paper.sentences))
     if state["view"] == "compare":
         draw_comparing(state, marked)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.app.choices import Choice, choices_text
 from components.app.page import guarded
 from components.app.state import PageState, open_later
 from components.models.prices import draw_prices
@@ -11,7 +12,6 @@ from components.models.prompts import draw_prompts
 from components.models.ranker.learnt import draw_learnt
 from components.models.server import draw_server, session_model, was_tried
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice, choices_text
 
 DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all"}
 PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts", "ranker": "Evidence ranker"}

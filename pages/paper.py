@@ -5,15 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import drop_missing_sentence, guarded
+from components.app.choices import choices_from
+from components.app.page import drop_missing, guarded
 from components.app.state import PageState
-from components.paper.bring import draw_bring, open_paper
-from components.paper.keeping import found_paper
+from components.paper.bring import draw_bring
+from components.paper.import_job import forget_job, import_job
+from components.paper.keeping import named_paper, open_paper
 from components.paper.present import draw_presenting
-from components.paper.reading_job import forget_job, reading_job
-from components.paper.working import draw_working
-from components.widgets.retriever_picker import choices_from
-from evidencebench_core.cli.find import DEFAULT_BUDGET
+from components.paper.reading import DEFAULT_BUDGET, draw_reading
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.ranker.default import default_retriever
@@ -31,25 +30,25 @@ DEFAULTS = {
 
 
 def draw(state: PageState) -> None:
-    _take_what_was_read(state)
+    _open_imported(state)
     _warm(state)
     if not state["paper"]:
         draw_bring(state)
         return
-    opened = found_paper(state["paper"])
+    opened = named_paper(state["paper"])
     if opened is None:
-        _gone(state)
+        _draw_gone(state)
         return
-    drop_missing_sentence(state, len(opened.paper.sentences))
+    drop_missing(state, len(opened.paper.sentences))
     if state["present"]:
         draw_presenting(state, opened, choices_from(state["r"]) or choices_from(default_retriever()))
     else:
-        draw_working(state, opened)
+        draw_reading(state, opened)
 
 
-def _take_what_was_read(state: PageState) -> None:
+def _open_imported(state: PageState) -> None:
     """Open the paper that a job of this session has read."""
-    job = reading_job()
+    job = import_job()
     if job is not None and job.status.state == "done":
         forget_job()
         open_paper(state, job.subject, h=state["h"])
@@ -64,10 +63,10 @@ def _warm(state: PageState) -> None:
     for choice in choices:
         entry = retriever_entries()[choice.name]
         if not (entry.asks_server or entry.sees_gold):
-            resources.warm(choice.name, choice.settings)
+            resources.warm(choice)
 
 
-def _gone(state: PageState) -> None:
+def _draw_gone(state: PageState) -> None:
     st.title("Your paper")
     if state["paper"].startswith("open-"):
         st.warning(

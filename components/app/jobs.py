@@ -18,37 +18,27 @@ from typing import Literal
 
 from evidencebench_core.errors import EvidenceBenchError
 
-__all__ = ["Feed", "Job", "JobBoard", "JobCancelled", "JobContext", "JobState", "JobStatus", "JobStopped"]
-
 JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
 Feed = Callable[[], tuple[tuple[str, str], ...]]
-"""What a job has written so far: titles and texts."""
+"""The text that a job has written so far: titles and texts."""
 
 _ENDED: tuple[JobState, ...] = ("cancelled", "stopped", "done", "failed")
-_KEPT = 50  # jobs that stay on the board
-_WINDOW = 30  # reports that the remaining time is told from
+_MOST = 50  # jobs that stay on the board
+_WINDOW = 30  # reports that the remaining time is estimated from
 
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A job at one moment.
-
-    Attributes
-    ----------
-    done, total : int
-        Units of work; ``total`` is 0 while it is unknown.
-    note : str
-        What it is doing, or how it ended.
-    seconds_remaining : float or None
-        From the speed of the latest steps.
-    """
+    """A job at one moment; ``total`` is 0 while it is unknown."""
 
     state: JobState = "running"
     done: int = 0
     total: int = 0
     note: str = ""
+    """What it is doing, or how it ended."""
     seconds_elapsed: float = 0.0
     seconds_remaining: float | None = None
+    """From the speed of the latest steps."""
 
     @property
     def ended(self) -> bool:
@@ -60,8 +50,8 @@ class JobStatus:
         return min(1.0, self.done / self.total) if self.total else 0.0
 
 
-class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of work that only reports
-    """Raised by `JobContext.report` in work that asked for it, once the job was cancelled."""
+class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of the work
+    """Raised in the work of a cancelled job, by `JobContext` where the work asks for it."""
 
 
 class JobStopped(Exception):  # noqa: N818 - not an error: a limit that the user has set
@@ -69,7 +59,7 @@ class JobStopped(Exception):  # noqa: N818 - not an error: a limit that the user
 
 
 class JobContext:
-    """What a job's work is given: a way to report, and whether it should stop."""
+    """The way for a job's work to report, and to learn whether it should stop."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -77,10 +67,15 @@ class JobContext:
     def cancelled(self) -> bool:
         return self._job._stop.is_set()
 
+    def stop_if_cancelled(self) -> None:
+        """End a cancelled job here (for work that leaves nothing behind)."""
+        if self.cancelled():
+            raise JobCancelled
+
     def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
         """Progress; with ``stop`` a cancelled job ends here (for work that rolls itself back)."""
-        if stop and self.cancelled():
-            raise JobCancelled
+        if stop:
+            self.stop_if_cancelled()
         self._job._report(done, total, note)
 
 
@@ -163,7 +158,7 @@ class JobBoard:
             job = Job(self._next, kind, subject, title, feed, on_cancel)
             self._next += 1
             others = [other for other in self._jobs if (other.kind, other.subject) != (kind, subject)]
-            self._jobs = [job, *others][:_KEPT]
+            self._jobs = [job, *others][:_MOST]
         run = contextvars.copy_context().run
         threading.Thread(target=run, args=(_run, job, work), name=f"job-{job.id}", daemon=True).start()
         return job

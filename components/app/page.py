@@ -1,10 +1,10 @@
-"""What every page starts with: its head, kept messages, and the guard that turns errors into one line."""
+"""What every page starts with: the guard that turns errors into one line, the dataset, a link checked."""
 
 from __future__ import annotations
 
 import logging
 import runpy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -19,9 +19,7 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.llm import using
 
-__all__ = ["dataset_picker", "drop_missing_sentence", "guarded", "guarded_part", "percent"]
-
-_KEPT: Final = {"dataset", "task", "r"}  # what means the same on any dataset
+_OF_ANY_DATASET: Final = {"dataset", "task", "r"}  # what means the same on another one
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
 
@@ -86,7 +84,7 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
         "Dataset",
         names,
         format_func=lambda name: f"{name} ({datasets[name].n_instances:,} instances)",
-        **state.widget("dataset", wanted, reset=set(state.defaults) - _KEPT),
+        **state.widget("dataset", wanted, reset=set(state.defaults) - _OF_ANY_DATASET),
     )
     return datasets[wanted]
 
@@ -96,9 +94,15 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None else f"{100 * share:.{digits}f}%"
 
 
-def drop_missing_sentence(state: PageState, n_sentences: int) -> None:
-    """Let go of a linked sentence that the paper does not have, and say so."""
+def drop_missing(state: PageState, n_sentences: int, labels: Sequence[str] | None = None) -> None:
+    """Say what a link names that the paper does not have, and go on without it."""
+    wrong = []
     index = state.number("sentence")
     if state["sentence"] and (index is None or index >= n_sentences):
-        st.warning(f"The link names a sentence that is not there: the paper has 0 to {n_sentences - 1}.")
+        wrong.append(f"sentence {state['sentence']} (the paper has 0 to {n_sentences - 1})")
         state.put(sentence=None)
+    if labels is not None and state["aspect"] and state["aspect"] not in labels:
+        wrong.append(f"aspect {state['aspect']} (the instance has A1 to A{len(labels)})")
+        state.put(aspect=None)
+    if wrong:
+        st.warning(literal(f"The link names what is not there: {' and '.join(wrong)}."))

@@ -12,23 +12,18 @@ from evidencebench_core.metrics import Gain, best_cover, greedy_cover, marginal_
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
 
-__all__ = ["References", "aspect_rows", "ledger_rows", "references"]
+MOST_PICKS = 60
+"""Picks that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The two selections a retriever is measured against, made with the gold in hand.
-
-    Attributes
-    ----------
-    greedy : tuple of int
-        Always the sentence that covers most of what is still uncovered.
-    best : tuple of int
-        The selection that covers most within the budget (the optimal cover where there is none).
-    """
+    """The two selections a retriever is measured against, made with the gold in hand."""
 
     greedy: tuple[int, ...]
+    """Always the sentence that covers most of what is still uncovered."""
     best: tuple[int, ...]
+    """The selection that covers most within the budget (the optimal cover where there is none)."""
 
 
 def references(evidence: EvidenceSet, task: Task) -> References:
@@ -51,7 +46,7 @@ LEDGER_COLUMNS = (
 
 
 def ledger_rows(
-    instance: Instance, task: Task, selection: Sequence[int], beside: References, limit: int = 60
+    instance: Instance, task: Task, selection: Sequence[int], beside: References, limit: int = MOST_PICKS
 ) -> tuple[Row, ...]:
     """One row a pick; longer selections are cut after ``limit`` picks."""
     aspects = instance.evidence.focused(task.focus)
@@ -102,13 +97,7 @@ def aspect_columns(names: Sequence[str]) -> tuple[Column, ...]:
 def aspect_rows(
     instance: Instance, task: Task, answers: Mapping[str, Retrieval], only: str = ""
 ) -> tuple[Row, ...]:
-    """One row an aspect of the task: what it says, what covers it, which pick of whom found it.
-
-    Parameters
-    ----------
-    only : str
-        Label of the one aspect to show; empty for all.
-    """
+    """One row an aspect of the task (``only``: of the one with that label): text, sentences, first picks."""
     rows = []
     for number, aspect in enumerate(instance.evidence.aspects):
         if (task.focus == "results" and not aspect.is_result) or (only and aspect.label != only):

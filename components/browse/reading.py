@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
-from components.app.page import percent
+from components.app.page import drop_missing, percent
+from components.app.reading import Reading
 from components.app.state import PageState
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
     LEDGER_COLUMNS,
+    MOST_PICKS,
     References,
     aspect_columns,
     aspect_rows,
     ledger_rows,
     references,
 )
-from components.browse.unscored import draw_unscored, without_gold
 from components.charts.curves import recall_curve
 from components.charts.palette import MARKS, SYSTEMS
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
-from components.models.live import answer_or_button
-from components.models.ranker.first_use import offered_training
-from components.models.ranker.seen import tell_if_seen
-from components.models.server import session_connection
+from components.widgets.answers import active_system, answers_to, draw_paper, go_to, system_switch
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
-from components.widgets.retriever_picker import Choice, retriever_picker
+from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS, sentence_note
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.table import Chip, Column, Row, table
 from components.widgets.task_picker import task_picker
 from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling,
@@ -45,10 +41,8 @@ from evidencebench_core.metrics import (
     marginal_gains,
     random_expectation,
 )
-from evidencebench_core.retrievers import Retrieval, retriever_entries
+from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
-
-__all__ = ["READING_DEFAULTS", "draw_reading"]
 
 READING_DEFAULTS = {"h": "", "asif": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
 
@@ -61,132 +55,87 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
         task = task_picker(state)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         choices = retriever_picker(state, "r")
-    scored = bool(instance.evidence.focused(task.focus))
-    questions: dict[str, Question] = {}
+    has_aspects = bool(instance.evidence.focused(task.focus))
     answers: dict[str, Retrieval] = {}
-    if scored or not gold_applies:
-        questions = _questions(dataset, instance, task, choices, hypothesis)
-        answers = _answers(dataset, instance, task, choices, hypothesis, questions)
-    if not scored and gold_applies:
+    questions: dict[str, Question] = {}
+    if has_aspects or not gold_applies:
+        reading = Reading(instance, hypothesis, task, dataset.sha256, dataset)
+        answers, questions = answers_to(reading, choices)
+    else:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
         if st.button("Read it on ER@Optimal"):
             state.put(task="er@optimal")
             st.rerun()
-    _check_link(state, instance)
-    names = list(answers)
-    active = min(state.number("system") or 0, len(names) - 1) if names else None
+    labels = [aspect.label for aspect in instance.evidence.aspects]
+    drop_missing(state, len(instance.sentences), labels)
+    active = active_system(state, answers)
+    shown = instance if gold_applies else _without_gold(instance)
 
     paper, side = st.columns([58, 42], gap="medium")
-    with paper, st.container(key="paper-stays-in-sight"):
-        shown = instance if gold_applies else without_gold(instance)
-        _paper(state, shown, task, answers, active)
+    with paper:
+        draw_paper(state, shown, answers, active, focus=task.focus)
     with side:
         sentence_note(shown, state.number("sentence"), answers)
-        _model_words(answers, questions, task.budget_for(instance.evidence))
+        _model_outcomes(answers, questions, task.budget_for(instance.evidence))
         if not gold_applies:
-            draw_unscored(instance, answers, lambda event: _go(state, event))
-        elif scored:
+            _unscored(state, instance, answers)
+        elif has_aspects:
             beside = references(instance.evidence, task)
             _scores(instance, task, answers)
             if active is not None:
-                _ledger(state, instance, task, answers, names[active], beside)
+                _ledger(state, instance, task, answers, active, beside)
             _curve(instance, task, answers, beside)
             _aspects(state, instance, task, answers)
 
 
-def _questions(
-    dataset: DatasetInfo, instance: Instance, task: Task, choices: tuple[Choice, ...], hypothesis: str
-) -> dict[str, Question]:
-    """By label what is asked of those retrievers that ask a server."""
-    entries, connection = retriever_entries(), session_connection()
-    return {
-        choice.label: Question(
-            dataset, instance.id, task, choice.name, dict(choice.settings), hypothesis, connection
-        )
-        for choice in choices
-        if entries[choice.name].asks_server
-    }
+def _without_gold(instance: Instance) -> Instance:
+    return replace(instance, evidence=replace(instance.evidence, aspects=()))
 
 
-def _answers(
-    dataset: DatasetInfo,
-    instance: Instance,
-    task: Task,
-    choices: tuple[Choice, ...],
-    hypothesis: str,
-    questions: Mapping[str, Question],
-) -> dict[str, Retrieval]:
-    """The retrievers' answers by label; one that fails, or waits for a click, is said and left out."""
-    answers: dict[str, Retrieval] = {}
-    waiting, entries = offered_training(choices), retriever_entries()
-    for choice in choices:
-        try:
-            if choice.label in questions:
-                found = answer_or_button(questions[choice.label], choice.label)
-                if found is not None:
-                    answers[choice.label] = found
-                continue
-            if choice in waiting:
-                continue
-            with st.spinner(f"{choice.name} reads the paper …", show_time=True):
-                answers[choice.label] = resources.live_retrieval(
-                    dataset, instance.id, task.name, choice.name, dict(choice.settings), hypothesis
-                )
-            if not entries[choice.name].sees_gold:
-                tell_if_seen(dataset, instance, choice.name, dict(choice.settings))
-        except EvidenceBenchError as error:
-            st.error(literal(str(error)))
-    return answers
-
-
-def _check_link(state: PageState, instance: Instance) -> None:
-    """Say what a link names that this paper does not have, and go on without it."""
-    wrong = []
-    index, labels = state.number("sentence"), {aspect.label for aspect in instance.evidence.aspects}
-    if state["sentence"] and (index is None or index >= len(instance.sentences)):
-        wrong.append(f"sentence {state['sentence']} (the paper has 0 to {len(instance.sentences) - 1})")
-        state.put(sentence=None)
-    if state["aspect"] and state["aspect"] not in labels:
-        wrong.append(f"aspect {state['aspect']} (the instance has A1 to A{len(labels)})")
-        state.put(aspect=None)
-    if wrong:
-        st.warning(literal(f"The link names what is not there: {' and '.join(wrong)}."))
-
-
-def _paper(
-    state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval], active: int | None
-) -> None:
-    labels = [aspect.label for aspect in instance.evidence.aspects]
-    pinned = labels.index(state["aspect"]) if state["aspect"] in labels else None
-
-    def heard(event: PaperEvent) -> None:
-        state.put(
-            sentence=event.sentence,
-            aspect=None if event.aspect is None else labels[event.aspect],
-            system=event.system or None,
-        )
-
-    view = view_of(
-        instance,
-        focus=task.focus,
-        systems=[System(label, answer.selection) for label, answer in answers.items()],
-        active=active,
-        selected=state.number("sentence"),
-        aspect=pinned,
-    )
-    paper_view(view, key="reader", height=780, on_event=heard)
-
-
-def _model_words(
+def _model_outcomes(
     answers: Mapping[str, Retrieval], questions: Mapping[str, Question], budget: int | None
 ) -> None:
-    """What came back from the models, and the calls behind it."""
+    """The outcome of every model's answer, and the calls behind it."""
     for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-        if label not in questions:
-            continue
-        if line := outcome_line(answer, budget):
-            st.markdown(f"{letter} {literal(label)}: {line}.")
-        draw_calls(questions[label], letter, label, answer)
+        if label in questions:
+            if line := outcome_line(answer, budget):
+                st.markdown(f"{letter} {literal(label)}: {line}.")
+            draw_calls(questions[label], letter, answer)
+
+
+def _unscored(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
+    """The picks alone, for an edited hypothesis that nobody has said the gold applies to."""
+    st.info(
+        "Not scored: the gold was made for the original hypothesis. The paper shows the picks alone. To see them "
+        "against the gold, tick “Score it as if the gold still applied” above."
+    )
+    for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
+        st.markdown(f"#### {letter} {literal(label)}: {len(answer.selection)} picks")
+        ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+        table(
+            (
+                Column("rank", "Rank", "number"),
+                Column("sentence", "Sentence", "chips"),
+                Column("text", "Text"),
+            ),
+            [
+                Row(
+                    str(index),
+                    (
+                        ranks.get(index),
+                        (Chip(f"sentence:{index}", str(index)),),
+                        instance.sentences[index][:200],
+                    ),
+                )
+                for index in answer.selection[:MOST_PICKS]
+            ],
+            key=f"picks-{letter}",
+            action="none",
+            on_event=lambda event: go_to(state, event),
+            caption=f"Picks of {label}, not scored",
+            empty="Nothing was picked.",
+            height=420,
+        )
 
 
 def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
@@ -194,19 +143,10 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     rows = []
     for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-        covered = aspect_recall(answer.selection, covers) or 0.0
+        n_covered = round((aspect_recall(answer.selection, covers) or 0.0) * len(covers))
         recall = expected_recall(answer.selection, covers, budget)
-        rows.append(
-            Row(
-                letter,
-                (
-                    f"{letter}  {label}",
-                    recall,
-                    f"{round(covered * len(covers))} of {len(covers)}",
-                    len(answer.selection),
-                ),
-            )
-        )
+        cells = (f"{letter}  {label}", recall, f"{n_covered} of {len(covers)}", len(answer.selection))
+        rows.append(Row(letter, cells))
     best = ceiling(covers, budget)
     chance = random_expectation(evidence.n_sentences, covers, budget)
     rows.append(Row("ceiling", ("Ceiling (optimal selection)", best, None, None), muted=True))
@@ -232,38 +172,30 @@ def _ledger(
     instance: Instance,
     task: Task,
     answers: Mapping[str, Retrieval],
-    label: str,
+    active: int,
     beside: References,
 ) -> None:
+    label, answer = list(answers.items())[active]
     st.markdown(f"#### What each pick of {literal(label)} adds")
-    if len(answers) > 1:
-        names = list(answers)
-        st.segmented_control(
-            "Picks of",
-            range(len(names)),
-            format_func=lambda n: f"{LETTERS[n]} {names[n]}",
-            label_visibility="collapsed",
-            **state.widget("system", names.index(label), lambda n: n or None),
-        )
-    selection = answers[label].selection
-    rows = ledger_rows(instance, task, selection, beside)
+    system_switch(state, answers, active)
+    rows = ledger_rows(instance, task, answer.selection, beside)
     table(
         LEDGER_COLUMNS,
         rows,
         key="ledger",
         action="none",
-        on_event=lambda event: _go(state, event),
+        on_event=lambda event: go_to(state, event),
         caption=f"Marginal gain of each pick of {label}",
         empty="Nothing was picked.",
         height=None if len(rows) <= 15 else 640,
     )
-    if len(selection) > 60:
-        st.caption(f"The first 60 of {len(selection)} picks.")
-    _whys(state, instance, answers[label])
+    if len(answer.selection) > MOST_PICKS:
+        st.caption(f"The first {MOST_PICKS} of {len(answer.selection)} picks.")
+    _whys(state, instance, answer)
 
 
 def _whys(state: PageState, instance: Instance, answer: Retrieval) -> None:
-    """Why each was picked, where the retriever says by numbers; nothing otherwise."""
+    """Why each was picked, where the retriever gives numbers."""
     whys = whys_of(answer, instance.sentences)
     if not whys:
         return
@@ -281,35 +213,24 @@ def _whys(state: PageState, instance: Instance, answer: Retrieval) -> None:
 
 
 def _curve(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
-    covers = instance.evidence.covers(task.focus)
-    dark = is_dark()
-    lines = {f"{LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
-    colours = {name: SYSTEMS[n].on(dark) for n, name in enumerate(lines)}
+    covers, dark = instance.evidence.covers(task.focus), is_dark()
+    picks = {f"{LETTERS[n]} {label}": answer.selection for n, (label, answer) in enumerate(answers.items())}
+    colours = {name: SYSTEMS[n].on(dark) for n, name in enumerate(picks)}
     colours |= {"optimal": MARKS["gold"].on(dark), "greedy": MARKS["both"].on(dark)}
-    points = [
-        (name, pick, recall)
-        for name, picks in {**lines, "greedy": beside.greedy, "optimal": beside.best}.items()
-        for pick, recall in enumerate(
-            [0.0, *((g.recall_so_far or 0.0) for g in marginal_gains(picks[:60], covers))]
-        )
-    ]
+    picks |= {"greedy": beside.greedy, "optimal": beside.best}
+    recalls = {
+        name: [0.0, *(gain.recall_so_far or 0.0 for gain in marginal_gains(selection[:MOST_PICKS], covers))]
+        for name, selection in picks.items()
+    }
+    points = [(name, pick, recall) for name, line in recalls.items() for pick, recall in enumerate(line)]
     draw_chart(
         recall_curve(
             pd.DataFrame(points, columns=["name", "pick", "recall"]), colours, ("greedy", "optimal")
         ),
         key="curve",
         alt="Aspect Recall so far after each pick: "
-        + "; ".join(
-            f"{name} ends at {percent(points_of[-1])}" for name, points_of in _by_name(points).items()
-        ),
+        + "; ".join(f"{name} ends at {percent(line[-1])}" for name, line in recalls.items()),
     )
-
-
-def _by_name(points: list[tuple[str, int, float]]) -> dict[str, list[float]]:
-    series: dict[str, list[float]] = {}
-    for name, _, recall in points:
-        series.setdefault(name, []).append(recall)
-    return series
 
 
 def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
@@ -325,17 +246,8 @@ def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[
         aspect_rows(instance, task, answers, only),
         key="aspects",
         action="none",
-        on_event=lambda event: _go(state, event),
+        on_event=lambda event: go_to(state, event),
         caption=f"{which} of this instance",
         empty="The chosen aspect is not among those of this task.",
         height=640,
     )
-
-
-def _go(state: PageState, event: TableEvent) -> None:
-    """A chip was clicked: go to its sentence, or pin its aspect (again: let go)."""
-    kind, _, value = event.value.partition(":")
-    if event.kind == "chip" and kind == "sentence":
-        state.put(sentence=value)
-    elif event.kind == "chip" and kind == "aspect":
-        state.put(aspect=None if state["aspect"] == value else value)

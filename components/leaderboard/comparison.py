@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
+from components.app.choices import choice_of, choices_text
 from components.app.page import percent
 from components.app.state import open_later
 from components.charts.instances import recall_scatter
 from components.charts.palette import retriever_hue
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice, changed_settings, choices_text
 from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
@@ -80,7 +80,7 @@ def _pairs(a: Score, b: Score) -> pd.DataFrame:
 
 
 def _link(dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo]) -> dict[str, str]:
-    choices = [Choice(run.retriever, changed_settings(run.retriever, run.settings)) for run in runs]
+    choices = [choice_of(run.retriever, run.settings) for run in runs]
     return {"dataset": dataset.name, "instance": instance_id, "task": task.name, "r": choices_text(choices)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.app.choices import Choice
 from components.app.page import guarded_part
 from components.app.state import local_widget
 from components.leaderboard.run_work import start_run
@@ -12,7 +13,7 @@ from components.models.ranker.first_use import offered_training
 from components.models.server import session_model
 from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice, settings_editor
+from components.widgets.retriever_picker import settings_editor
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.runs import RunInfo

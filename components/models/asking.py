@@ -9,27 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from components.app import resources
+from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled, JobContext
+from components.app.reading import Reading
 from components.models.caps import spent_text
-from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError
 from evidencebench_core.llm import Budget, Connection
-from evidencebench_core.retrievers import (
-    Query,
-    Retrieval,
-    ServedRetriever,
-    make_retriever,
-    query_of,
-)
+from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 from evidencebench_core.retrievers.llm import Planned, Session, session_for
-from evidencebench_core.tasks import Task
-
-__all__ = ["AnswerFeed", "Question", "asking_job", "kept_answer", "start_asking"]
 
 JOB_KIND: Final = "ask"
 _LONGEST: Final = 200_000  # characters of a streamed answer that are kept for watching
@@ -39,42 +30,21 @@ _LONGEST: Final = 200_000  # characters of a streamed answer that are kept for w
 class Question:
     """A retriever that asks a server, and what it is asked."""
 
-    dataset: DatasetInfo
-    instance_id: str
-    task: Task
-    retriever: str
-    settings: Mapping[str, object]
-    hypothesis: str
+    reading: Reading
+    choice: Choice
     connection: Connection
 
     @property
     def subject(self) -> str:
         """Tells it from other questions; no key is in it."""
-        asked = (
-            self.dataset.sha256,
-            self.instance_id,
-            self.task.name,
-            self.retriever,
-            dict(self.settings),
-            self.hypothesis,
-            self.connection.address,
-        )
+        asked = (self.reading.key, self.choice.name, dict(self.choice.settings), self.connection.address)
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
-    def query(self) -> Query:
-        source = resources.instance(self.dataset, self.instance_id)
-        return query_of(source, self.task.focus, self.task.budget_for(source.evidence), self.hypothesis)
-
     def retriever_in(self, session: Session) -> ServedRetriever:
-        """The retriever, asking through a session.
-
-        Raises
-        ------
-        SettingError
-        """
-        made = make_retriever(self.retriever, self.settings)
+        """The retriever, asking through a session; ``SettingError`` for one that asks no server."""
+        made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
-            raise SettingError(f"retriever {self.retriever}", "asks no server", "Choose one that does.")
+            raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
         return made.connected(session)
 
 
@@ -102,16 +72,10 @@ class AnswerFeed:
             return tuple((step, "".join(pieces)) for step, pieces in self._steps.items())
 
 
-def kept_answer(question: Question) -> Retrieval | Planned:
-    """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent.
-
-    Raises
-    ------
-    SettingError, RetrieverError
-        If the question cannot be asked.
-    """
+def stored_answer(question: Question) -> Retrieval | Planned:
+    """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
     store = resources.store()
-    query = question.query()
+    query = question.reading.query()
     session = session_for(store, connection=question.connection, budget=Budget(calls=0))
     retriever = question.retriever_in(session)
     planned = retriever.rehearsed([query])
@@ -135,7 +99,7 @@ def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job
     session = session_for(
         resources.store(), connection=question.connection, budget=budget, fresh=fresh, on_step=feed.add
     )
-    query = question.query()
+    query = question.reading.query()
     retriever = question.retriever_in(session)
 
     def work(job: JobContext) -> str:
@@ -146,5 +110,5 @@ def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job
             raise JobCancelled from error
         return spent_text(budget.spent)
 
-    title = f"{question.retriever} reads {question.instance_id}"
+    title = f"{question.choice.name} reads {question.reading.instance.id}"
     return resources.jobs().start(JOB_KIND, question.subject, title, work, feed=feed, on_cancel=session.close)

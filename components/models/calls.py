@@ -1,4 +1,4 @@
-"""What was asked of a model and what it said, call by call; its words only ever as plain text."""
+"""The calls of a model, one by one, and what came of them; its words only ever as plain text."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ from components.widgets.markdown import literal
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_in, outcome_of, reasons_in
 
-__all__ = ["draw_calls", "outcome_line", "reason_line"]
-
-
 _REASONS: Final = 40  # that are listed
 _LONGEST: Final = 200_000  # characters of an answer or a prompt
 
 
 def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
-    """What came back, by name, as Markdown; empty for a retriever that asks no model."""
+    """The outcome by name, as Markdown; empty for a retriever that asks no model."""
     kind = outcome_of(retrieval)
     if not kind:
         return ""
@@ -43,17 +40,17 @@ def outcome_line(retrieval: Retrieval, budget: int | None) -> str:
 
 
 def reason_line(retrieval: Retrieval, index: int) -> str:
-    """What the model said of a pick, as Markdown; empty if it said nothing."""
+    """The model's reason for a pick, as Markdown; empty if it gave none."""
     reason = reasons_in(retrieval).get(index, "")
     return f"“{literal(reason, 1200)}”" if reason else ""
 
 
-def draw_calls(question: Question, letter: str, label: str, retrieval: Retrieval) -> None:
+def draw_calls(question: Question, letter: str, retrieval: Retrieval) -> None:
     """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
     calls = calls_in(retrieval, resources.store())
     if not calls:
         return
-    with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
+    with st.expander(f"{letter} {literal(question.choice.label)}: what it was asked and what it said"):
         strategy = literal(retrieval.details.get("strategy", ""))
         st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. It took {_total(calls)}.")
         if not retrieval.selection:
@@ -96,16 +93,16 @@ def _call(call: CallRecord, letter: str) -> None:
         st.code(call.refusal, language=None, wrap_lines=True)
     if call.thinking:
         st.markdown("Thoughts")
-        _letters(call.thinking, 200)
+        _plain_text(call.thinking, 200)
     st.markdown("Raw answer")
-    _letters(call.text or "(empty)", 260)
+    _plain_text(call.text or "(empty)", 260)
     if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
         for message in call.messages:
             st.caption(literal(message.role))
-            _letters(message.content, 320)
+            _plain_text(message.content, 320)
 
 
-def _letters(text: str, height: int) -> None:
+def _plain_text(text: str, height: int) -> None:
     """Text as it is; of one too long for a browser the beginning and the end."""
     if len(text) > _LONGEST:
         left_out = len(text) - _LONGEST

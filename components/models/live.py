@@ -7,7 +7,7 @@ import streamlit as st
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import flash, open_later
-from components.models.asking import Question, asking_job, kept_answer, start_asking
+from components.models.asking import Question, asking_job, start_asking, stored_answer
 from components.models.caps import dollars, session_budget
 from components.models.server import address_text, unlisted_text
 from components.widgets.markdown import literal
@@ -16,17 +16,16 @@ from evidencebench_core.llm import price_of
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm import Planned
 
-__all__ = ["answer_or_button", "ask_again"]
-
 _TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
 
 
-def answer_or_button(question: Question, label: str) -> Retrieval | None:
+def answer_or_button(question: Question) -> Retrieval | None:
     """The kept answer; or ``None``, and what there is instead is drawn: the button, the stream, the failure.
 
     It is never asked by itself, since it may cost.
     """
-    if not question.settings.get("model"):
+    label = question.choice.label
+    if not question.choice.settings.get("model"):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{literal(label)}** has no model yet. Choose a server and a model first.")
             st.button("Open Models", key=f"models.{label}", on_click=open_later, args=("models", {}))
@@ -36,7 +35,7 @@ def answer_or_button(question: Question, label: str) -> Retrieval | None:
         with st.container(border=True):
             st.fragment(_stream, run_every=0.4)(job, label)
         return None
-    found = kept_answer(question)
+    found = stored_answer(question)
     failed = job is not None and job.status.state == "failed"
     if isinstance(found, Retrieval):
         if failed and job is not None:
@@ -46,12 +45,12 @@ def answer_or_button(question: Question, label: str) -> Retrieval | None:
         if job is not None and failed:
             _failure(job, label)
         elif job is not None and job.status.state == "cancelled":
-            st.caption(f"{literal(label)} was stopped. Answers that had come whole are kept.")
+            st.caption(f"{literal(label)} was stopped. Answers that had come in full are kept.")
         with st.container(horizontal=True, vertical_alignment="center"):
             again = "Try again" if job is not None else "Ask the model"
             st.markdown(f"**{literal(label)}** has not answered this yet. {_plan_text(question, found)}")
             st.button(again, type="primary", key=f"ask.{label}", on_click=_start, args=(question,))
-        if unlisted := unlisted_text(str(question.settings["model"])):
+        if unlisted := unlisted_text(str(question.choice.settings["model"])):
             st.warning(unlisted)
     return None
 
@@ -59,10 +58,10 @@ def answer_or_button(question: Question, label: str) -> Retrieval | None:
 def ask_again(question: Question, letter: str) -> None:
     """The button that pays for a new answer."""
     st.button(
-        "Ask anew",
+        "Ask again",
         key=f"anew.{letter}",
-        help="Asks the server again although the answer is kept, and pays again. The new answer takes the "
-        "old one's place.",
+        help="Asks the server again although the answer is kept, and pays again. The new answer replaces "
+        "the old one.",
         on_click=_start,
         args=(question, True),
     )
@@ -92,7 +91,7 @@ def _stream(job: Job, label: str) -> None:
 
 
 def _tail(text: str) -> str:
-    """What came last: a box that is filled anew always begins at its top."""
+    """The last of it: a box that is filled again always begins at its top."""
     lines, characters = _TAIL
     last = "\n".join(text.splitlines()[-lines:])[-characters:]
     return last if len(last) >= len(text.rstrip()) else f"…{last}"
@@ -104,7 +103,7 @@ def _failure(job: Job, label: str) -> None:
 
 def _plan_text(question: Question, planned: Planned) -> str:
     tokens = planned.prompt_tokens + planned.completion_tokens
-    model = str(question.settings.get("model", ""))
+    model = str(question.choice.settings.get("model", ""))
     price = price_of(model)
     cost = (
         "price unknown"

@@ -10,23 +10,15 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.state import PageState, session_text, set_session_text
-from components.paper.keeping import draw_kept
+from components.paper.import_job import draw_progress, import_job, start_fetching, start_reading
+from components.paper.keeping import draw_kept, open_paper
 from components.paper.question import LONGEST
-from components.paper.reading_job import draw_progress, reading_job, start_fetching, start_reading
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
-
-__all__ = ["draw_bring", "open_paper"]
 
 _TYPES: Final = ["pdf", "docx", "xml", "nxml", "json", "txt", "text", "md", "markdown"]
 _LAST_UPLOAD: Final = "own-paper.upload"
 _MIB: Final = 1024 * 1024
-OF_ONE_PAPER: Final = ("h", "h0", "sentence", "system")
-
-
-def open_paper(state: PageState, ref: str | None, **others: str) -> None:
-    """Go to a paper (``None``: to the ways to bring one), and let go of what belonged to another."""
-    state.put(**{**dict.fromkeys(OF_ONE_PAPER), **others, "paper": ref})
 
 
 def draw_bring(state: PageState) -> None:
@@ -36,11 +28,11 @@ def draw_bring(state: PageState) -> None:
         "Bring any paper and write a hypothesis. The sentences that bear on it are marked where they stand, and "
         "you can check each in its context, compare retrievers, and take a page of it away."
     )
-    job = reading_job()
+    job = import_job()
     if job is not None and not job.status.ended:
         draw_progress(job)
         return
-    _how_it_ended(job)
+    _draw_ending(job)
     left, right = st.columns([58, 42], gap="large")
     with left:
         st.markdown("#### 1. The paper")
@@ -70,7 +62,7 @@ def draw_bring(state: PageState) -> None:
     draw_kept(state)
 
 
-def _how_it_ended(job: Job | None) -> None:
+def _draw_ending(job: Job | None) -> None:
     if job is None:
         return
     if job.status.state == "failed":
@@ -89,7 +81,7 @@ def _upload() -> None:
     )
     if upload is not None and upload.file_id != session_text(_LAST_UPLOAD):
         set_session_text(_LAST_UPLOAD, upload.file_id)
-        _begun(
+        _start(
             lambda: start_reading(upload.getvalue(), _file_name(upload.name), given=_file_name(upload.name))
         )
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
@@ -113,7 +105,7 @@ def _paste() -> None:
         if not text.strip():
             st.warning("Paste the text of a paper above first.")
             return
-        _begun(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text"))
+        _start(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text"))
 
 
 def _fetch() -> None:
@@ -123,7 +115,7 @@ def _fetch() -> None:
         key="own-paper-reference",
     )
     if st.button("Fetch it", key="own-paper-fetch"):
-        _begun(lambda: start_fetching(reference))
+        _start(lambda: start_fetching(reference))
     st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
 
 
@@ -139,7 +131,7 @@ def _samples(state: PageState) -> None:
             st.rerun()
 
 
-def _begun(start: Callable[[], None]) -> None:
+def _start(start: Callable[[], None]) -> None:
     """Start reading, or say why not."""
     try:
         start()

@@ -14,8 +14,7 @@ from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers.own import OwnPaper
 
-__all__ = ["draw_keep", "draw_kept", "keep_hypothesis"]
-
+_OF_ONE_PAPER: Final = ("h", "h0", "sentence", "system")
 _COLUMNS: Final = (
     Column("name", "Kept paper", "title"),
     Column("hypothesis", "Hypothesis"),
@@ -24,8 +23,13 @@ _COLUMNS: Final = (
 )
 
 
+def open_paper(state: PageState, ref: str | None, **others: str) -> None:
+    """Go to a paper (``None``: to the ways to bring one), and let go of what belonged to another."""
+    state.put(**{**dict.fromkeys(_OF_ONE_PAPER), **others, "paper": ref})
+
+
 def draw_keep(state: PageState, opened: OpenPaper) -> None:
-    """For a paper in memory: keep it; for a kept one: another name, or away with it."""
+    """For a paper that is not kept: keep it; for a kept one: rename or remove it."""
     if opened.origin == "kept":
         with st.popover("Kept", key=f"kept.{opened.ref}"):
             _rename(opened)
@@ -63,7 +67,7 @@ def _remove(state: PageState, opened: OpenPaper) -> None:
     if sure and st.button("Remove this paper", key="remove-paper"):
         resources.own_papers().remove(int(opened.ref))
         flash("The paper was removed.")
-        state.put(paper=None, h=None, h0=None, sentence=None, system=None)
+        open_paper(state, None)
         st.rerun()
 
 
@@ -82,15 +86,15 @@ def draw_kept(state: PageState) -> None:
         return
     st.markdown("#### Kept papers")
 
-    def opened(event: TableEvent) -> None:
+    def on_event(event: TableEvent) -> None:
         if event.kind == "open":
-            state.put(paper=event.value, h=None, h0=None, sentence=None, system=None)
+            open_paper(state, event.value)
 
     table(
         _COLUMNS,
         [_row(own) for own in papers],
         key="kept-papers",
-        on_event=opened,
+        on_event=on_event,
         caption="Papers in the store; a click opens one",
         height=480,
     )
@@ -100,13 +104,13 @@ def _row(own: OwnPaper) -> Row:
     return Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, own.added_at[:10]))
 
 
-def found_paper(ref: str) -> OpenPaper | None:
+def named_paper(ref: str) -> OpenPaper | None:
     """The paper that an address names; ``None`` where there is none any more."""
     if ref in resources.sample_papers():
         return resources.sample_papers()[ref]
     if ref.isascii() and ref.isdigit() and len(ref) < 15:
         try:
-            return resources.own_paper(int(ref))
+            return resources.own_paper(resources.own_papers().get(int(ref)))
         except EvidenceBenchError:
             return None
     return resources.open_papers().get(ref)

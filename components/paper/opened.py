@@ -13,54 +13,37 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
+from components.app.reading import Reading
 from evidencebench_core.data import Instance, parse_instance
 from evidencebench_core.data.stream import iter_raw
 from evidencebench_core.papers import Paper
 from evidencebench_core.papers.own import OwnPaper
+from evidencebench_core.tasks import task_named
 
-__all__ = ["OpenPaper", "OpenPapers", "new_ref", "of_kept", "of_samples"]
-
-_MOST: Final = 32  # papers in memory; the one that was looked at least lately makes room
+_MOST: Final = 32  # papers in memory; the least recently used makes room
 _SYNTHETIC: Final = "The paper is synthetic: it was invented for this tool, and reports nothing real."
-
-
-def _none() -> Mapping[str, str]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPaper:
-    """A paper with what the app knows about it.
-
-    Attributes
-    ----------
-    ref : str
-        What the address calls it: ``open-...`` in memory, digits in the store, else a sample.
-    paper : Paper
-    name : str
-        For people: the file's name, the name it was kept under. Never a path.
-    hypothesis : str
-        The one that it came with; may be empty.
-    origin : {"memory", "kept", "sample"}
-    given : str
-        What ``evidencebench find`` takes to read the same; empty where there is no such thing.
-    wordings : mapping of str to str
-        Other wordings of `hypothesis`, by name.
-    seconds : float or None
-        How long it took to read.
-    digest : str
-        Of the text and its types: the same paper has the same.
-    """
+    """A paper with what the app knows about it."""
 
     ref: str
+    """In the address: ``open-...`` in memory, digits in the store, else a sample."""
     paper: Paper
     name: str
+    """For people: the file's name, the name it was kept under. Never a path."""
     hypothesis: str = ""
+    """The one that it came with."""
     origin: Literal["memory", "kept", "sample"] = "memory"
     given: str = ""
-    wordings: Mapping[str, str] = field(default_factory=_none)
+    """The argument of ``evidencebench find`` that reads the same; empty where there is none."""
+    wordings: Mapping[str, str] = field(default_factory=dict)
+    """Other wordings of `hypothesis`, by name."""
     seconds: float | None = None
+    """How long it took to read."""
     digest: str = field(init=False, default="")
+    """Of the text and its types: the same paper has the same."""
 
     def __post_init__(self) -> None:
         text = json.dumps([self.paper.sentences, self.paper.sentence_types])
@@ -72,8 +55,14 @@ class OpenPaper:
         return self.paper.title or self.name
 
     def instance(self, hypothesis: str) -> Instance:
-        """The paper with a hypothesis, and without gold."""
-        return self.paper.instance(hypothesis, self.ref)
+        """The paper without gold, with a hypothesis; a placeholder where none was written yet."""
+        return self.paper.instance(hypothesis or "No hypothesis yet", self.ref)
+
+    def reading(self, hypothesis: str, budget: int) -> Reading | None:
+        """The paper searched for so many sentences; ``None`` without a hypothesis."""
+        if not hypothesis:
+            return None
+        return Reading(self.instance(hypothesis), hypothesis, task_named(f"er@{budget}"), self.digest)
 
 
 class OpenPapers:
@@ -84,7 +73,7 @@ class OpenPapers:
         self._papers: OrderedDict[str, OpenPaper] = OrderedDict()
 
     def put(self, opened: OpenPaper) -> None:
-        """Add a paper, or take it in place of the one of the same ref."""
+        """Add a paper, or replace the one of the same ref."""
         with self._lock:
             self._papers[opened.ref] = opened
             self._papers.move_to_end(opened.ref)

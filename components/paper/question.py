@@ -10,13 +10,11 @@ from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.perturb import Refusal, negated
 
-__all__ = ["asked_hypothesis", "hypothesis_field"]
-
 LONGEST = 2000
 
 
 def asked_hypothesis(state: PageState, opened: OpenPaper) -> str:
-    """What the address asks for, else what the paper came with; may be empty."""
+    """The hypothesis of the address, else the one that the paper came with; may be empty."""
     return " ".join(state["h"].split())[:LONGEST] or opened.hypothesis[:LONGEST]
 
 

@@ -1,4 +1,4 @@
-"""What was recognised in a paper, and ways to mend it before it is kept."""
+"""The parts that were recognised in a paper, and ways to correct them before it is kept."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, flash
-from components.paper.mending import retitled, with_abstract, without_sentences
+from components.paper.corrections import retitled, with_abstract, without_sentences
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.report import left_out_text
 from evidencebench_core.papers import Paper, PaperKind
-
-__all__ = ["draw_recognised", "facts_line"]
 
 _KINDS: Final[Mapping[PaperKind, str]] = MappingProxyType(
     {
@@ -55,12 +53,12 @@ def facts_line(opened: OpenPaper) -> str:
 
 
 def draw_recognised(state: PageState, opened: OpenPaper) -> None:
-    """Buttons that tell the sections, and that mend; `facts_line` has the rest."""
+    """Buttons that show the sections, and that correct; `facts_line` has the rest."""
     with st.popover("What was recognised"):
         _sections(opened.paper)
     if opened.origin == "memory":
-        with st.popover("Mend"):
-            _mend(state, opened)
+        with st.popover("Correct"):
+            _corrections(state, opened)
 
 
 def _sections(paper: Paper) -> None:
@@ -79,10 +77,10 @@ def _sections(paper: Paper) -> None:
         st.caption(f"The first {_LISTED} of {len(counts):,} headings.")
 
 
-def _mend(state: PageState, opened: OpenPaper) -> None:
+def _corrections(state: PageState, opened: OpenPaper) -> None:
     paper, last = opened.paper, len(opened.paper.sentences) - 1
 
-    def mended(make: Callable[[], Paper]) -> None:
+    def correct(make: Callable[[], Paper]) -> None:
         try:
             paper = make()
         except EvidenceBenchError as error:
@@ -90,18 +88,20 @@ def _mend(state: PageState, opened: OpenPaper) -> None:
             return
         resources.open_papers().put(replace(opened, paper=paper))
         state.put(sentence=None)
-        flash("Mended.")
+        flash("Corrected.")
         st.rerun()
 
-    title = st.text_input("Title", value=paper.title, max_chars=1000, key=f"mend-title.{opened.digest}")
-    if st.button("Set the title", key="mend-title"):
-        mended(lambda: retitled(paper, title))
+    title = st.text_input("Title", value=paper.title, max_chars=1000, key=f"correct-title.{opened.digest}")
+    if st.button("Set the title", key="correct-title"):
+        correct(lambda: retitled(paper, title))
     st.caption("Sentences by their number in the margin, both included.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.number_input("From", 0, last, 0, key=f"mend-from.{opened.digest}", width=110)
-        until = st.number_input("to", 0, last, min(9, last), key=f"mend-to.{opened.digest}", width=110)
+        first = st.number_input("From", 0, last, 0, key=f"correct-from.{opened.digest}", width=110)
+        until = st.number_input("to", 0, last, min(9, last), key=f"correct-to.{opened.digest}", width=110)
     with st.container(horizontal=True):
-        if st.button("They are the abstract", key="mend-abstract"):
-            mended(lambda: with_abstract(paper, first, until))
-        if st.button("Take them out", key="mend-out", help="What is no text of the paper: a stray header."):
-            mended(lambda: without_sentences(paper, first, until))
+        if st.button("They are the abstract", key="correct-abstract"):
+            correct(lambda: with_abstract(paper, first, until))
+        if st.button(
+            "Take them out", key="correct-out", help="Text that is not of the paper, such as a page header."
+        ):
+            correct(lambda: without_sentences(paper, first, until))

@@ -1,14 +1,22 @@
-"""Choosing up to three retrievers and their settings, and how a choice is written in a link."""
+"""Choosing up to three retrievers and their settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from components.app import resources
+from components.app.choices import (
+    BETWEEN,
+    MOST_CHOICES,
+    Choice,
+    choice_of,
+    choices_from,
+    choices_text,
+    setting_text,
+)
 from components.app.state import PageState, flash
 from components.models.server import known_models, session_model
 from components.widgets.markdown import literal
@@ -16,72 +24,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
 
-__all__ = [
-    "Choice",
-    "changed_settings",
-    "choices_from",
-    "choices_text",
-    "retriever_picker",
-    "settings_editor",
-]
-
-_SEPARATORS = ("~", ";")  # between choices, within a choice
-_MOST = 3  # as many as the reader can tell apart
-
 WidgetFor = Callable[[str, object], dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A retriever with the settings that differ from its defaults."""
-
-    name: str
-    settings: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """``bm25 k1=1.2``."""
-        return " ".join([self.name, *(f"{key}={_text(value)}" for key, value in self.settings.items())])
-
-
-def _text(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-
-
-def choices_text(choices: Sequence[Choice]) -> str:
-    """``bm25;k1=1.2~dense``."""
-    between, within = _SEPARATORS
-    return between.join(
-        within.join([choice.name, *(f"{key}={_text(value)}" for key, value in choice.settings.items())])
-        for choice in choices
-    )
-
-
-def choices_from(text: str) -> tuple[Choice, ...]:
-    """The inverse of `choices_text`.
-
-    Raises
-    ------
-    SettingError
-        If a link names a retriever or a setting that there is none of.
-    """
-    between, within = _SEPARATORS
-    choices = []
-    for part in filter(None, text.split(between)):
-        name, *pairs = part.split(within)
-        given = dict(pair.partition("=")[::2] for pair in pairs)
-        choices.append(_choice(name, given))
-    return tuple(choices[:_MOST])
-
-
-def _choice(name: str, given: Mapping[str, object]) -> Choice:
-    return Choice(name, changed_settings(name, given))
-
-
-def changed_settings(name: str, given: Mapping[str, object]) -> dict[str, object]:
-    """The settings that differ from the retriever's defaults."""
-    full, defaults = full_settings(name, given), full_settings(name, {})
-    return {key: value for key, value in full.items() if value != defaults.get(key)}
 
 
 def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tuple[Choice, ...]:
@@ -94,15 +37,15 @@ def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tup
         for name, entry in retriever_entries().items()
         if entry.problem is None and (has_gold or not entry.sees_gold)
     }
-    chosen = tuple(choice for choice in _readable(state[param]) if choice.name in entries)
+    chosen = tuple(choice for choice in _choices_in_link(state[param]) if choice.name in entries)
     by_name = {choice.name: choice for choice in chosen}
 
     def read(names: Sequence[str]) -> str:
-        if len(names) > _MOST:
+        if len(names) > MOST_CHOICES:
             flash("Three retrievers at most: take one away first.")
-        return choices_text([by_name.get(name) or _new(name) for name in names][:_MOST])
+        return choices_text([by_name.get(name) or new(name) for name in names][:MOST_CHOICES])
 
-    def _new(name: str) -> Choice:
+    def new(name: str) -> Choice:
         model = session_model() if entries[name].asks_server else ""
         return Choice(name, {"model": model} if model else {})
 
@@ -117,22 +60,22 @@ def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tup
     with st.popover("Settings", disabled=not chosen):
         for choice in chosen:
             st.markdown(f"**{literal(choice.name)}**")
-            settings_editor(choice.name, choice.settings, _bound(state, param, chosen, choice))
+            settings_editor(choice.name, choice.settings, _settings_widget(state, param, chosen, choice))
     return chosen
 
 
-def _readable(text: str) -> tuple[Choice, ...]:
-    """The choices in a link that can be read; what cannot is said."""
+def _choices_in_link(text: str) -> tuple[Choice, ...]:
+    """The choices that can be read; what cannot is said."""
     chosen: list[Choice] = []
-    for part in text.split(_SEPARATORS[0]):
+    for part in text.split(BETWEEN):
         try:
             chosen += choices_from(part)
         except SettingError as error:
             st.warning(literal(str(error)))
-    return tuple(chosen[:_MOST])
+    return tuple(chosen[:MOST_CHOICES])
 
 
-def _bound(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
+def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
     """Widgets of a choice's settings that write the changed choices into the state."""
 
     def widget(setting: str, value: object) -> dict[str, Any]:
@@ -142,7 +85,7 @@ def _bound(state: PageState, param: str, chosen: Sequence[Choice], choice: Choic
             if new == "" and spec is not None and spec.default is None:
                 new = None
             try:
-                changed = _choice(choice.name, {**choice.settings, setting: new})
+                changed = choice_of(choice.name, {**choice.settings, setting: new})
             except SettingError as error:
                 flash(literal(str(error)))
                 changed = choice
@@ -154,13 +97,9 @@ def _bound(state: PageState, param: str, chosen: Sequence[Choice], choice: Choic
 
 
 def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -> dict[str, object]:
-    """One widget a setting; returns what they show. Draws a line of text where there are none.
+    """One widget a setting; returns the settings that they show. Draws a line of text where there are none.
 
-    Parameters
-    ----------
-    widget : callable
-        From a setting and its value to the ``key`` and ``on_change`` of its widget, which shows the
-        value that the session has under the key.
+    ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
     """
     entry = retriever_entries()[name]
     current = full_settings(name, given)
@@ -170,17 +109,17 @@ def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -
     for setting, spec in entry.settings.items():
         if spec.derived:
             continue
-        known = _known(setting) if entry.asks_server else None
+        known = _known_values(setting) if entry.asks_server else None
         shown[setting] = (
             _widget(setting, spec, current[setting], widget)
             if known is None
-            else _known_widget(setting, spec, current[setting], widget, known)
+            else _select_widget(setting, spec, current[setting], widget, known)
         )
     return shown
 
 
-def _known(setting: str) -> tuple[str, ...] | None:
-    """What there is for a setting of a retriever that asks a server; ``None`` if that is not known."""
+def _known_values(setting: str) -> tuple[str, ...] | None:
+    """What there is to choose from for a setting of a retriever that asks a server; ``None`` if that is not known."""
     if setting == "model":
         return known_models() or None
     if setting in ("prompt", "final_prompt"):
@@ -190,7 +129,7 @@ def _known(setting: str) -> tuple[str, ...] | None:
     return None
 
 
-def _known_widget(
+def _select_widget(
     name: str, spec: SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...]
 ) -> object:
     """To choose from what there is, or nothing; another model may be typed too."""
@@ -222,5 +161,5 @@ def _widget(name: str, spec: SettingSpec, value: Any, widget: WidgetFor) -> obje
         return st.number_input(
             name, low, high, None, step, placeholder="none", help=help_text, **widget(name, shown)
         )
-    text = st.text_input(name, help=help_text, **widget(name, "" if value is None else _text(value)))
+    text = st.text_input(name, help=help_text, **widget(name, "" if value is None else setting_text(value)))
     return text.strip() or spec.default if spec.default is None else text

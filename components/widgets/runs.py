@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import streamlit as st
 
 from components.app import resources
+from components.app.choices import choice_of, choices_text
 from components.app.state import PageState
 from components.charts.palette import ASPECTS, retriever_hue
 from components.models.ranker.seen import seen_mark, tell_of_seen
 from components.widgets.chart import is_dark
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice, changed_settings, choices_text
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.runs import RunInfo
@@ -95,7 +95,7 @@ def reader_link(
     choices = []
     for run in runs[:_READER]:
         try:
-            choices.append(Choice(run.retriever, changed_settings(run.retriever, run.settings)))
+            choices.append(choice_of(run.retriever, run.settings))
         except EvidenceBenchError:  # not installed here
             continue
     values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}

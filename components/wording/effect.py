@@ -7,10 +7,11 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
+from components.app.choices import Choice
 from components.app.state import PageState, open_later
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice, retriever_picker
+from components.widgets.retriever_picker import retriever_picker
 from components.wording.ask_dialog import ask_dialog
 from components.wording.instances import draw_instances, draw_side_by_side
 from components.wording.published import draw_published_wordings

@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
+from components.app.choices import choices_text
 from components.app.state import PageState, open_later, session_text, set_session_text
 from components.charts.instances import LINES_AT_MOST, slope_chart
 from components.charts.palette import MARKS
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import choices_text
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from components.wording.work import System
 from evidencebench_core.data import DatasetInfo, Instance

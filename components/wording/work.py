@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from components.app import resources
+from components.app.choices import Choice
 from components.app.jobs import Job, JobContext, JobStopped
 from components.models.caps import session_budget, spent_text
 from components.models.server import session_connection
-from components.widgets.retriever_picker import Choice
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.sensitivity import WORDING_REPORTS
 from evidencebench_core.analyses.variant_runs import Asked, n_unanswered, run_variants

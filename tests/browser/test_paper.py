@@ -78,7 +78,7 @@ def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], a
     assert parameters(other)["sentence"] == found[2]
 
 
-def test_a_pdf_is_read_and_its_title_mended(page: Page, app_url: str) -> None:
+def test_a_pdf_is_read_and_its_title_corrected(page: Page, app_url: str) -> None:
     _, raw = next(iter_raw(SAMPLE))
     assert isinstance(raw, dict)
     pdf = typeset(article_of(raw), LAYOUTS[1])  # two columns
@@ -89,7 +89,7 @@ def test_a_pdf_is_read_and_its_title_mended(page: Page, app_url: str) -> None:
     )
     expect(page.get_by_text("read from PDF in")).to_be_visible()
     expect(page.get_by_text("Write a hypothesis above")).to_be_visible()
-    page.get_by_role("button", name="Mend", exact=True).click()
+    page.get_by_role("button", name="Correct", exact=True).click()
     title = page.get_by_role("textbox", name="Title")
     title.fill("Night work and diabetes")
     page.get_by_role("button", name="Set the title").click()

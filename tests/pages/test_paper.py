@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from components.app import resources
-from components.paper.mending import retitled
+from components.paper.corrections import retitled
 from components.paper.opened import OpenPaper, new_ref
 from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError
@@ -168,7 +168,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
             check()
         raise PaperError(name, "was given up", "Nothing.")
 
-    monkeypatch.setattr("components.paper.reading_job.read_paper_apart", waits)
+    monkeypatch.setattr("components.paper.import_job.read_paper_apart", waits)
     yield over
     over.set()
 
@@ -246,10 +246,10 @@ def test_keeping_gives_a_link_and_renaming_and_removing_work(
 def test_a_kept_paper_comes_back_with_its_hypothesis(open_page: OpenPage, kept: str) -> None:
     app = open_page("paper", paper=kept, r="bm25")
     assert app.text_area[0].value == HYPOTHESIS
-    assert "Mend" not in [p.label for p in app.get("popover") if hasattr(p, "label")]
+    assert "Correct" not in [p.label for p in app.get("popover") if hasattr(p, "label")]
     app.text_area[0].set_value("Sleep changed.").run()
     button(app, "Keep this hypothesis").click().run()
-    assert resources.own_paper(int(kept)).hypothesis == "Sleep changed."
+    assert resources.own_papers().get(int(kept)).hypothesis == "Sleep changed."
 
 
 def test_a_wrong_title_and_a_missing_abstract_are_mended(open_page: OpenPage, in_memory: str) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.app.choices import Choice
+from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.retrievers.ranker.default import default_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from evidencebench_core.runs import RunStore, execute, keep_trained
+from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.conftest import ROOT, OpenPage, texts
 from tests.pages.waiting import jobs_ended
@@ -146,12 +149,14 @@ def test_retraining_changes_the_answers(open_page: OpenPage, tiny_store: Store) 
     from components.app import resources
 
     dataset = tiny_store.dataset("tiny")
-    asked = (dataset, "tiny_0", "er@optimal", "evidence-ranker", {}, "Tea lowers blood pressure.")
+    instance = resources.instance(dataset, "tiny_0")
+    task = task_named("er@optimal")
+    reading = Reading(instance, "Tea lowers blood pressure.", task, dataset.sha256, dataset)
     write_model(small_model("place in paper"), default_model_path())
-    last = resources.live_retrieval(*asked).ranking[0]
+    last = resources.retrieval(reading, Choice("evidence-ranker")).ranking[0]
     write_model(small_model("from section's end"), default_model_path())
     assert last == 11
-    assert resources.live_retrieval(*asked).ranking[0] != last
+    assert resources.retrieval(reading, Choice("evidence-ranker")).ranking[0] != last
 
 
 # -- runs on what a model has seen -------------------------------------------------------------------

@@ -8,10 +8,10 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
+from components.app.choices import Choice
 from components.models.ranker.training import TRAIN, start_download_and_training, start_training
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice
 from evidencebench_core.data import DATASETS, DatasetInfo
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.ranker.default import trained_model

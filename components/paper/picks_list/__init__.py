@@ -1,5 +1,5 @@
-"""The sentences that were found, in their order, each with its section and what stands around it."""
+"""The sentences that were picked, in their order, each with its section and its neighbours."""
 
-from components.paper.picks_list.picks_list import Pick, pick_from, picks_list, picks_of, telling
+from components.paper.picks_list.picks_list import Pick, explanations, picks_list, picks_of
 
-__all__ = ["Pick", "pick_from", "picks_list", "picks_of", "telling"]
+__all__ = ["Pick", "explanations", "picks_list", "picks_of"]

@@ -1,21 +1,10 @@
 // Draws the data of picks_list.py. Text is only ever written with textContent.
 
-/** @param {string} tag @param {string} className @param {string} [text] */
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  node.className = className;
-  if (text !== undefined) {
-    node.textContent = text;
-    node.dir = "auto";
-  }
+/** An element with text that reads in its own direction. */
+function words(tag, className, text) {
+  const node = element(tag, className, text);
+  node.dir = "auto";
   return node;
-}
-
-/** Whether the page behind `node` is dark, from the theme's own background colour. */
-function darkPage(node) {
-  const hex = getComputedStyle(node).getPropertyValue("--st-background-color").trim();
-  const channels = hex.match(/^#(..)(..)(..)/)?.slice(1).map((pair) => parseInt(pair, 16));
-  return channels ? channels[0] + channels[1] + channels[2] < 384 : false;
 }
 
 /** One pick: its place and section, the sentence among its neighbours, why, and who else. */
@@ -27,18 +16,18 @@ function row(pick, data) {
   const told = data.plain ? `${pick.section}` : `sentence ${pick.index}, ${pick.section}`;
   item.setAttribute("aria-label", `${pick.place}. ${told}: ${pick.text}. Show it in the paper.`);
   item.setAttribute("aria-pressed", String(pick.index === data.selected));
-  const place = element("span", "place", String(pick.place));
+  const place = words("span", "place", String(pick.place));
   const body = element("div", "body");
   const where = element("div", "where");
-  where.append(element("span", "section", pick.section));
-  if (!data.plain) where.append(element("span", "index", String(pick.index)));
-  if (pick.others) where.append(element("span", "others", `also ${pick.others}`));
+  where.append(words("span", "section", pick.section));
+  if (!data.plain) where.append(words("span", "index", String(pick.index)));
+  if (pick.others) where.append(words("span", "others", `also ${pick.others}`));
   const text = element("p", "text");
-  if (pick.before) text.append(element("span", "around", pick.before), " ");
-  text.append(element("span", "said", pick.text));
-  if (pick.after) text.append(" ", element("span", "around", pick.after));
+  if (pick.before) text.append(words("span", "around", pick.before), " ");
+  text.append(words("span", "said", pick.text));
+  if (pick.after) text.append(" ", words("span", "around", pick.after));
   body.append(where, text);
-  if (pick.why) body.append(element("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1")));
+  if (pick.why) body.append(words("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1")));
   item.append(place, body);
   return item;
 }
@@ -49,7 +38,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   list.classList.toggle("dark", darkPage(list));
   list.style.maxHeight = data.height ? `${data.height}px` : "";
   list.replaceChildren(...data.picks.map((pick) => row(pick, data)));
-  if (!data.picks.length) list.append(element("li", "empty", data.empty));
+  if (!data.picks.length) list.append(words("li", "empty", data.empty));
   list.scrollTop = top;
 
   const choose = (target) => {

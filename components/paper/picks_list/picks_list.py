@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import streamlit as st
-
-from components.app.state import component_event
-from components.charts.palette import css_variables
+from components.widgets.component import component, sentence_event
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
-
-__all__ = ["Pick", "pick_from", "picks_list", "picks_of", "telling"]
+from evidencebench_core.retrievers.llm import reasons_in
+from evidencebench_core.retrievers.ranker.reasons import why_texts
 
 _HERE: Final = Path(__file__).parent
 _AROUND: Final = 400  # characters of a neighbouring sentence
@@ -23,30 +21,42 @@ _WORDS: Final = 4  # that a neighbour has at least
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One sentence of the list.
-
-    Attributes
-    ----------
-    index : int
-        0-based sentence index.
-    place : int
-        From 1, in the order of the picks.
-    section, text, before, after : str
-        Where it stands, itself, and its neighbours under the same heading (empty where there are none).
-    why : str
-        Why it was picked, where the retriever says.
-    others : str
-        Which of the other retrievers picked it too.
-    """
+    """One sentence of the list."""
 
     index: int
     place: int
+    """From 1, in the order of the picks."""
     section: str
     text: str
     before: str = ""
     after: str = ""
+    """Its neighbours under the same heading."""
     why: str = ""
+    """Why it was picked, where the retriever says."""
     others: str = ""
+    """The other retrievers that picked it too."""
+
+
+def explanations(retrieval: Retrieval) -> dict[int, str]:
+    """Why sentences were picked, by sentence index.
+
+    A model says it in its own words; a ranker's ``explanation`` is put into words (`why_texts`); any other
+    retriever may have under ``why`` a JSON object from sentence index to text. What is none of these is
+    left out.
+    """
+    why = _texts_by_index(retrieval.details.get("why", ""))
+    return {**reasons_in(retrieval), **why_texts(retrieval), **why}
+
+
+def _texts_by_index(text: str) -> dict[int, str]:
+    """A JSON object whose keys are sentence indices; empty where the text is none."""
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    if not isinstance(found, Mapping):
+        return {}
+    return {int(key): str(why) for key, why in found.items() if key.isascii() and key.isdigit()}
 
 
 def picks_of(
@@ -87,12 +97,7 @@ def _where(paper: Paper, index: int) -> str:
     return paper.sections[index] or "Before the first heading"
 
 
-_component = st.components.v2.component(
-    "evidencebench_picks_list",
-    html='<ol class="picks"></ol>',
-    css=css_variables(".picks", ".picks.dark") + (_HERE / "picks_list.css").read_text(encoding="utf-8"),
-    js=(_HERE / "picks_list.js").read_text(encoding="utf-8"),
-)
+_component = component("picks_list", _HERE, '<ol class="picks"></ol>', palette=".picks")
 
 
 def picks_list(
@@ -107,14 +112,9 @@ def picks_list(
 ) -> None:
     """Draw the list; ``on_pick`` hears the index of a sentence that was clicked.
 
-    Parameters
-    ----------
-    plain : bool
-        Without sentence indices.
-    height : int or None
-        Pixels after which it scrolls inside itself.
+    A ``plain`` one has no sentence indices; after ``height`` pixels it scrolls inside itself.
     """
-    tell = telling(key, {pick.index for pick in picks}, on_pick)
+    on_change = sentence_event(key, {pick.index for pick in picks}, on_pick)
     data: dict[str, Any] = {
         "picks": [asdict(pick) for pick in picks],
         "selected": selected,
@@ -122,21 +122,4 @@ def picks_list(
         "empty": empty,
         "height": height,
     }
-    _component(key=key, data=data, on_event_change=tell)
-
-
-def telling(key: str, known: set[int], on_sentence: Callable[[int], None]) -> Callable[[], None]:
-    """What a component of that key calls when it has an event: passes on the sentence that was clicked."""
-
-    def tell() -> None:
-        index = pick_from(component_event(key), known)
-        if index is not None:
-            on_sentence(index)
-
-    return tell
-
-
-def pick_from(payload: object, known: set[int]) -> int | None:
-    """The sentence that a browser's message names; ``None`` where it is none of the list."""
-    index = payload.get("sentence") if isinstance(payload, Mapping) else None
-    return index if type(index) is int and index in known else None
+    _component(key=key, data=data, on_event_change=on_change)

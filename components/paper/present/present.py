@@ -9,21 +9,18 @@ from typing import Final
 
 import streamlit as st
 
+from components.app.choices import Choice
 from components.app.state import PageState
-from components.paper.answers import answers_to
+from components.paper.downloads import file_stem, report_page
 from components.paper.opened import OpenPaper
-from components.paper.out import file_stem, report_page
-from components.paper.picks_list import picks_list, picks_of
+from components.paper.picks_list import explanations, picks_list, picks_of
 from components.paper.present.print_page import print_button
 from components.paper.question import LONGEST, asked_hypothesis
-from components.paper.reasons import explanations
-from components.paper.working import budget_of, draw_reader
+from components.paper.reading import budget_of
+from components.widgets.answers import answers_to, draw_paper
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import Choice
 from evidencebench_core.retrievers import Retrieval
-
-__all__ = ["draw_presenting"]
 
 _STYLE: Final = Path(__file__).parent / "present.css"
 _MOST: Final = 30
@@ -68,12 +65,12 @@ def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, 
         st.slider("Sentences to show", 1, _MOST, **state.widget("k", budget, lambda k: k, part="plain"))
         st.button("Show the sentences", type="primary", width="stretch")
     chosen = choices[min(state.number("system") or 0, len(choices) - 1) :][:1]
-    answers, _ = answers_to(opened, chosen, asked, budget, plain=True) if asked else ({}, {})
+    answers, _ = answers_to(opened.reading(asked, budget), chosen, plain=True)
     paper, side = st.columns([55, 45], gap="medium")
-    with paper, st.container(key="paper-stays-in-sight"):
-        draw_reader(state, opened, answers, 0 if answers else None, plain=True)
+    with paper:
+        draw_paper(state, opened.instance(asked), answers, 0, plain=True)
     with side:
-        _found(state, opened, asked, budget, chosen, answers)
+        _picks(state, opened, asked, budget, chosen, answers)
     if not answers:
         st.caption(_NOTICE)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -84,7 +81,7 @@ def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, 
             st.rerun()
 
 
-def _found(
+def _picks(
     state: PageState,
     opened: OpenPaper,
     asked: str,

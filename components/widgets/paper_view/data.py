@@ -11,8 +11,6 @@ from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
 from evidencebench_core.errors import SelectionError, shown
 from evidencebench_core.metrics import marks as marks_of
 
-__all__ = ["MAX_SYSTEMS", "PaperView", "System", "heading_level", "paper_key", "view_data", "view_of"]
-
 MAX_SYSTEMS: Final = 3
 
 _MARK_LETTERS: Final = {"none": ".", "gold": "g", "picked": "p", "both": "b", "missed": "m"}
@@ -34,15 +32,7 @@ _MAIN_HEADINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One retriever's answer, as the reader shows it.
-
-    Attributes
-    ----------
-    name : str
-        What the legend calls it.
-    picks : tuple of int
-        Sentence indices in the order in which they were picked.
-    """
+    """One retriever's answer: its name in the legend, and sentence indices in the order of the picks."""
 
     name: str
     picks: tuple[int, ...]
@@ -50,7 +40,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class PaperView:
-    """Everything the reader shows.
+    """Everything the reader shows. Positions that the paper does not have count as ``None``.
 
     Attributes
     ----------
@@ -64,11 +54,9 @@ class PaperView:
     systems : tuple of System
         At most three; they are called A, B and C.
     active : int or None
-        The system whose picks are marked on the page; ``None`` shows the gold alone.
-    selected : int or None
-        The sentence that is selected; one that the paper does not have counts as ``None``.
-    aspect : int or None
-        Position of the aspect whose sentences are lit; likewise.
+        Position of the system whose picks are marked on the page; ``None`` shows the gold alone.
+    selected, aspect : int or None
+        The selected sentence; the position of the aspect whose sentences are lit.
     plain : bool
         For readers who are no researchers: no sentence indices, no keys, plain words.
     """
@@ -93,31 +81,25 @@ def view_of(
     active: int | None = 0,
     selected: int | None = None,
     aspect: int | None = None,
-    gold: bool = True,
+    plain: bool = False,
 ) -> PaperView:
-    """The view of an instance; ``gold=False`` leaves its aspects out."""
+    """The view of an instance."""
     return PaperView(
         paper=instance.id,
         sentences=instance.sentences,
         sentence_types=instance.sentence_types,
-        aspects=instance.evidence.aspects if gold else (),
+        aspects=instance.evidence.aspects,
         focus=focus,
         systems=tuple(systems),
         active=active,
         selected=selected,
         aspect=aspect,
+        plain=plain,
     )
 
 
 def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
-    """The view as the browser gets it; ``reader.js`` documents the same keys.
-
-    Returns
-    -------
-    dict
-        ``paper``: a key that changes with the text; ``height`` in pixels; ``texts``; ``types`` and
-        ``marks``: one letter a sentence; ``aspects``; ``systems``; ``active``, ``selected`` and
-        ``aspect``: positions or ``None``; ``plain``.
+    """The view as the browser gets it; ``draw.js`` documents the keys.
 
     Raises
     ------

@@ -13,26 +13,17 @@ from components.app.state import component_event
 from components.charts import palette
 from components.widgets.paper_view.data import PaperView, paper_key, view_data
 
-__all__ = ["EventKind", "PaperEvent", "event_from", "paper_view"]
-
 EventKind = Literal["sentence", "aspect", "system", "clear"]
 
 _HERE: Final = Path(__file__).parent
 _SCRIPTS: Final = ("draw.js", "minimap.js", "echo.js", "reader.js")  # one module, in this order
-_EVENT: Final = "event"
 
 
 @dataclass(frozen=True, slots=True)
 class PaperEvent:
-    """What the reader did, and how the page stands after it.
+    """A click or key in the reader: a sentence or aspect chosen or let go, another system, all let go (Esc).
 
-    Attributes
-    ----------
-    kind : {"sentence", "aspect", "system", "clear"}
-        A sentence was selected or let go, an aspect pinned or let go, another system made the
-        active one, or everything let go (Esc).
-    sentence, aspect, system : int or None
-        Selected sentence, pinned aspect (its position) and active system now.
+    The selected sentence, the pinned aspect (its position) and the active system are those after it.
     """
 
     kind: EventKind
@@ -53,41 +44,34 @@ def paper_view(
     *,
     key: str,
     height: int = 720,
-    on_event: Callable[[PaperEvent], None] | None = None,
-) -> PaperEvent | None:
+    on_event: Callable[[PaperEvent], None] = lambda event: None,
+) -> None:
     """Draw the reader.
 
-    The browser shows a click at once. To keep it, and to let the rest of the page know, put the
-    event's fields into the state that the next view is made of. ``on_event`` does so before the
-    script runs again, so that what stands above the reader sees it too.
+    The browser shows a click at once. To keep it, and to let the rest of the page know, put the event's
+    fields into the state that the next view is made of: ``on_event`` is called before the script runs again.
 
     Parameters
     ----------
     view : PaperView
     key : str
-        One per place in the app. The same key with another paper draws that paper afresh.
+        One per place in the app. The same key with another paper draws that paper.
     height : int
         In pixels; the paper scrolls inside.
-    on_event : callable, optional
-        Called with the event ahead of the next run of the script.
-
-    Returns
-    -------
-    PaperEvent or None
-        The event this run of the script answers to, if it was the reader's.
+    on_event : callable
+        Called with the `PaperEvent`.
     """
 
-    def tell() -> None:
+    def on_change() -> None:
         event = event_from(component_event(key), view)
-        if event is not None and on_event is not None:
+        if event is not None:
             on_event(event)
 
-    result = _mount(key=key, data=view_data(view, height), on_event_change=tell)
-    return event_from(_payload(result), view)
+    _mount(key=key, data=view_data(view, height), on_event_change=on_change)
 
 
 def event_from(payload: object, view: PaperView) -> PaperEvent | None:
-    """The event a browser's message stands for; ``None`` where it is no event of this paper."""
+    """The event that a browser's message stands for; ``None`` where it is none of this paper."""
     if not isinstance(payload, Mapping) or payload.get("kind") not in get_args(EventKind):
         return None
     if payload.get("paper") != paper_key(view):
@@ -104,7 +88,3 @@ def event_from(payload: object, view: PaperView) -> PaperEvent | None:
             return None
         fields[name] = value
     return PaperEvent(cast("EventKind", payload["kind"]), **fields)
-
-
-def _payload(result: object) -> object:
-    return result.get(_EVENT) if isinstance(result, Mapping) else None

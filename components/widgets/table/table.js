@@ -1,21 +1,6 @@
-// Draws the data of components/table/table.py. Text is only ever written with textContent.
-
-/** @param {string} tag @param {string} [className] @param {string} [text] */
-function element(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
+// Draws the data of table.py. Text is only ever written with textContent.
 
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
-
-/** Whether the page behind `node` is dark, from the theme's own background colour. */
-function darkPage(node) {
-  const hex = getComputedStyle(node).getPropertyValue("--st-background-color").trim();
-  const channels = hex.match(/^#(..)(..)(..)/)?.slice(1).map((pair) => parseInt(pair, 16));
-  return channels ? channels[0] + channels[1] + channels[2] < 384 : false;
-}
 
 /** Fills `td` with one value of a column. */
 function fill(td, column, value) {

@@ -11,42 +11,30 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import streamlit as st
-
 from components.app.state import component_event
-from components.charts.palette import css_variables
-
-__all__ = ["Cell", "Chip", "Column", "Interval", "Row", "TableEvent", "table", "table_data"]
+from components.widgets.component import component
 
 EventKind = Literal["open", "tick", "sort", "chip"]
-
-_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column; `kind` says how its cells are drawn.
 
-    Attributes
-    ----------
-    kind : {"text", "title", "id", "number", "percent", "interval", "chips"}
-        How its cells are drawn: ``number`` and ``percent`` right-aligned with tabular figures,
-        ``title`` as the serif head of the record, ``id`` small and on one line.
-    help : str
-        Shown on hover over the heading.
-    digits : int
-        Decimals of a ``number``.
-    signed : bool
-        A plus before a positive ``number``.
+    ``number`` and ``percent`` are right-aligned with tabular figures, ``title`` is the serif head of the
+    record, ``id`` small and on one line.
     """
 
     key: str
     label: str
     kind: Literal["text", "title", "id", "number", "percent", "interval", "chips"] = "text"
     help: str = ""
+    """Shown on hover over the heading."""
     sortable: bool = False
     digits: int = 0
+    """Decimals of a ``number``."""
     signed: bool = False
+    """A plus before a positive ``number``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +48,16 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Something small in a cell that can be clicked: a study aspect or a sentence.
-
-    Attributes
-    ----------
-    target : str
-        What a click sends back, such as ``"aspect:3"`` or ``"sentence:17"``.
-    number : int or None
-        0-based position of the aspect, which chooses its colour; ``None`` for a sentence.
-    filled : bool
-        False draws the aspect hollow: repeated, or missed.
-    """
+    """Something small in a cell that can be clicked: a study aspect or a sentence."""
 
     target: str
+    """Sent back by a click: ``"aspect:3"``, ``"sentence:17"``."""
     label: str
     number: int | None = None
+    """0-based position of the aspect, which chooses its colour; ``None`` for a sentence."""
     title: str = ""
     filled: bool = True
+    """False draws the aspect hollow: repeated, or missed."""
 
 
 Cell = str | int | float | None | Interval | tuple[Chip, ...]
@@ -94,7 +75,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TableEvent:
-    """What the user did: ``open`` a record, ``tick`` it, ``sort`` by a column, click a ``chip``."""
+    """A click or key of the user: ``open`` a record, ``tick`` it, ``sort`` by a column, click a ``chip``."""
 
     kind: EventKind
     value: str
@@ -140,11 +121,8 @@ def _cell(cell: Cell) -> Any:
     return cell
 
 
-_component = st.components.v2.component(
-    "evidencebench_table",
-    html='<div class="table-root"></div>',
-    css=css_variables(".table-root", ".table-root.dark") + (_HERE / "table.css").read_text(encoding="utf-8"),
-    js=(_HERE / "table.js").read_text(encoding="utf-8"),
+_component = component(
+    "table", Path(__file__).parent, '<div class="table-root"></div>', palette=".table-root"
 )
 
 

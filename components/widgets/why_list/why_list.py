@@ -7,10 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-import streamlit as st
-
-from components.charts.palette import css_variables
-from components.paper.picks_list import telling
+from components.widgets.component import component, sentence_event
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.ranker.reasons import (
     PickExplanation,
@@ -20,9 +17,6 @@ from evidencebench_core.retrievers.ranker.reasons import (
 )
 from evidencebench_core.retrievers.ranker.wordings import GROUP_WORDINGS, WORDINGS, value_text
 
-__all__ = ["Bar", "Why", "why_list", "whys_of"]
-
-_HERE: Final = Path(__file__).parent
 _LEAST: Final = 0.005  # what would be written as 0.00 is not drawn
 
 
@@ -108,12 +102,7 @@ def _why(explanation: PickExplanation, number: int, text: str, reason: str) -> W
     )
 
 
-_component = st.components.v2.component(
-    "evidencebench_why_list",
-    html='<ol class="whys"></ol>',
-    css=css_variables(".whys", ".whys.dark") + (_HERE / "why_list.css").read_text(encoding="utf-8"),
-    js=(_HERE / "why_list.js").read_text(encoding="utf-8"),
-)
+_component = component("why_list", Path(__file__).parent, '<ol class="whys"></ol>', palette=".whys")
 
 
 def why_list(
@@ -133,6 +122,6 @@ def why_list(
     height : int or None
         Pixels after which it scrolls inside itself.
     """
-    tell = telling(key, {why.index for why in whys}, on_sentence)
+    on_change = sentence_event(key, {why.index for why in whys}, on_sentence)
     data = {"whys": [asdict(why) for why in whys], "opened": opened, "height": height}
-    _component(key=key, data=data, on_event_change=tell)
+    _component(key=key, data=data, on_event_change=on_change)

@@ -1,13 +1,16 @@
-"""The list of picks: what it says of each, and what it hears."""
+"""The list of picks: what it says of each, why it was picked, and the clicks that it believes."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
-from components.paper.picks_list import Pick, pick_from, picks_of
+from components.paper.picks_list import Pick, explanations, picks_of
+from components.widgets.component import sentence_in
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
 
@@ -66,6 +69,27 @@ def test_a_long_neighbour_is_cut() -> None:
     assert pick.before.endswith("…")
 
 
+def explained(*selection: int, **details: str) -> Retrieval:
+    return replace(retrieval(*selection), details=MappingProxyType(details))
+
+
+def test_reasons_come_from_a_ranker_from_a_model_or_under_why() -> None:
+    numbers = {"score": 1.0, "place": 1, "gain": 0.1, "repeated": 0.0, "features": []}
+    said, silent = {"groups": {"place": 1.0}}, {"groups": {}}
+    ranker = json.dumps({"2": {**numbers, **said}, "3": {**numbers, **silent}})
+    assert explanations(explained(2, 3, explanation=ranker)) == {2: "Stands where evidence often stands."}
+    # a model's reasons stand in the order of its picks
+    assert explanations(explained(5, 2, reasoning=json.dumps(["because", ""]))) == {5: "because"}
+    assert explanations(explained(1, 2, why=json.dumps({"2": "a result", "x": "no index"}))) == {
+        2: "a result"
+    }
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[3]", "null"])
+def test_other_details_are_none(text: str) -> None:
+    assert explanations(explained(1, 2, why=text, explanation=text)) == {}
+
+
 @pytest.mark.parametrize(
     ("payload", "index"),
     [
@@ -79,7 +103,7 @@ def test_a_long_neighbour_is_cut() -> None:
     ],
 )
 def test_only_a_listed_sentence_is_heard(payload: object, index: int | None) -> None:
-    assert pick_from(payload, {1, 4}) == index
+    assert sentence_in(payload, {1, 4}) == index
 
 
 def test_nothing_of_a_text_becomes_markup() -> None:

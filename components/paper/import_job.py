@@ -1,34 +1,33 @@
-"""Reading a paper off the app's thread: one job a session, which can be watched and cancelled."""
+"""Reading a file off the app's thread: one job a session, which can be watched and cancelled."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Final, TypeVar
 
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job, JobCancelled, JobContext
+from components.app.jobs import Job, JobContext
 from components.app.page import guarded_part
 from components.app.state import session_text, set_session_text
 from components.paper.opened import OpenPaper, new_ref
 from components.widgets.markdown import literal
 from evidencebench_core.papers import PaperKind, read_paper_apart
 
-__all__ = ["draw_progress", "forget_job", "reading_job", "start_fetching", "start_reading"]
-
-_Made = TypeVar("_Made")
+T = TypeVar("T")
 
 JOB_KIND: Final = "own-paper"
 _CURRENT: Final = "own-paper.job"  # the job of this session, by its subject, which is the paper's ref
-_PATIENCE: Final = 0.05  # seconds between two looks at whether it was cancelled, or has ended
+_POLL: Final = 0.05  # seconds between two looks at whether it was cancelled, or has ended
 _TICK: Final = 1.0  # seconds between two drawings
 
 
-def reading_job() -> Job | None:
+def import_job() -> Job | None:
     """The job that this session started last and has not taken the paper of."""
     subject = session_text(_CURRENT)
     jobs = resources.jobs().jobs(JOB_KIND) if subject else ()
@@ -37,21 +36,21 @@ def reading_job() -> Job | None:
 
 def forget_job() -> None:
     """Take the session's job off the board."""
-    job = reading_job()
+    job = import_job()
     if job is not None:
         resources.jobs().dismiss(job)
     set_session_text(_CURRENT, "")
 
 
 def start_reading(content: bytes, name: str, kind: PaperKind | None = None, given: str = "") -> None:
-    """Read a file's bytes in a process of their own."""
+    """Read a file's bytes in a process of their own, which a cancel kills."""
 
-    def paper(job: JobContext) -> OpenPaper:
+    def opened(job: JobContext) -> OpenPaper:
         began = time.monotonic()
-        read = read_paper_apart(content, name, kind, resources.paper_limits(), _cancel_check(job))
-        return OpenPaper("", read, name, given=given, seconds=time.monotonic() - began)
+        paper = read_paper_apart(content, name, kind, resources.paper_limits(), job.stop_if_cancelled)
+        return OpenPaper("", paper, name, given=given, seconds=time.monotonic() - began)
 
-    _start(name, f"Reading {name}", paper)
+    _start(name, f"Reading {name}", opened)
 
 
 def start_fetching(reference: str) -> None:
@@ -60,17 +59,16 @@ def start_fetching(reference: str) -> None:
 
     wanted = str(reference_of(reference))  # what is none is told at once
 
-    def paper(job: JobContext) -> OpenPaper:
-        began = time.monotonic()
+    def opened(job: JobContext) -> OpenPaper:
+        began, limits = time.monotonic(), resources.paper_limits()
         job.report(0, 0, "Asking Europe PMC")
-        fetched = _interruptible(lambda: fetched_paper(reference, limits=resources.paper_limits()), job)
+        fetched = _interruptible(lambda: fetched_paper(reference, limits=limits), job)
         job.report(0, 0, "Reading what came")
-        limits = resources.paper_limits()
-        read = read_paper_apart(fetched.content, fetched.name, "jats", limits, _cancel_check(job))
+        paper = read_paper_apart(fetched.content, fetched.name, "jats", limits, job.stop_if_cancelled)
         name = f"{fetched.name.removesuffix('.xml')} from Europe PMC"
-        return OpenPaper("", read, name, given=reference.strip(), seconds=time.monotonic() - began)
+        return OpenPaper("", paper, name, given=reference.strip(), seconds=time.monotonic() - began)
 
-    _start(wanted, f"Fetching {wanted}", paper)
+    _start(wanted, f"Fetching {wanted}", opened)
 
 
 def _start(name: str, title: str, work: Callable[[JobContext], OpenPaper]) -> None:
@@ -78,49 +76,30 @@ def _start(name: str, title: str, work: Callable[[JobContext], OpenPaper]) -> No
     ref, papers = new_ref(), resources.open_papers()
 
     def read_and_put(job: JobContext) -> str:
-        opened = replace(work(job), ref=ref)
+        paper = replace(work(job), ref=ref)
         if not job.cancelled():
-            papers.put(opened)
+            papers.put(paper)
         return f"{name} was read."
 
     set_session_text(_CURRENT, ref)
     resources.jobs().start(JOB_KIND, ref, title, read_and_put)
 
 
-def _cancel_check(job: JobContext) -> Callable[[], None]:
-    """What ends the reading process as soon as the job is cancelled."""
-
-    def check() -> None:
-        if job.cancelled():
-            raise JobCancelled
-
-    return check
-
-
-def _interruptible(make: Callable[[], _Made], job: JobContext) -> _Made:
-    """What ``make`` makes, in a thread that a cancelled job does not wait for.
-
-    What it started is then left to its own bounds: a fetch has a timeout.
-    """
-    made: list[_Made] = []
-    failed: list[BaseException] = []
-    ended = threading.Event()
+def _interruptible(make: Callable[[], T], job: JobContext) -> T:
+    """The value that ``make`` makes, in a thread that a cancelled job does not wait for; it has its own bounds."""
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
-            made.append(make())
+            future.set_result(make())
         except BaseException as error:  # noqa: BLE001 - handed to the job's thread, which raises it
-            failed.append(error)
-        finally:
-            ended.set()
+            future.set_exception(error)
 
-    threading.Thread(target=run, name="reading", daemon=True).start()
-    while not ended.wait(_PATIENCE):
-        if job.cancelled():
-            raise JobCancelled
-    if failed:
-        raise failed[0]
-    return made[0]
+    threading.Thread(target=run, name="fetching", daemon=True).start()
+    while not future.done():
+        wait([future], _POLL)
+        job.stop_if_cancelled()
+    return future.result()
 
 
 def draw_progress(job: Job) -> None:
@@ -134,16 +113,16 @@ def _progress(job: Job) -> None:
         with st.container():
             words = st.empty()
         st.button("Cancel", key=f"cancel.{job.id}", on_click=job.cancel)
-    until = time.monotonic() + _TICK - _PATIENCE
+    until = time.monotonic() + _TICK - _POLL
     while not job.status.ended and time.monotonic() < until:
         # A look at the job costs next to nothing here, while every run of the fragment collects garbage.
-        words.markdown(_doing(job))
-        time.sleep(_PATIENCE)
+        words.markdown(_progress_text(job))
+        time.sleep(_POLL)
     if job.status.ended:
         st.rerun()
 
 
-def _doing(job: Job) -> str:
+def _progress_text(job: Job) -> str:
     note = f" {literal(job.status.note)}." if job.status.note else ""
     return (
         f"**{literal(job.title, 120)} …**{note} {time.monotonic() - job.started:.0f} s, and at most "

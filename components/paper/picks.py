@@ -1,4 +1,4 @@
-"""What was found: the picks of a retriever, and how far retrievers, or wordings, find the same."""
+"""The picks of a retriever, and how far retrievers, or wordings, pick the same."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import streamlit as st
 
 from components.app.state import PageState
 from components.paper.opened import OpenPaper
-from components.paper.picks_list import picks_list, picks_of
-from components.paper.reasons import explanations
+from components.paper.picks_list import explanations, picks_list, picks_of
+from components.widgets.answers import system_switch
 from components.widgets.markdown import literal
 from components.widgets.sentence_note import LETTERS
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from evidencebench_core.retrievers import Retrieval
-
-__all__ = ["draw_agreement", "draw_picks", "draw_wording_change"]
 
 
 def draw_picks(
@@ -25,15 +23,7 @@ def draw_picks(
     """The picks of the active retriever, in order."""
     labels = list(answers)
     label = labels[active]
-    if len(labels) > 1:
-        st.segmented_control(
-            "Picks of",
-            range(len(labels)),
-            format_func=lambda n: f"{LETTERS[n]} {labels[n]}",
-            label_visibility="collapsed",
-            required=True,
-            **state.widget("system", active, lambda n: n or None),
-        )
+    system_switch(state, answers, active)
     retrieval = answers[label]
     n_picks = len(retrieval.selection)
     st.markdown(f"#### {n_picks:,} sentence{'' if n_picks == 1 else 's'} picked by {literal(label)}")

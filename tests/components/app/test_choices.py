@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.widgets.retriever_picker import Choice, choices_from, choices_text
+from components.app.choices import Choice, choices_from, choices_text
 from evidencebench_core.errors import SettingError
 
 

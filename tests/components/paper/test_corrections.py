@@ -1,4 +1,4 @@
-"""Mending what was recognised."""
+"""Corrections of what was recognised."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
-from components.paper.mending import BY_HAND, retitled, with_abstract, without_sentences
+from components.paper.corrections import BY_HAND, retitled, with_abstract, without_sentences
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper
 
@@ -30,11 +30,11 @@ def paper(title: str = "") -> Paper:
 
 
 def test_a_title_is_put_first_and_its_note_goes() -> None:
-    mended = retitled(paper(), "  A \u202etitle ")
-    assert mended.title == "A title"
-    assert mended.sentences == ("A title", *paper().sentences)
-    assert mended.sentence_types == ("section_name", *paper().sentence_types)
-    assert mended.notes == NOTES[1:]
+    corrected = retitled(paper(), "  A \u202etitle ")
+    assert corrected.title == "A title"
+    assert corrected.sentences == ("A title", *paper().sentences)
+    assert corrected.sentence_types == ("section_name", *paper().sentence_types)
+    assert corrected.notes == NOTES[1:]
 
 
 def test_another_title_takes_the_place_of_the_one_before() -> None:
@@ -49,8 +49,8 @@ def test_a_title_that_is_no_sentence_takes_none_away() -> None:
 
 
 def test_the_abstract_is_what_it_is_said_to_be() -> None:
-    mended = with_abstract(paper("Old"), 0, 2)  # the title is none of it, the heading becomes its label
-    assert mended.sentence_types == (
+    corrected = with_abstract(paper("Old"), 0, 2)  # the title is none of it, the heading becomes its label
+    assert corrected.sentence_types == (
         "section_name",
         "abstract",
         "abstract",
@@ -58,23 +58,23 @@ def test_the_abstract_is_what_it_is_said_to_be() -> None:
         "normal_paragraph",
         "normal_paragraph",
     )
-    again = with_abstract(mended, 4, 4)  # and what was it before is no more
+    again = with_abstract(corrected, 4, 4)  # and what was it before is no more
     assert again.sentence_types.count("abstract") == 1
     assert with_abstract(paper(), 1, 1).notes == (NOTES[0], NOTES[2])
 
 
 def test_what_is_taken_out_is_counted() -> None:
-    mended = without_sentences(without_sentences(paper("Old"), 1, 2), 1, 1)
-    assert mended.sentences == ("Old", "Two.", "Three.")
-    assert dict(mended.left_out) == {"tables": 2, BY_HAND: 3}
+    corrected = without_sentences(without_sentences(paper("Old"), 1, 2), 1, 1)
+    assert corrected.sentences == ("Old", "Two.", "Three.")
+    assert dict(corrected.left_out) == {"tables": 2, BY_HAND: 3}
     assert without_sentences(paper("Old"), 0, 0).title == ""
 
 
 @pytest.mark.parametrize(("first", "last"), [(3, 2), (-1, 0), (0, 5), (9, 9)])
 def test_sentences_that_are_not_there(first: int, last: int) -> None:
-    for mend in (with_abstract, without_sentences):
+    for correction in (with_abstract, without_sentences):
         with pytest.raises(PaperError, match="are not in the paper"):
-            mend(paper(), first, last)
+            correction(paper(), first, last)
 
 
 def test_something_to_read_stays() -> None:

@@ -7,9 +7,9 @@ import io
 import json
 from datetime import UTC, datetime
 
+from components.app.choices import Choice
+from components.paper.downloads import file_stem, picks_as_csv, picks_as_json, references, report_page
 from components.paper.opened import OpenPaper
-from components.paper.out import file_stem, picks_as_csv, picks_as_json, references, report_page
-from components.widgets.retriever_picker import Choice
 from evidencebench_core.papers import read_paper
 from evidencebench_core.retrievers import Retrieval
 

@@ -1,4 +1,4 @@
-"""What can be taken away: a report, the picks as CSV and JSON, and what to cite."""
+"""Files to take away: a report, the picks as CSV and JSON, and what to cite."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from typing import Any
 
 import streamlit as st
 
+from components.app.choices import Choice
 from components.paper.opened import OpenPaper
-from components.paper.reasons import explanations
-from components.widgets.retriever_picker import Choice
+from components.paper.picks_list import explanations
 from evidencebench_core.export import Answer, bibtex, entries_for, report_html, report_of, versions, write_csv
 from evidencebench_core.export.tables import places_and_scores
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.tasks import task_named
-
-__all__ = ["draw_downloads", "file_stem", "picks_as_csv", "picks_as_json", "references", "report_page"]
 
 
 def draw_downloads(
@@ -161,7 +159,7 @@ def _answer(opened: OpenPaper, choice: Choice, retrieval: Retrieval) -> dict[str
 
 
 def references(choices: Sequence[Choice]) -> str:
-    """BibTeX of what the retrievers make use of."""
+    """BibTeX of what the retrievers use."""
     entries = [
         entry
         for choice in choices

@@ -1,4 +1,4 @@
-"""The simplest mistakes of reading a paper, mended by hand: title, abstract, and what is none of its text."""
+"""Corrections by hand of what was recognised in a paper: title, abstract, and text that is not its own."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper
 from evidencebench_core.papers.draft import clean_text
-
-__all__ = ["retitled", "with_abstract", "without_sentences"]
 
 BY_HAND: Final = "sentences taken out by hand"
 
@@ -28,14 +26,10 @@ def retitled(paper: Paper, title: str) -> Paper:
 
 
 def with_abstract(paper: Paper, first: int, last: int) -> Paper:
-    """The sentences ``first`` to ``last`` (both included, 0-based) are the abstract, and no others.
+    """The paper whose abstract is the sentences ``first`` to ``last`` (both included), and no others.
 
-    Headings among them become labels of the abstract; the title stays what it is.
-
-    Raises
-    ------
-    PaperError
-        If the paper has no such sentences.
+    Headings among them become labels of the abstract; the title stays. ``PaperError`` where there are no
+    such sentences.
     """
     _check_span(paper, first, last)
     types: list[SentenceType] = []
@@ -52,10 +46,7 @@ def with_abstract(paper: Paper, first: int, last: int) -> Paper:
 def without_sentences(paper: Paper, first: int, last: int) -> Paper:
     """The paper without the sentences ``first`` to ``last`` (both included), which are counted in ``left_out``.
 
-    Raises
-    ------
-    PaperError
-        If the paper has no such sentences, or nothing to read would be left.
+    ``PaperError`` where there are no such sentences, or nothing to read would be left.
     """
     _check_span(paper, first, last)
     types = paper.sentence_types[:first] + paper.sentence_types[last + 1 :]

@@ -1,0 +1,66 @@
+"""A retriever with its settings, and how up to three of them are written in a link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from evidencebench_core.retrievers import full_settings
+from evidencebench_core.retrievers.ranker.default import trained_model
+
+MOST_CHOICES: Final = 3  # as many as the reader can tell apart
+BETWEEN, WITHIN = "~", ";"  # choices, and the parts of a choice
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A retriever with the settings that differ from its defaults."""
+
+    name: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """``bm25 k1=1.2``."""
+        return " ".join(self._parts())
+
+    @property
+    def key(self) -> str:
+        """Tells its answers from others'; has the digest of the trained model that is there now, where one is used."""
+        settings = dict(self.settings)
+        member = "evidence-ranker." if self.name == "hybrid" else ""
+        if self.name == "evidence-ranker" or "evidence-ranker" in str(settings.get("of", "")):
+            trained = trained_model() if settings.get(f"{member}model", "default") == "default" else None
+            if trained is not None:
+                settings[f"{member}weights"] = trained[1]
+        return json.dumps([self.name, settings], sort_keys=True)
+
+    def _parts(self) -> list[str]:
+        return [self.name, *(f"{key}={setting_text(value)}" for key, value in self.settings.items())]
+
+
+def setting_text(value: object) -> str:
+    """A setting as a link and a label have it."""
+    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+
+def choices_text(choices: Sequence[Choice]) -> str:
+    """``bm25;k1=1.2~dense``."""
+    return BETWEEN.join(WITHIN.join(choice._parts()) for choice in choices)
+
+
+def choices_from(text: str) -> tuple[Choice, ...]:
+    """The inverse of `choices_text`; ``SettingError`` for a retriever or a setting that there is none of."""
+    choices = []
+    for part in filter(None, text.split(BETWEEN)):
+        name, *pairs = part.split(WITHIN)
+        choices.append(choice_of(name, dict(pair.partition("=")[::2] for pair in pairs)))
+    return tuple(choices[:MOST_CHOICES])
+
+
+def choice_of(name: str, given: Mapping[str, object]) -> Choice:
+    """A retriever with those of the given settings that differ from its defaults."""
+    full, defaults = full_settings(name, given), full_settings(name, {})
+    return Choice(name, {key: value for key, value in full.items() if value != defaults.get(key)})

@@ -1,0 +1,119 @@
+"""Reading on *Browse* and *Your paper*: retrievers are asked, and their picks are marked in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from components.app import resources
+from components.app.choices import Choice
+from components.app.reading import Reading
+from components.app.state import PageState
+from components.models.asking import Question
+from components.models.live import answer_or_button
+from components.models.ranker.first_use import offered_training
+from components.models.ranker.seen import tell_if_seen
+from components.models.server import session_connection
+from components.widgets.markdown import literal
+from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
+from components.widgets.sentence_note import LETTERS
+from components.widgets.table import TableEvent
+from evidencebench_core.data import Instance
+from evidencebench_core.data.model import Focus
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.retrievers import Retrieval, retriever_entries
+
+
+def answers_to(
+    reading: Reading | None, choices: Sequence[Choice], plain: bool = False
+) -> tuple[dict[str, Retrieval], dict[str, Question]]:
+    """The answers by label, and the questions to those retrievers that ask a server; none without a reading.
+
+    A retriever that fails, or that waits for a click, is said and left out of the answers. ``plain`` names
+    none while it works.
+    """
+    answers: dict[str, Retrieval] = {}
+    questions: dict[str, Question] = {}
+    if reading is None:
+        return answers, questions
+    entries, connection = retriever_entries(), session_connection()
+    lacking_training = offered_training(choices)
+    for choice in choices:
+        try:
+            if entries[choice.name].asks_server:
+                question = questions[choice.label] = Question(reading, choice, connection)
+                answer = answer_or_button(question)
+                if answer is not None:
+                    answers[choice.label] = answer
+            elif choice not in lacking_training:
+                who = "The paper is being searched" if plain else f"{choice.name} reads the paper"
+                with st.spinner(f"{who}. The first time, a model may have to be loaded …", show_time=True):
+                    answers[choice.label] = resources.retrieval(reading, choice)
+                if reading.dataset is not None and not entries[choice.name].sees_gold:
+                    tell_if_seen(reading.dataset, reading.instance, choice.name, choice.settings)
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+    return answers, questions
+
+
+def active_system(state: PageState, answers: Mapping[str, Retrieval]) -> int | None:
+    """Position of the retriever whose picks are marked; ``None`` without any answer."""
+    return min(state.number("system") or 0, len(answers) - 1) if answers else None
+
+
+def system_switch(state: PageState, answers: Mapping[str, Retrieval], active: int) -> None:
+    """Draw a choice of the retriever whose picks are marked; nothing where there is one only."""
+    labels = list(answers)
+    if len(labels) > 1:
+        st.segmented_control(
+            "Picks of",
+            range(len(labels)),
+            format_func=lambda n: f"{LETTERS[n]} {labels[n]}",
+            label_visibility="collapsed",
+            required=True,
+            **state.widget("system", active, lambda n: n or None),
+        )
+
+
+def draw_paper(
+    state: PageState,
+    instance: Instance,
+    answers: Mapping[str, Retrieval],
+    active: int | None,
+    *,
+    focus: Focus = "all",
+    plain: bool = False,
+) -> None:
+    """Draw the paper with the picks, and the gold if it has any, marked; it stays in sight.
+
+    The sentence, aspect and system that are clicked go into the state.
+    """
+    labels = [aspect.label for aspect in instance.evidence.aspects]
+    systems = [System(label, answer.selection) for label, answer in answers.items()]
+
+    def put(event: PaperEvent) -> None:
+        state.put(sentence=event.sentence, system=event.system or None)
+        if labels:
+            state.put(aspect=None if event.aspect is None else labels[event.aspect])
+
+    with st.container(key="paper-stays-in-sight"):
+        view = view_of(
+            instance,
+            focus=focus,
+            systems=systems if systems or labels else [System("", ())],
+            active=0 if active is None and not labels else active,
+            selected=state.number("sentence"),
+            aspect=labels.index(state["aspect"]) if labels and state["aspect"] in labels else None,
+            plain=plain,
+        )
+        paper_view(view, key="reader", height=780, on_event=put)
+
+
+def go_to(state: PageState, event: TableEvent) -> None:
+    """Follow a chip that was clicked: go to its sentence, or pin its aspect (again: let go)."""
+    kind, _, value = event.value.partition(":")
+    if event.kind == "chip" and kind == "sentence":
+        state.put(sentence=value)
+    elif event.kind == "chip" and kind == "aspect":
+        state.put(aspect=None if state["aspect"] == value else value)

@@ -1,0 +1,48 @@
+"""Small v2 components of one script and one style sheet, and the events that they send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+from components.app.state import component_event
+from components.charts.palette import css_variables
+
+_DOM: Final = Path(__file__).parent / "dom.js"
+
+
+def component(
+    name: str, folder: Path, html: str, *, palette: str = "", style: Path | None = None
+) -> Callable[..., Any]:
+    """Mounts ``NAME.js``, which may use ``dom.js``, and ``NAME.css`` (or ``style``) of a folder.
+
+    ``palette`` is the CSS selector of what the app's colours are defined for, dark where it has the class.
+    """
+    style = style or folder / f"{name}.css"
+    colours = css_variables(palette, f"{palette}.dark") if palette else ""
+    return st.components.v2.component(
+        f"evidencebench_{name}",
+        html=html,
+        css=colours + style.read_text("utf-8") if style.exists() else None,
+        js=_DOM.read_text("utf-8") + (folder / f"{name}.js").read_text("utf-8"),
+    )
+
+
+def sentence_event(key: str, known: set[int], on_sentence: Callable[[int], None]) -> Callable[[], None]:
+    """An ``on_event_change`` of the component of that key, which passes on the sentence that was clicked."""
+
+    def on_change() -> None:
+        index = sentence_in(component_event(key), known)
+        if index is not None:
+            on_sentence(index)
+
+    return on_change
+
+
+def sentence_in(payload: object, known: set[int]) -> int | None:
+    """The sentence that a browser's message names; ``None`` where it is none of the known."""
+    index = payload.get("sentence") if isinstance(payload, Mapping) else None
+    return index if type(index) is int and index in known else None

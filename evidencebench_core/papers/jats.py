@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from evidencebench_core.data.sections import class_of_heading
+from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.draft import Block, BlockKind, clean_text, draft_paper
-from evidencebench_core.papers.jats_text import flowing_text, is_unread
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element, parsed_xml
-
-__all__ = ["ROOTS", "paper_of_article", "paper_of_jats"]
 
 ROOTS: Final = frozenset({"article", "pmc-articleset", "articles", "OAI-PMH", "record"})
 _OTHER_ARTICLES: Final = ("sub-article", "response")
@@ -41,6 +38,23 @@ _CONTAINERS: Final = frozenset({
     "list", "list-item", "def-list", "def-item", "def", "disp-quote", "boxed-text", "statement",
     "verse-group", "speech", "question", "question-wrap", "answer", "explanation", "app", "glossary",
 })  # fmt: skip
+# TeX beside MathML, notes, pictures, and what a paragraph holds and does not say.
+_UNREAD: Final = frozenset({
+    "tex-math", "annotation", "annotation-xml", "fn", "inline-graphic", "graphic", "media",
+    "inline-supplementary-material", "alt-text", "long-desc", "disp-formula", "table-wrap", "fig",
+    "index-term", "processing-meta",
+})  # fmt: skip
+_NOTE_MARKS: Final = frozenset({"fn", "table-fn", "author-notes", "corresp", "aff"})
+_SPACED: Final = frozenset({"break", "hr", "p", "title", "mspace", "mtd", "mtr"})
+_MATH: Final = frozenset({
+    "math", "mrow", "mi", "mn", "mo", "mtext", "mfrac", "msup", "msub", "msubsup", "msqrt", "mroot",
+    "mfenced", "mover", "munder", "munderover", "mstyle", "mtable", "mtr", "mtd", "mpadded",
+    "semantics",
+})  # fmt: skip
+_SPACED_SIGNS: Final = frozenset("=<>≤≥±+×≈∼~")
+# A stop on the next line of a file that was indented to be looked at.
+_BEFORE_STOP: Final = re.compile(r"\s*\n\s*([.,;:)\]])(?=\s|$)")
+_INDENT: Final = re.compile(r"^\s*\n\s*|\s*\n\s*$")
 _ID_KINDS: Final = {
     "pmc": "pmc",
     "pmcid": "pmc",
@@ -52,13 +66,7 @@ _ID_KINDS: Final = {
 
 
 def paper_of_jats(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a JATS file: ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH).
-
-    Raises
-    ------
-    PaperError
-        If it is no readable XML, or holds no article, or an article without text.
-    """
+    """The paper of a JATS file: ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH)."""
     place = name or "the JATS file"
     return paper_of_article(parsed_xml(content, limits, place), place, limits)
 
@@ -75,7 +83,7 @@ def paper_of_article(root: Element, place: str, limits: Limits) -> Paper:
 
 
 class _Article:
-    """Gathers the blocks of one article in order."""
+    """The blocks of one article in order."""
 
     def __init__(self, article: Element) -> None:
         self.article = article
@@ -101,7 +109,6 @@ class _Article:
         )
 
     def count(self) -> None:
-        """Counts what is not in the pool, back matter included."""
         for element in self.article.walk(*_OTHER_ARTICLES):
             for child in element.elements:
                 if child.tag in _COUNTED:
@@ -126,19 +133,31 @@ class _Article:
         self.left_out["other abstracts"] += max(0, len(found) - 1)
 
     def section(self, element: Element, kind: BlockKind) -> None:
-        """What stands in a section, a body or an abstract, its heading first."""
-        if not (element.tag == "sec" and "supplementary" in element.attributes.get("sec-type", "")):
-            self.heading(element, kind)
-            self.content(element, kind)
+        """What stands in a section, a body or an abstract, its heading first.
+
+        Journals put "Competing interests" and the like in the body, too: these are back matter there.
+        """
+        if element.tag == "sec" and "supplementary" in element.attributes.get("sec-type", ""):
+            return
+        title = element.first("title")
+        if (
+            kind == "paragraph"
+            and title
+            and part_of_heading(clean_text(_flowing_text(title))) == "back matter"
+        ):
+            self.left_out["back matter"] += 1
+            return
+        self.heading(element, kind)
+        self.content(element, kind)
 
     def heading(self, element: Element, kind: BlockKind) -> None:
         title = element.first("title") or element.first("caption", "title")
         if title is None:
             return
         label = element.first("label")
-        text = clean_text(f"{'' if label is None else flowing_text(label)} {flowing_text(title)}")
+        text = clean_text(f"{'' if label is None else _flowing_text(label)} {_flowing_text(title)}")
         if kind == "abstract":
-            if class_of_heading(text) != "abstract" and text.casefold() not in {"summary"}:
+            if class_of_heading(text) != "abstract" and text.casefold() != "summary":
                 self.blocks.append(Block("abstract", text))
         else:
             self.blocks.append(Block("heading", text))
@@ -178,14 +197,14 @@ class _Article:
                 running.append(node)
             elif node.tag in _SILENT or node.tag in _COUNTED:
                 running.append(" ")
-            elif is_unread(node):
+            elif _is_unread(node):
                 continue
             else:
-                running.append(flowing_text(node))
+                running.append(_flowing_text(node))
         self.flush(running, kind)
 
     def flush(self, running: list[str], kind: BlockKind) -> None:
-        text = clean_text("".join(running))
+        text = clean_text(_BEFORE_STOP.sub(r"\1", "".join(running)))
         if any(map(str.isalnum, text)):
             self.blocks.append(Block(kind, text))
         running.clear()
@@ -193,17 +212,16 @@ class _Article:
 
 def _inline(element: Element) -> Sequence[Element | str]:
     """What a definition says, without its paragraphs' borders."""
-    return [node for child in element.children for node in (child.children if _is_p(child) else [child])]  # type: ignore[union-attr]
-
-
-def _is_p(node: Element | str) -> bool:
-    return isinstance(node, Element) and node.tag == "p"
+    nodes: list[Element | str] = []
+    for child in element.children:
+        nodes += child.children if isinstance(child, Element) and child.tag == "p" else [child]
+    return nodes
 
 
 def _title(meta: Element) -> str:
     group = meta.first("title-group") or meta
     title, subtitle = group.first("article-title"), group.first("subtitle")
-    texts = [clean_text(flowing_text(part)) for part in (title, subtitle) if part is not None]
+    texts = [clean_text(_flowing_text(part)) for part in (title, subtitle) if part is not None]
     return ": ".join(text.rstrip(" :") for text in texts if text) if len(texts) > 1 else "".join(texts)
 
 
@@ -219,3 +237,36 @@ def _paper_id(meta: Element) -> str:
         if number:
             return f"{kind}_{number[1]}"
     return ids.get("doi", "")
+
+
+def _flowing_text(element: Element) -> str:
+    """An inline element as it is printed in one line: emphasis and links without marks, citations as printed.
+
+    Superscripts and subscripts follow directly ("m2"), a fraction has its stroke, MathML goes before TeX.
+    """
+    text = "".join(_pieces(element))
+    return _INDENT.sub("", text) if element.tag in {"sup", "sub"} else text
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    if element.tag == "mo":
+        sign = element.text().strip()
+        yield f" {sign} " if sign in _SPACED_SIGNS else sign
+        return
+    number = 0
+    for node in element.children:
+        if isinstance(node, str):
+            yield node.strip() if element.tag in _MATH else node
+        elif not _is_unread(node):
+            number += 1
+            if number > 1 and element.tag == "alternatives":
+                return
+            if number > 1 and element.tag == "mfrac":
+                yield "/"
+            space = " " if node.tag in _SPACED else ""
+            yield f"{space}{_flowing_text(node)}{space}"
+
+
+def _is_unread(node: Element) -> bool:
+    marks_note = node.tag == "xref" and node.attributes.get("ref-type") in _NOTE_MARKS
+    return marks_note or node.tag in _UNREAD

@@ -17,8 +17,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.data import Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
-from evidencebench_core.papers.annotated import annotated_raw
-from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.annotation import Annotation, annotated_raw
 
 __all__ = ["dataset_file", "draw_saving", "missing"]
 

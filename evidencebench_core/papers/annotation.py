@@ -1,28 +1,17 @@
-"""Gold marked by hand: an annotation is a value, and every edit gives a new one."""
+"""Gold marked by hand: an annotation is a value, and every edit gives a new one; complete it is an instance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from evidencebench_core.data.model import Aspect, EvidenceSet
+from evidencebench_core.data.check import check_instance, inverted
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.metrics import optimal_cover
+from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.papers.draft import clean_text
-
-__all__ = [
-    "Annotation",
-    "MarkedAspect",
-    "add_aspect",
-    "mark",
-    "move",
-    "remove_aspect",
-    "rename",
-    "set_hypothesis",
-    "set_result",
-    "unmark",
-]
+from evidencebench_core.papers.paper import Paper
 
 _LONGEST: Final = 2000  # characters of an aspect
 
@@ -70,13 +59,7 @@ class Annotation:
     n_made: int = 0
 
     def aspect(self, aspect_id: str) -> MarkedAspect:
-        """The aspect of this id.
-
-        Raises
-        ------
-        PaperError
-            If there is none.
-        """
+        """The aspect of this id; `PaperError` if there is none."""
         found = next((aspect for aspect in self.aspects if aspect.id == aspect_id), None)
         if found is None:
             known = ", ".join(aspect.id for aspect in self.aspects) or "none yet"
@@ -131,13 +114,7 @@ def set_hypothesis(annotation: Annotation, hypothesis: str) -> Annotation:
 
 
 def add_aspect(annotation: Annotation, text: str, is_result: bool = False) -> Annotation:
-    """With one aspect more, at the end, covered by nothing yet.
-
-    Raises
-    ------
-    PaperError
-        For an aspect without words, or a very long one.
-    """
+    """With one aspect more, at the end, covered by nothing yet."""
     aspect = MarkedAspect(f"aspect_{annotation.n_made}", _words(text), is_result)
     return replace(annotation, aspects=(*annotation.aspects, aspect), n_made=annotation.n_made + 1)
 
@@ -154,13 +131,7 @@ def set_result(annotation: Annotation, aspect_id: str, is_result: bool) -> Annot
 
 
 def mark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> Annotation:
-    """With sentences that cover an aspect, besides those that did.
-
-    Raises
-    ------
-    PaperError
-        If the paper has no such sentence, or the annotation no such aspect.
-    """
+    """With sentences that cover an aspect, besides those that did."""
     added = _indices(annotation, sentences)
     return _changed(
         annotation, aspect_id, lambda a: replace(a, sentences=tuple(sorted({*a.sentences, *added})))
@@ -187,6 +158,52 @@ def move(annotation: Annotation, aspect_id: str, position: int) -> Annotation:
     others = [aspect for aspect in annotation.aspects if aspect != moved]
     others.insert(max(0, position), moved)
     return replace(annotation, aspects=tuple(others))
+
+
+def annotated_raw(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> dict[str, Any]:
+    """The raw instance, as it would stand in a file of the benchmark.
+
+    Its twelve keys come in the order of the released files, then ``aspect_texts``. Aspect ids are
+    ``<instance_id>_aspect_0`` and on, in the annotator's order. The selections are computed: a smallest
+    cover for the tasks at Optimal, a largest coverage with 10 and 5 sentences for the others.
+
+    Parameters
+    ----------
+    paper : Paper or Instance
+        Of an instance the gold that it has is not looked at.
+    annotation : Annotation
+        Complete: with a hypothesis and aspects, each covered by one sentence at least.
+    instance_id : str
+        The key under which it will stand in its file.
+
+    Raises
+    ------
+    PaperError
+        Naming what is missing, aspects by their text.
+    """
+    _check_complete(paper, annotation, instance_id)
+    ids = {aspect.id: f"{instance_id}_aspect_{number}" for number, aspect in enumerate(annotation.aspects)}
+    results = [aspect for aspect in annotation.aspects if aspect.is_result]
+    covering = {ids[aspect.id]: list(aspect.sentences) for aspect in annotation.aspects}
+    raw: dict[str, Any] = {
+        "hypothesis": annotation.hypothesis,
+        "paper_as_candidate_pool": list(paper.sentences),
+        "aspect_list_ids": list(ids.values()),
+        "results_aspect_list_ids": [ids[aspect.id] for aspect in results] or None,
+        "aspect2sentence_indices": covering,
+        "sentence_index2aspects": inverted(covering, len(paper.sentences)),
+        "evidence_retrieval_at_optimal_evaluation": _evaluation(annotation.aspects, ids, None),
+        "evidence_retrieval_at_10_evaluation": _evaluation(annotation.aspects, ids, 10),
+        "results_evidence_retrieval_at_optimal_evaluation": _evaluation(results, ids, None)
+        if results
+        else None,
+        "results_evidence_retrieval_at_5_evaluation": _evaluation(results, ids, 5) if results else None,
+        "sentence_types_in_candidate_pool": list(paper.sentence_types),
+        "paper_id": paper.paper_id,
+        "aspect_texts": {ids[aspect.id]: aspect.text for aspect in annotation.aspects},
+    }
+    check_instance(instance_id, raw)
+    return raw
 
 
 def _changed(
@@ -218,3 +235,38 @@ def _words(text: str) -> str:
     if len(words) > _LONGEST:
         raise PaperError("aspect", f"has {len(words):,} characters", f"Keep it to {_LONGEST:,}.")
     return words
+
+
+def _check_complete(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> None:
+    place = f"annotation of {annotation.annotator or 'nobody'}"
+    if not instance_id.strip():
+        raise PaperError("instance id", "is empty", "Give the instance a name of its own.")
+    if annotation.n_sentences != len(paper.sentences):
+        raise PaperError(
+            place,
+            f"was made on a paper of {annotation.n_sentences} sentences, and this one has {len(paper.sentences)}",
+            "Open the paper it was made on.",
+        )
+    if not annotation.hypothesis.strip():
+        raise PaperError(place, "has no hypothesis", "Write the hypothesis that the aspects are about.")
+    if not annotation.aspects:
+        raise PaperError(place, "has no aspects", "Write at least one, and mark the sentences that cover it.")
+    if annotation.uncovered:
+        texts = ", ".join(shown(aspect.text, 40) for aspect in annotation.uncovered)
+        raise PaperError(
+            place,
+            f"has aspects that no sentence covers: {texts}",
+            "Mark a sentence for each, or remove them.",
+        )
+
+
+def _evaluation(aspects: Sequence[MarkedAspect], ids: dict[str, str], budget: int | None) -> dict[str, Any]:
+    covers = [frozenset(aspect.sentences) for aspect in aspects]
+    picks = optimal_cover(covers) if budget is None else best_cover(covers, budget)
+    evaluation: dict[str, Any] = {
+        "one_selection_of_sentences": list(picks),
+        "covered_aspects": [
+            ids[a.id] for a, cover in zip(aspects, covers, strict=True) if not cover.isdisjoint(picks)
+        ],
+    }
+    return evaluation if budget else {"optimal": len(picks), **evaluation}

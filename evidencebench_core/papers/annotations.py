@@ -7,16 +7,12 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.draft import clean_text
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
-
-__all__ = ["Annotations", "Revision"]
 
 _LONGEST_ANNOTATOR: Final = 200
 _Neighbour = Callable[[sqlite3.Connection, str, str, int], int | None]
@@ -52,13 +48,7 @@ class Annotations:
         self.store = store
 
     def save(self, paper: str, annotation: Annotation) -> Revision:
-        """Keep an annotation as a new revision, made from the one that stands; the same again is not kept.
-
-        Raises
-        ------
-        PaperError
-            For an annotator without a name.
-        """
+        """Keep an annotation as a new revision, made from the one that stands; the same again is not kept."""
         annotator = _annotator(annotation.annotator)
         body = json.dumps(annotation.as_dict(), ensure_ascii=False)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -126,9 +116,8 @@ def _annotator(name: str) -> str:
 
 
 def _head(db: sqlite3.Connection, paper: str, annotator: str) -> int:
-    row = db.execute(
-        "SELECT revision FROM annotation_heads WHERE paper = ? AND annotator = ?", (paper, annotator)
-    ).fetchone()
+    query = "SELECT revision FROM annotation_heads WHERE paper = ? AND annotator = ?"
+    row = db.execute(query, (paper, annotator)).fetchone()
     return 0 if row is None else int(row[0])
 
 

@@ -16,8 +16,6 @@ from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.xml_tree import Element, parsed_xml
 
-__all__ = ["ROOT", "paper_of_bioc_json", "paper_of_bioc_xml", "paper_of_collection"]
-
 ROOT: Final = "collection"
 # section_type -> what is counted; the passages of these are not in the pool.
 _LEFT_OUT: Final = {

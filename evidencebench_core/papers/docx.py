@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import lzma
 import re
+import struct
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import IO, Final
 
 from evidencebench_core.data.sections import is_label, part_of_heading
-from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.archive import Archive
+from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.draft import clean_text, draft_paper
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
 from evidencebench_core.papers.outline import Part, outlined
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element, parsed_xml
-
-__all__ = ["DOCUMENT", "paper_of_docx"]
 
 DOCUMENT: Final = "word/document.xml"
 _STYLES: Final = "word/styles.xml"
@@ -28,6 +30,13 @@ _UNREAD: Final = frozenset({
     "fldSimpleInstr",
 })  # fmt: skip
 _HEADING: Final = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*(\d)", re.IGNORECASE)
+# Raised by zipfile and its decompressors (RuntimeError: locked by a password).
+_DAMAGED: Final = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, RuntimeError,
+    NotImplementedError, OverflowError, ValueError, KeyError,
+)  # fmt: skip
+_MOST_PARTS: Final = 10_000
+_AT_A_TIME: Final = 64 * 1024  # bytes
 _OFF: Final = frozenset({"0", "false", "none", "off"})
 
 
@@ -36,14 +45,9 @@ def paper_of_docx(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
 
     Headings are told by their style or outline level; where a file has none, by being bold and short.
     Tracked deletions, comments, text boxes, headers and footers are not read.
-
-    Raises
-    ------
-    PaperError
-        If it is no DOCX, breaks a bound, or has no text.
     """
     place = name or "the DOCX file"
-    archive = Archive(content, limits, place)
+    archive = _Archive(content, limits, place)
     if DOCUMENT not in archive.names:
         raise PaperError(place, "is a zip file, but no DOCX", "Give DOCX, PDF, JATS XML, BioC or text.")
     root = parsed_xml(archive.part(DOCUMENT), limits, place)
@@ -57,6 +61,45 @@ def paper_of_docx(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     return draft_paper(
         outline.blocks, outline.title, outline.left_out + reader.left_out, [], "docx", "", limits
     )
+
+
+class _Archive:
+    """A zip file of strangers, in memory. File names in it never become paths."""
+
+    def __init__(self, content: bytes, limits: Limits, place: str) -> None:
+        self.limits, self.place = limits, place
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(content))
+        except _DAMAGED as broken:
+            problem = f"is no whole zip file ({shown(str(broken))})"
+            raise PaperError(place, problem, "Download or save it again.") from broken
+        self.names = frozenset(self._zip.namelist())
+        if len(self._zip.infolist()) > _MOST_PARTS:
+            raise PaperError(place, f"has more than {_MOST_PARTS:,} parts", "That is no paper.")
+
+    def part(self, name: str) -> bytes:
+        """One part, inflated. What the zip says of sizes is not believed: inflating stops where a bound is passed."""
+        try:
+            with self._zip.open(name) as source:
+                return self._bounded(source, self._zip.getinfo(name).compress_size, name)
+        except _DAMAGED as broken:
+            problem = f"has a part that cannot be read ({shown(str(broken))})"
+            raise PaperError(self.place, problem, "Save it again, unlocked.") from broken
+
+    def _bounded(self, source: IO[bytes], packed: int, name: str) -> bytes:
+        most = min(self.limits.max_inflated, max(MIB, packed * self.limits.max_ratio))
+        pieces: list[bytes] = []
+        size = 0
+        while piece := source.read(_AT_A_TIME):
+            size += len(piece)
+            if size > most:
+                raise PaperError(
+                    self.place,
+                    f"has a part ({shown(name)}) that grows beyond {most / MIB:,.0f} MiB when it is unpacked",
+                    "That is how zip bombs look, so it is not read. Save the paper as PDF or text.",
+                )
+            pieces.append(piece)
+        return b"".join(pieces)
 
 
 def _levels(styles: Element) -> dict[str, int | str]:

@@ -13,9 +13,7 @@ from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
-from evidencebench_core.papers.splitting import sentences_of
-
-__all__ = ["Block", "BlockKind", "clean_text", "draft_paper"]
+from evidencebench_core.papers.sentences import sentences_of
 
 BlockKind = Literal["heading", "abstract", "paragraph"]
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -15,13 +16,12 @@ from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["FetchedPaper", "Reference", "fetched_paper", "reference_of"]
-
 _ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 _TIMEOUT: Final = 20.0  # seconds without a byte
 _PATIENCE: Final = 120.0  # seconds for one answer in all, however slowly it trickles
-_REDIRECTS: Final = 5
 _LONGEST_SEARCH: Final = 4 * MIB
+_XML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
+_HTML: Final = re.compile(rb"\s*(?:<!doctype\s+html|<html)", re.IGNORECASE)
 _PMC: Final = re.compile(r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?", re.IGNORECASE)
 _PMID: Final = re.compile(r"(?:pmid\s*:?\s*|pubmed[_:]\s*)?(\d{1,9})", re.IGNORECASE)
 _DOI: Final = re.compile(
@@ -41,9 +41,7 @@ class Reference:
     value: str
 
     def __str__(self) -> str:
-        return (
-            self.value if self.kind == "pmc" else f"{'PMID' if self.kind == 'pmid' else 'DOI'} {self.value}"
-        )
+        return self.value if self.kind == "pmc" else f"{self.kind.upper()} {self.value}"
 
     @property
     def query(self) -> str:
@@ -76,13 +74,7 @@ class FetchedPaper:
 
 
 def reference_of(text: str) -> Reference:
-    """The reference that a reader typed or pasted, addresses of PMC, PubMed and doi.org included.
-
-    Raises
-    ------
-    PaperError
-        If it is none.
-    """
+    """The reference that a reader typed or pasted, addresses of PMC, PubMed and doi.org included."""
     typed = text.strip().rstrip(".,;")
     if found := _PMC.fullmatch(typed) or _URL_PMC.fullmatch(typed):
         return Reference("pmc", f"PMC{found[1].upper().removeprefix('PMC')}")
@@ -119,10 +111,19 @@ def fetched_paper(
     wanted = reference_of(reference)
     base = (base_url or os.environ.get("EVIDENCEBENCH_EUROPE_PMC") or _ADDRESS).rstrip("/")
     try:
-        with httpx.Client(timeout=_TIMEOUT, follow_redirects=False) as client:
+        with httpx.Client(
+            timeout=_TIMEOUT,
+            follow_redirects=True,
+            max_redirects=5,
+            event_hooks={"request": [_only_https_beyond(httpx.URL(base))]},
+        ) as client:
             pmc, title = _found(client, base, wanted)
             url = f"{base}/{pmc}/fullTextXML"
             status, content = _received(client, url, {}, limits.max_bytes)
+    except httpx.TooManyRedirects as error:
+        raise PaperError(
+            base, "redirects again and again", "Check the address of the service (base URL)."
+        ) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise PaperError(
             base,
@@ -133,13 +134,24 @@ def fetched_paper(
         raise _closed(wanted)
     if status != 200:
         raise _refused(url, status)
-    if not content.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") or re.match(
-        rb"(?is)\s*(?:<!doctype\s+html|<html)", content[:500]
-    ):
+    if not _XML.match(content) or _HTML.match(content):
         raise PaperError(
             url, "sent no article, but a web page or something else", "Check the address, try again."
         )
     return FetchedPaper(content, f"{pmc}.xml", title, url)
+
+
+def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
+    """A check of every request, redirected ones included: to the service itself, or by https."""
+
+    def check(request: httpx.Request) -> None:
+        url = request.url
+        if url.scheme != "https" and (url.scheme, url.host, url.port) != (base.scheme, base.host, base.port):
+            raise PaperError(
+                str(base), f"redirects to {shown(str(url))}", "That is not followed: only https is."
+            )
+
+    return check
 
 
 def _found(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str]:
@@ -150,14 +162,11 @@ def _found(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str
     if status != 200:
         raise _refused(url, status)
     try:
-        answer: Any = json.loads(content)
-        results = answer["resultList"]["result"]
-        papers = [result for result in results if isinstance(result, dict)]
+        results = json.loads(content)["resultList"]["result"]
+        papers: list[dict[str, Any]] = [result for result in results if isinstance(result, dict)]
     except (ValueError, KeyError, TypeError, RecursionError) as broken:
         raise PaperError(
-            url,
-            "answered something else than a search result",
-            "Check the address of the service (base URL).",
+            url, "answered with no search result", "Check the address of the service (base URL)."
         ) from broken
     if not papers:
         raise PaperError(
@@ -171,56 +180,16 @@ def _found(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str
 
 
 def _received(client: httpx.Client, url: str, query: dict[str, str], most: int) -> tuple[int, bytes]:
-    """Status and body of an address, redirects followed within the same host or to https."""
-    request = client.build_request("GET", url, params=query or None)
-    for _ in range(_REDIRECTS):
-        with _streamed(client, request) as response:
-            if response.next_request is None:
-                return response.status_code, _body(response, most)
-            target: httpx.Request = response.next_request
-        same_host = (target.url.host, target.url.port) == (request.url.host, request.url.port)
-        if target.url.scheme != "https" and not (same_host and target.url.scheme == request.url.scheme):
-            raise PaperError(
-                str(request.url),
-                f"sends us on to {shown(str(target.url))}",
-                "That is not followed: only https is.",
-            )
-        request = target
-    raise PaperError(url, "sends us on and on", "Check the address of the service (base URL).")
-
-
-def _streamed(client: httpx.Client, request: httpx.Request) -> _Closing:
-    return _Closing(client.send(request, stream=True))
-
-
-class _Closing:
-    """A response that is closed at the end of a ``with``."""
-
-    def __init__(self, response: httpx.Response) -> None:
-        self.response = response
-
-    def __enter__(self) -> httpx.Response:
-        return self.response
-
-    def __exit__(self, *_: object) -> None:
-        self.response.close()
-
-
-def _body(response: httpx.Response, most: int) -> bytes:
-    pieces: list[bytes] = []
-    size, started = 0, time.monotonic()
-    for piece in response.iter_bytes(64 * 1024):
-        size += len(piece)
-        if size > most:
-            raise PaperError(
-                str(response.url), f"sends more than {most / MIB:,.0f} MiB", "Give the paper as a file."
-            )
-        if time.monotonic() - started > _PATIENCE:
-            raise PaperError(
-                str(response.url), f"takes longer than {_PATIENCE:.0f} seconds", "Try again later."
-            )
-        pieces.append(piece)
-    return b"".join(pieces)
+    """Status and body of an address, within bounds of size and time."""
+    content, started = bytearray(), time.monotonic()
+    with client.stream("GET", url, params=query or None) as response:
+        for piece in response.iter_bytes(64 * 1024):
+            content += piece
+            if len(content) > most:
+                raise PaperError(url, f"sends more than {most / MIB:,.0f} MiB", "Give the paper as a file.")
+            if time.monotonic() - started > _PATIENCE:
+                raise PaperError(url, f"takes longer than {_PATIENCE:.0f} seconds", "Try again later.")
+        return response.status_code, bytes(content)
 
 
 def _closed(wanted: Reference) -> PaperError:

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from html import unescape
 from typing import Final
 
-from evidencebench_core.papers.decoding import decoded
 from evidencebench_core.papers.draft import clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.outline import Part, outlined
 from evidencebench_core.papers.paper import Paper
-
-__all__ = ["looks_like_markdown", "paper_of_markdown"]
+from evidencebench_core.papers.plain_text import decoded_text
 
 _ATX: Final = re.compile(r" {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
 _SETEXT: Final = re.compile(r" {0,3}(=+|-+)\s*")
@@ -51,14 +49,8 @@ def looks_like_markdown(text: str) -> bool:
 
 
 def paper_of_markdown(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a Markdown file; raw HTML loses its tags and is read as the words in it.
-
-    Raises
-    ------
-    PaperError
-        If it is no text, or has no sentence.
-    """
-    text, notes = decoded(content, name or "the Markdown file")
+    """The paper of a Markdown file; raw HTML loses its tags and is read as the words in it."""
+    text, notes = decoded_text(content, name or "the Markdown file")
     reader = _Lines()
     title, lines = _front_matter(_without_comments(text).splitlines())
     reader.read(lines)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import orjson
 
 from evidencebench_core.data.packing import compressed, unpacked_rest
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.draft import clean_text
 from evidencebench_core.papers.paper import Paper
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
-
-__all__ = ["OwnPaper", "OwnPapers"]
 
 _LONGEST_NAME: Final = 300
 _COLUMNS: Final = "id, name, hypothesis, paper_id, title, n_sentences, added_at"
@@ -102,13 +98,7 @@ class OwnPapers:
         return Paper.from_dict(unpacked_rest(row[0]))
 
     def rename(self, number: int, name: str) -> OwnPaper:
-        """Call it otherwise.
-
-        Raises
-        ------
-        PaperError
-            For a name without a letter, or a very long one.
-        """
+        """Give it another name."""
         return self._set(number, "name", _name(name))
 
     def set_hypothesis(self, number: int, hypothesis: str) -> OwnPaper:

@@ -24,8 +24,6 @@ from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import PaperError, shown
 
-__all__ = ["Paper", "PaperKind"]
-
 PaperKind = Literal["jats", "bioc-xml", "bioc-json", "pdf", "docx", "text", "markdown"]
 
 
@@ -125,11 +123,11 @@ class Paper:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as broken:
             raise PaperError(
-                "paper", f"is not as it was written ({shown(broken)})", "Read it anew."
+                "paper", f"is not as it was written ({shown(broken)})", "Read it again."
             ) from broken
         known = set(get_args(SentenceType))
         if len(paper.sentences) != len(paper.sentence_types) or not known.issuperset(paper.sentence_types):
-            raise PaperError("paper", "has sentences without a type", "Read it anew.")
+            raise PaperError("paper", "has sentences without a type", "Read it again.")
         if paper.kind not in get_args(PaperKind):
-            raise PaperError("paper", f"is of kind {shown(paper.kind)}", "Read it anew.")
+            raise PaperError("paper", f"is of kind {shown(paper.kind)}", "Read it again.")
         return paper

@@ -127,13 +127,13 @@ def _is_json(content: bytes) -> bool:
 
 
 def _text_kind(content: bytes, name: str) -> PaperKind:
-    from evidencebench_core.papers.decoding import decoded
     from evidencebench_core.papers.markdown import looks_like_markdown
+    from evidencebench_core.papers.plain_text import decoded_text
 
     ending = name.rpartition(".")[2].lower()
     if ending in {"md", "markdown", "mdown", "qmd", "rmd"}:
         return "markdown"
-    return "markdown" if looks_like_markdown(decoded(content, place_of(name))[0]) else "text"
+    return "markdown" if looks_like_markdown(decoded_text(content, place_of(name))[0]) else "text"
 
 
 def _paper_of_xml(content: bytes, place: str, limits: Limits) -> Paper:

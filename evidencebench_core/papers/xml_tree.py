@@ -15,8 +15,6 @@ from typing import Any, Final, NoReturn
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.limits import Limits
 
-__all__ = ["Element", "parsed_xml"]
-
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 

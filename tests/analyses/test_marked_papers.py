@@ -16,8 +16,7 @@ from evidencebench_core.analyses.marked_papers import (
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotated import annotated_raw
-from evidencebench_core.papers.annotation import Annotation, add_aspect
+from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_raw
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from tests.factories import tiny_dataset, written

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from evidencebench_core.data import KEYS, ingest, open_store, parse_instance
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.annotated import annotated_raw
-from evidencebench_core.papers.annotation import Annotation, add_aspect, mark, move, set_result
+from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_raw, mark, move, set_result
 from evidencebench_core.papers.draft import Block, draft_paper
 
 PAPER = draft_paper(

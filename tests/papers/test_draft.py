@@ -102,7 +102,7 @@ def test_json_round_trip_and_what_is_none() -> None:
         ("left_out", 3),
         ("sentence_types", ["x"] * 6),
     ):
-        with pytest.raises(PaperError, match="Read it anew"):
+        with pytest.raises(PaperError, match="Read it again"):
             Paper.from_dict({**paper().as_dict(), key: value})
-    with pytest.raises(PaperError, match="Read it anew"):
+    with pytest.raises(PaperError, match="Read it again"):
         Paper.from_dict({})

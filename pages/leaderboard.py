@@ -8,9 +8,8 @@ from components.app import resources
 from components.app.page import dataset_picker, guarded
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
-from components.leaderboard.published import draw_published
-from components.leaderboard.run_starter import run_dialog
-from components.leaderboard.run_table import draw_run_table
+from components.leaderboard.runs import draw_published, draw_run_table
+from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel

@@ -9,7 +9,7 @@ from typing import Final
 
 import streamlit as st
 
-from components.leaderboard.run_work import start_download, start_ingest
+from components.home.loading import start_download, start_ingest
 from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS
 

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import choice_of, choices_text
 from components.app.page import percent
-from components.app.state import open_later
 from components.charts.instances import recall_scatter
 from components.charts.palette import retriever_hue
 from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import instance_table
 from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.runs import reader_link
+from components.widgets.table import Column
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score, ScoreComparison, Task, compare_scores
-
-__all__ = ["draw_comparison"]
-
-_COLUMNS = (
-    Column("id", "Instance", "id"),
-    Column("a", "First", "percent"),
-    Column("b", "Second", "percent"),
-    Column("difference", "Difference, points", "number", digits=1, signed=True),
-)
 
 
 def draw_comparison(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo) -> None:
@@ -42,9 +31,9 @@ def draw_comparison(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo) ->
     pairs = _pairs(score_a, score_b)
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        _scatter(dataset, task, a, b, pairs)
+        _draw_scatter(dataset, task, a, b, pairs)
     with right:
-        _largest(dataset, task, a, b, pairs)
+        _draw_largest(dataset, task, a, b, pairs)
 
 
 def _sentence(a: RunInfo, b: RunInfo, compared: ScoreComparison) -> str:
@@ -71,20 +60,12 @@ def _p_text(p_value: float) -> str:
 
 
 def _pairs(a: Score, b: Score) -> pd.DataFrame:
-    both = [i for i in a.per_instance if i in b.per_instance]
-    frame = pd.DataFrame(
-        {"id": both, "a": [a.per_instance[i] for i in both], "b": [b.per_instance[i] for i in both]}
-    )
-    frame["difference"] = frame["a"] - frame["b"]
-    return frame
+    both = [(i, a.per_instance[i], b.per_instance[i]) for i in a.per_instance if i in b.per_instance]
+    frame = pd.DataFrame(both, columns=["id", "a", "b"])
+    return frame.assign(difference=frame["a"] - frame["b"])
 
 
-def _link(dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo]) -> dict[str, str]:
-    choices = [choice_of(run.retriever, run.settings) for run in runs]
-    return {"dataset": dataset.name, "instance": instance_id, "task": task.name, "r": choices_text(choices)}
-
-
-def _scatter(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo, pairs: pd.DataFrame) -> None:
+def _draw_scatter(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo, pairs: pd.DataFrame) -> None:
     points = pairs.groupby(["a", "b"], as_index=False).agg(id=("id", "first"), n=("id", "size"))
     points["id"] = [
         name if n == 1 else f"{name} and {n - 1} more"
@@ -105,32 +86,27 @@ def _scatter(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo, pairs: pd
         here = pairs[((pairs["a"] - y).abs() < 1e-9) & ((pairs["b"] - x).abs() < 1e-9)]
         for instance_id in here["id"][:12]:
             if st.button(f"Read {literal(instance_id)}", key=f"read-{instance_id}"):
-                st.switch_page("pages/browse.py", query_params=_link(dataset, task, instance_id, (a, b)))
+                st.switch_page(
+                    "pages/browse.py", query_params=reader_link(dataset, task, instance_id, (a, b))
+                )
         if len(here) > 12:
             st.caption(f"and {len(here) - 12:,} more at this point.")
 
 
-def _largest(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo, pairs: pd.DataFrame) -> None:
+def _draw_largest(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo, pairs: pd.DataFrame) -> None:
     st.markdown("#### Where they differ most")
-    order = pairs["difference"].abs().sort_values(ascending=False, kind="stable").index
-    columns = (
-        _COLUMNS[0],
-        Column("a", a.label, "percent"),
-        Column("b", b.label, "percent"),
-        _COLUMNS[3],
-    )
-
-    def heard(event: TableEvent) -> None:
-        open_later("browse", _link(dataset, task, event.value, (a, b)))
-
-    table(
-        columns,
-        [
-            Row(row["id"], (row["id"], row["a"], row["b"], 100 * row["difference"]))
-            for row in pairs.loc[order].head(40).to_dict("records")
-        ],
+    largest = pairs.sort_values("difference", key=abs, ascending=False, kind="stable").head(40)
+    instance_table(
+        (
+            Column("id", "Instance", "id"),
+            Column("a", a.label, "percent"),
+            Column("b", b.label, "percent"),
+            Column("points", "Difference, points", "number", digits=1, signed=True),
+        ),
+        largest.assign(points=100 * largest["difference"]),
+        (dataset, task),
+        (a, b),
         key="largest",
-        on_event=heard,
         caption="Instances by the size of the difference",
         height=430,
     )

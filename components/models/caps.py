@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
+from components.app.jobs import JobStopped
 from components.app.state import optional_session_widget, session_text
 from components.models.server import address_text, session_connection, unlisted_text
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 from evidencebench_core.llm import Budget, Spending
-from evidencebench_core.retrievers.llm import session_for
+from evidencebench_core.retrievers.llm import Session, session_for
 from evidencebench_core.runs import RunEstimate, estimated_run
 from evidencebench_core.tasks import Task
-
-__all__ = [
-    "dollars",
-    "draw_caps",
-    "draw_estimate",
-    "draw_estimate_of",
-    "estimate_text",
-    "session_budget",
-    "spent_text",
-]
 
 
 def session_budget() -> Budget:
@@ -62,6 +54,26 @@ def draw_caps() -> None:
     )
 
 
+def capped_session() -> tuple[Session, Budget]:
+    """A session with the server of this browser session that spends a new budget, and that budget."""
+    budget = session_budget()
+    return session_for(resources.store(), connection=session_connection(), budget=budget), budget
+
+
+def asked_text(budget: Budget | None) -> str:
+    """What was spent, as the next sentence of a job's note; empty where no server is asked."""
+    return "" if budget is None else f" Asked: {spent_text(budget.spent)}."
+
+
+@contextmanager
+def stopped_at_caps(note: Callable[[], str]) -> Iterator[None]:
+    """Within it a job that reaches a cap ends as stopped, under ``note`` and the cap."""
+    try:
+        yield
+    except BudgetReachedError as reached:
+        raise JobStopped(f"{note()} {reached}") from reached
+
+
 def draw_estimate(
     dataset: DatasetInfo,
     retriever: str,
@@ -69,7 +81,7 @@ def draw_estimate(
     tasks: Sequence[Task],
     limit: int | None,
 ) -> bool:
-    """What the run will take; returns whether it can begin."""
+    """What a run will take; whether it can begin."""
     store = resources.store()
     session = session_for(store, connection=session_connection())
     return draw_estimate_of(
@@ -78,12 +90,12 @@ def draw_estimate(
 
 
 def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") -> bool:
-    """What ``made`` says of work with the session's server; returns whether it can begin.
+    """What work with the session's server will take; whether it can begin.
 
     Parameters
     ----------
     made : callable
-        May take its time, and raise an error of ours, which is said.
+        Makes the estimate; may take its time, and raise an error of ours, which is shown.
     noun : str
         What ``n_instances`` of the estimate counts.
     """

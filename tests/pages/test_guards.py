@@ -10,7 +10,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from components.app.resources import jobs
-from components.leaderboard import run_starter
+from components.leaderboard import start
 from components.widgets import job_panel as job_panel_module
 from evidencebench_core.errors import SettingError
 from tests.pages.conftest import ROOT
@@ -28,7 +28,7 @@ def raising(error: Exception):
 
 def dialog() -> None:
     from components.app.resources import named_dataset
-    from components.leaderboard.run_starter import run_dialog
+    from components.leaderboard.start import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("sample_data"), task_named("er@10"))
@@ -48,12 +48,12 @@ def errors(app: AppTest) -> list[str]:
 
 @pytest.mark.usefixtures("sample_store")
 def test_in_a_dialog(monkeypatch: pytest.MonkeyPatch, logged: io.StringIO) -> None:
-    monkeypatch.setattr(run_starter, "start_run", raising(REFUSED))
+    monkeypatch.setattr(start, "start_run", raising(REFUSED))
     app = AppTest.from_function(dialog, default_timeout=60).run()
     app.button(key="run.start").click().run()
     assert errors(app) == [str(REFUSED)]
     assert "Traceback" not in logged.getvalue()
-    monkeypatch.setattr(run_starter, "start_run", raising(ZeroDivisionError("1/0")))
+    monkeypatch.setattr(start, "start_run", raising(ZeroDivisionError("1/0")))
     app.button(key="run.start").click().run()
     (line,) = errors(app)
     assert line.startswith("This dialog failed in a way that it should not (ZeroDivisionError).")

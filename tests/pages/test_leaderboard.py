@@ -38,7 +38,7 @@ def test_without_a_run_it_says_how_to_get_one(open_page: OpenPage) -> None:
 
 def dialog() -> None:
     from components.app.resources import named_dataset
-    from components.leaderboard.run_starter import run_dialog
+    from components.leaderboard.start import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("sample_data"), task_named("er@optimal"))

@@ -104,7 +104,7 @@ def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
 
 def start() -> None:
     from components.app.resources import named_dataset
-    from components.leaderboard.run_starter import run_dialog
+    from components.leaderboard.start import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("sample_data"), task_named("er@10"))
@@ -112,7 +112,7 @@ def start() -> None:
 
 def resume() -> None:
     from components.app.resources import named_dataset, runs
-    from components.leaderboard.run_starter import resume_dialog
+    from components.leaderboard.start import resume_dialog
     from evidencebench_core.tasks import task_named
 
     dataset = named_dataset("sample_data")

@@ -88,7 +88,7 @@ def test_the_sample_papers_are_not_learnt_from(open_page: OpenPage, sample_store
 
 def dialog() -> None:
     from components.app.resources import named_dataset
-    from components.leaderboard.run_starter import run_dialog
+    from components.leaderboard.start import run_dialog
     from evidencebench_core.tasks import task_named
 
     run_dialog(named_dataset("tiny"), task_named("er@optimal"))

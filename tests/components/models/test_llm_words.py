@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.leaderboard.runs import OUTCOME_COLUMNS
 from components.models.asking import AnswerFeed
 from components.models.calls import outcome_line
 from components.models.caps import dollars, estimate_text, spent_text
-from components.models.outcomes import OUTCOME_COLUMNS
 from components.models.prices import own_prices, prices_text
 from components.models.server import address_text, checked_address, tried
 from evidencebench_core.errors import SettingError

@@ -1,25 +1,27 @@
-"""The dialog that starts a run."""
+"""Starting a run and resuming one: the dialogs and the job."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
+from components.app import resources
 from components.app.choices import Choice
+from components.app.jobs import Job, JobContext
 from components.app.page import guarded_part
 from components.app.state import local_widget
-from components.leaderboard.run_work import start_run
-from components.models.caps import draw_caps, draw_estimate
+from components.models.caps import asked_text, capped_session, draw_caps, draw_estimate, stopped_at_caps
 from components.models.ranker.first_use import offered_training
 from components.models.server import session_model
 from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.retrievers import retriever_entries
-from evidencebench_core.runs import RunInfo
+from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
+from evidencebench_core.runs import RunInfo, execute
+from evidencebench_core.runs.prepared import prepared
 from evidencebench_core.tasks import TASKS, Task
-
-__all__ = ["resume_dialog", "run_dialog"]
 
 
 @st.dialog("Start or resume a run", width="medium")
@@ -74,3 +76,43 @@ def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
     if st.button("Resume", type="primary", disabled=not ready, key="run.resume"):
         start_run(dataset.name, run.retriever, run.settings, [task])
         st.rerun()
+
+
+def start_run(
+    dataset: str,
+    retriever: str,
+    settings: Mapping[str, object],
+    tasks: Sequence[Task],
+    limit: int | None = None,
+) -> Job:
+    """Run a retriever over a dataset in the background; answers in the store are not asked again.
+
+    One that asks a server asks that of the session, within the session's caps.
+    """
+    store = resources.store()
+    session = budget = None
+    full: Mapping[str, object] = full_settings(retriever, settings)  # of a run that is resumed the same
+    if retriever_entry(retriever).asks_server:
+        session, budget = capped_session()
+        full = prepared(store, dataset, retriever, settings, session=session).spec.settings
+
+    whole = " in every task" if len(tasks) > 1 else ""
+
+    def work(job: JobContext) -> str:
+        answered = f"0 instances answered{whole}"
+        steps = execute(
+            store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled, session=session
+        )
+        with stopped_at_caps(lambda: f"{answered}.{asked_text(budget)}"):
+            failed = ""
+            for step in steps:
+                answered = f"{step.done:,} instances answered{whole}"
+                failed = f", {step.failed:,} failed" if step.failed else ""
+                so_far = f"{step.done:,} of {step.total:,} instances{failed}.{asked_text(budget)}"
+                job.report(step.done, step.total, so_far)
+        resume = " Start it again to go on where it stopped." if job.cancelled() else ""
+        return f"{answered}{failed}.{asked_text(budget)}{resume}"
+
+    names = ", ".join(task.title for task in tasks)
+    subject = f"{dataset}/{retriever}/{sorted(full.items())}"
+    return resources.jobs().start("run", subject, f"{retriever} on {dataset}: {names}", work)

@@ -1,0 +1,215 @@
+"""The runs on a dataset, best first, between the ceiling and chance, and the paper's own figures below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState
+from components.charts.dots import interval_chart
+from components.charts.palette import retriever_hue
+from components.leaderboard.start import resume_dialog, start_run
+from components.models.ranker.seen import seen_mark, tell_of_seen
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.frame_table import frame_table
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Interval, Row, TableEvent, table
+from evidencebench_core.data import DatasetInfo, published_results
+from evidencebench_core.retrievers import retriever_entries
+from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.tasks import Score, Task
+
+_COLUMNS: Final = (
+    Column("run", "Run"),
+    Column("recall", "Aspect Recall (95% interval)", "interval", "Mean over instances; percentile bootstrap"),
+    Column(
+        "se",
+        "SE, points",
+        "number",
+        "Standard deviation over instances / square root of their number",
+        digits=1,
+    ),
+    Column("scored", "Scored", "number", "Instances behind the mean"),
+    Column("skipped", "Skipped", "number", "Without anything to cover on this task"),
+    Column("missing", "Missing", "number", "Not answered, or failed; left out of the mean"),
+    Column("ceiling", "Ceiling", "percent", "Best possible on the same instances"),
+    Column("random", "Random", "percent", "Expected of as many sentences drawn at random, same instances"),
+    Column("id", "Id", "id"),
+)
+OUTCOME_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # by the keys of `OutcomeCounts.as_dict`
+    "selection": ("Selection", "A list of sentences that were shown"),
+    "empty": ("Empty", "The model said that it chooses nothing"),
+    "unknown": ("Not shown", "It chose, but only indices that it was not shown"),
+    "no_list": ("No list", "It did not say what it chooses"),
+    "refusal": ("Refused", "It declined to answer"),
+    "cut_off": ("Cut off", "Its tokens ran out before it chose"),
+    "failed": ("Failed", "The call got no answer; a resumed run tries again"),
+    "partly": (
+        "Part lost",
+        "Selections without one section of the paper, or one point searched for: the answer about it was "
+        "refused, cut off or without a list",
+    ),
+    "over": ("Over K", "Selections of more than K: scored by expectation"),
+    "unknown_indices": ("Some not shown", "Instances with at least one index that was not shown"),
+    "regenerated": ("Asked again", "Told once that it had chosen too many"),
+}
+_PUBLISHED: Final = (
+    Column("system", "System"),
+    Column("aspect_recall", "Aspect Recall", "percent"),
+    Column("points", "SE, points", "number", digits=1),
+    Column("strategy", "Strategy"),
+    Column("dataset", "Instances"),
+    Column("source", "Source"),
+)
+
+
+def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> None:
+    """Table and chart; a click ticks a run, two ticked are compared."""
+    scores = {run.id: resources.run_score(run, task.name) for run in runs if run.tasks.get(task.name)}
+    if not scores:
+        st.info(
+            f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. "
+            "Start one above: bm25 takes seconds."
+        )
+        return
+    bounds = resources.bounds(dataset, task.name)
+    ranked = sorted(
+        (run for run in runs if run.id in scores), key=lambda run: -(scores[run.id].aspect_recall or 0)
+    )
+    names = {run.id: _name(run, scores[run.id]) for run in ranked}
+    chosen = [run_id for run_id in state.many("compare") if run_id in scores]
+
+    def tick(event: TableEvent) -> None:
+        others = [run_id for run_id in chosen if run_id != event.value]
+        state.put(compare=others if len(others) < len(chosen) else [*chosen, event.value][-2:])
+
+    tell_of_seen(dataset, ranked)
+    st.caption("Click two runs to compare them below; a third takes the place of the first.")
+    table(
+        _COLUMNS,
+        [
+            _bound_row("Ceiling (optimal selection)", bounds, bounds.ceiling),
+            *(_row(run, names[run.id], scores[run.id]) for run in ranked),
+            _bound_row("Random expectation", bounds, bounds.random_expectation),
+        ],
+        key="runs",
+        action="tick",
+        chosen=chosen,
+        on_event=tick,
+        caption=f"Runs on {dataset.name}, {task.title}",
+    )
+    _draw_resume(dataset, [run for run in ranked if scores[run.id].n_missing], task)
+    _draw_outcomes(task, ranked)
+    first = scores[ranked[0].id]
+    if first.skipped:
+        named = ", ".join(list(first.skipped)[:5]) + (" …" if len(first.skipped) > 5 else "")
+        why = next(iter(first.skipped.values()))
+        st.caption(f"Skipped on {literal(task.title)}: {literal(named)} ({literal(why)}).")
+    frame = pd.DataFrame(
+        [
+            {
+                "name": names[run.id],
+                "recall": scores[run.id].aspect_recall,
+                **dict(zip(("low", "high"), scores[run.id].ci95 or (None, None), strict=True)),
+                "n": scores[run.id].n_scored,
+                "colour": retriever_hue(run.retriever).on(is_dark()),
+            }
+            for run in ranked
+        ]
+    ).astype({"recall": float, "low": float, "high": float})
+    scored = frame.dropna(subset="recall")
+    draw_chart(
+        interval_chart(frame, f"Aspect Recall on {task.title}, %", first.random_expectation, first.ceiling),
+        key="leaderboard",
+        alt="Mean Aspect Recall of each run: "
+        + "; ".join(
+            f"{name} {100 * recall:.1f}%"
+            for name, recall in zip(scored["name"], scored["recall"], strict=True)
+        ),
+    )
+
+
+def _name(run: RunInfo, score: Score) -> str:
+    total = score.n_scored + score.n_missing
+    unfinished = f" (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else ""
+    return f"{run.label}{unfinished}{seen_mark(run)}"
+
+
+def _bound_row(name: str, score: Score, share: float | None) -> Row:
+    mean = None if share is None else Interval(share)
+    return Row(name, (name, mean, None, score.n_scored, score.n_skipped, None, None, None, None), muted=True)
+
+
+def _row(run: RunInfo, name: str, score: Score) -> Row:
+    low, high = score.ci95 or (None, None)
+    mean = None if score.aspect_recall is None else Interval(score.aspect_recall, low, high)
+    se = None if score.standard_error is None else 100 * score.standard_error
+    counts = (score.n_scored, score.n_skipped, score.n_missing)
+    return Row(run.id, (name, mean, se, *counts, score.ceiling, score.random_expectation, run.id))
+
+
+def _draw_resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> None:
+    """A button for every run that has not answered all; one that asks a server is estimated first."""
+    for run in unfinished:
+        if st.button(f"Resume {literal(run.label)} on {task.title}", key=f"resume-{run.id}"):
+            if run.retriever in retriever_entries() and retriever_entries()[run.retriever].asks_server:
+                resume_dialog(dataset, task, run)
+                continue
+            start_run(dataset.name, run.retriever, run.settings, [task])
+            st.rerun()
+
+
+def _draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
+    """What came back from models, one row a run that asked one."""
+    rows = []
+    for run in runs:
+        outcomes = RunStore(resources.store()).outcomes(run.id).get(task.name)
+        if outcomes is not None:
+            counts = outcomes.as_dict()
+            rows.append(Row(run.id, (run.label, *(counts[kind] for kind in OUTCOME_COLUMNS))))
+    if not rows:
+        return
+    st.markdown("#### What came back from the models")
+    table(
+        (
+            Column("run", "Run"),
+            *(Column(kind, label, "number", says) for kind, (label, says) in OUTCOME_COLUMNS.items()),
+        ),
+        rows,
+        key="outcomes",
+        action="none",
+        caption=f"What came back on {task.title}, in instances",
+    )
+    st.caption(
+        "Numbers of instances. Without a selection an instance counts as answered with nothing, so it scores 0; "
+        "failed calls are missing."
+    )
+
+
+def draw_published(task: Task) -> None:
+    """The paper's figures for a task, best first, set apart: they were measured on other instances."""
+    figures = pd.DataFrame([asdict(figure) for figure in published_results() if figure.task == task.name])
+    if figures.empty:
+        return
+    with st.expander("Published figures: other instances, the paper's test set"):
+        st.caption(
+            "From the EvidenceBench paper. They stand on other instances than the runs above (the paper's test "
+            "set of 293, 288 on the Result tasks, or a sample of EvidenceBench-100k), so they are never paired "
+            "with them."
+        )
+        frame_table(
+            _PUBLISHED,
+            figures.assign(points=100 * figures["standard_error"].astype(float)).sort_values(
+                "aspect_recall", ascending=False, kind="stable"
+            ),
+            key="published",
+            muted=True,
+            action="none",
+            caption="Published figures",
+            height=520,
+        )

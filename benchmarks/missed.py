@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from evidencebench_core.analyses.causes import with_causes_of_missed
+from evidencebench_core.analyses.causes import with_causes
 from evidencebench_core.analyses.missed import aspect_outcomes, queue_of, with_text
-from evidencebench_core.analyses.missed_shares import BINNINGS, missed_shares
+from evidencebench_core.analyses.missed_report import BINNINGS, missed_shares
 from evidencebench_core.data import open_store
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def main(path: str, run: str, task: str = "result-er@optimal") -> None:
     outcomes = timed("aspect_outcomes", lambda: aspect_outcomes(store, run, task))
     queue = timed("queue_of", lambda: queue_of(outcomes))
     words = timed("with_text", lambda: with_text(store, outcomes))
-    caused = timed("causes", lambda: with_causes_of_missed(words))
+    caused = timed("causes", lambda: with_causes(words))
     for by in BINNINGS:
         timed(f"missed_shares by {by}", lambda by=by: missed_shares(caused, by))  # type: ignore[misc]
     print(

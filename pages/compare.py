@@ -22,8 +22,7 @@ from components.widgets.runs import answer_key, resamples
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
-from evidencebench_core.analyses.slices import slice_report
-from evidencebench_core.analyses.slicing import SECTIONS_UP_TO, slices_of
+from evidencebench_core.analyses.slices import SECTIONS_UP_TO, slice_report, slices_of
 from evidencebench_core.analyses.systems import Systems, imported_systems
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.tasks import Task

@@ -16,8 +16,8 @@ from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, PaperView, paper_view
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.annotator_pairs import CONSENSUS, AspectPair, evidence_of, matched_aspects
-from evidencebench_core.analyses.annotators import Compared, agreement_report
+from evidencebench_core.analyses.agreement import AnnotatedTwice, agreement_report
+from evidencebench_core.analyses.consensus import CONSENSUS, AspectPair, evidence_of, matched_aspects
 from evidencebench_core.analyses.marked_papers import MarkedPaper, annotation_of, annotators_of
 from evidencebench_core.data.model import Aspect
 from evidencebench_core.papers.annotation import Annotation
@@ -89,7 +89,7 @@ def _report(marked: MarkedPaper, a: Annotation, b: Annotation) -> Report:
     return resources.report(
         "agreement",
         (marked.key, key),
-        lambda: agreement_report([Compared(marked.name, marked.paper.sentences, a, b)]),
+        lambda: agreement_report([AnnotatedTwice(marked.name, marked.paper.sentences, a, b)]),
     )
 
 

@@ -13,7 +13,7 @@ from components.app.state import PageState
 from components.widgets.chips import sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
-from evidencebench_core.analyses.annotator_pairs import (
+from evidencebench_core.analyses.consensus import (
     CONSENSUS,
     Disagreement,
     agreed_on,

@@ -12,7 +12,7 @@ from components.app.page import percent
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.annotators import ASPECT_LEVEL, SENTENCE_LEVEL
+from evidencebench_core.analyses.agreement import ASPECT_LEVEL, SENTENCE_LEVEL
 from evidencebench_core.analyses.report import records
 
 __all__ = ["draw_figures", "figure_columns", "figure_rows"]

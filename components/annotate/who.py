@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.app.state import PageState, session_text, set_session_text
 from components.widgets.markdown import literal
-from evidencebench_core.analyses.annotator_pairs import CONSENSUS
+from evidencebench_core.analyses.consensus import CONSENSUS
 from evidencebench_core.analyses.marked_papers import GOLD
 from evidencebench_core.papers.draft import clean_text
 

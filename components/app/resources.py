@@ -30,14 +30,14 @@ from components.paper.opened import OpenPaper, OpenPapers, of_kept, of_samples
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.arrangements import Part
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
-from evidencebench_core.analyses.buckets import bucket_of_places, token_counts
-from evidencebench_core.analyses.causes import Thresholds, with_causes_of_missed
+from evidencebench_core.analyses.buckets import buckets_of
+from evidencebench_core.analyses.causes import Thresholds, with_causes
 from evidencebench_core.analyses.missed import aspect_outcomes, with_text
-from evidencebench_core.analyses.missed_shares import Binning
-from evidencebench_core.analyses.missed_shares import missed_shares as shares_of_missed
+from evidencebench_core.analyses.missed_report import Binning
+from evidencebench_core.analyses.missed_report import missed_shares as shares_of_missed
 from evidencebench_core.analyses.needle import part_places
-from evidencebench_core.analyses.sensitivity import WORDING_VARIANTS
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
+from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, UnknownNameError
 from evidencebench_core.papers import DEFAULT_LIMITS, Limits
@@ -243,7 +243,7 @@ def missed_outcomes(run: RunInfo, task: str, limits: str | None) -> pd.DataFrame
         return aspect_outcomes(store(), run.id, task)
     if not limits:
         return with_text(store(), missed_outcomes(run, task, None))
-    return with_causes_of_missed(missed_outcomes(run, task, ""), Thresholds.from_text(limits))
+    return with_causes(missed_outcomes(run, task, ""), Thresholds.from_text(limits))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYS_WITH_OTHER_RUNS)
@@ -265,8 +265,7 @@ def aspects(dataset: DatasetInfo, task: str) -> AspectTable:
 def buckets(dataset: DatasetInfo, task: str, n_buckets: int, by: str) -> NDArray[np.int64]:
     """The bucket of every place of `aspects`."""
     table = aspects(dataset, task)
-    tokens = token_counts(store(), dataset.name, table) if by == "token" else None
-    places = bucket_of_places(table, n_buckets, tokens)
+    places = buckets_of(store(), dataset.name, table, n_buckets, by)
     places.setflags(write=False)
     return places
 

@@ -19,8 +19,7 @@ from components.widgets.frame_table import draw_notes
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, resamples, run_colours
 from components.widgets.table import Column
-from evidencebench_core.analyses.behind import behind_bucket
-from evidencebench_core.analyses.buckets import STANDS, Stand
+from evidencebench_core.analyses.buckets import STANDS, Stand, behind_bucket
 from evidencebench_core.analyses.positions import position_report
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo

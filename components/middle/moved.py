@@ -20,9 +20,15 @@ from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, resamples, run_colours
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.arrangements import PARTS, PLACES, Part, Place, run_arrangements
-from evidencebench_core.analyses.needle import arrangement_run, needle
-from evidencebench_core.analyses.needle_rows import SCOPES, behind_place
+from evidencebench_core.analyses.arrangements import (
+    PARTS,
+    PLACES,
+    Part,
+    Place,
+    arrangement_run,
+    run_arrangements,
+)
+from evidencebench_core.analyses.needle import SCOPES, behind_place, needle
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task

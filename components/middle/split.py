@@ -20,8 +20,7 @@ from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, resamples, run_colours
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.ends import ends_report
-from evidencebench_core.analyses.ends_split import GROUPS, EndsSplit, group_frame
+from evidencebench_core.analyses.ends import GROUPS, EndsSplit, ends_report, group_frame
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo, RunStore

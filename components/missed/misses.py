@@ -23,7 +23,7 @@ from components.widgets.frame_table import frame_table
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
 from evidencebench_core.analyses.causes import CAUSES, Thresholds
-from evidencebench_core.analyses.missed_shares import BINNINGS, bin_names
+from evidencebench_core.analyses.missed_report import BINNINGS, bin_names
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
 

@@ -12,7 +12,7 @@ from components.app import resources
 from components.app.state import PageState
 from evidencebench_core.analyses.causes import Thresholds
 from evidencebench_core.analyses.missed import queue_of
-from evidencebench_core.analyses.missed_shares import Binning, bin_of
+from evidencebench_core.analyses.missed_report import Binning, bin_of
 from evidencebench_core.data import DatasetInfo, Filter
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo

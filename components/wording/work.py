@@ -11,8 +11,8 @@ from components.app.jobs import Job, JobContext, JobStopped
 from components.models.caps import session_budget, spent_text
 from components.models.server import session_connection
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.sensitivity import WORDING_REPORTS
-from evidencebench_core.analyses.variant_runs import Asked, n_unanswered, run_variants
+from evidencebench_core.analyses.variant_runs import Setup, n_unanswered, run_variants
+from evidencebench_core.analyses.wording import WORDING_REPORTS
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import BudgetReachedError
 from evidencebench_core.retrievers import retriever_entry
@@ -39,7 +39,7 @@ class System:
     """A retriever, as it was chosen, asked about a dataset and a task."""
 
     choice: Choice
-    asked: Asked
+    asked: Setup
 
     @property
     def label(self) -> str:
@@ -64,7 +64,7 @@ def systems_of(dataset: DatasetInfo, task: Task, choices: Sequence[Choice]) -> t
         If a retriever that asks a server cannot be asked with these settings.
     """
     return tuple(
-        System(choice, Asked(dataset.name, choice.name, _settings(dataset, choice), task))
+        System(choice, Setup(dataset.name, choice.name, _settings(dataset, choice), task))
         for choice in choices
     )
 

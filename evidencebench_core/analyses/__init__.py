@@ -1,8 +1,4 @@
-"""What a run's answers say: results in, tables out. One file a question; import the file you need.
-
-Every analysis gives a `Report`: pandas tables, and notes that say what they stand on and what was left
-out.
-"""
+"""What a run's answers say: results in, tables out. One file for each question; import the one you need."""
 
 from __future__ import annotations
 

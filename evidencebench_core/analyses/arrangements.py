@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
+from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, SectionClass, section_classes
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.runs import Progress, Variant, digest_of, execute
+from evidencebench_core.runs import Progress, RunInfo, RunSpec, Variant, digest_of, execute
 from evidencebench_core.tasks import Task
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import Instance
-    from evidencebench_core.data.store import Store
-
-__all__ = [
-    "PARTS",
-    "PLACES",
-    "Part",
-    "Place",
-    "Step",
-    "arranged",
-    "needle_variant",
-    "parts_named",
-    "run_arrangements",
-]
 
 Part = SectionClass
 Place = Literal["start", "middle", "end", "removed"]
@@ -34,26 +20,6 @@ PARTS: Final[tuple[Part, ...]] = tuple(part for part in SECTION_CLASSES if part 
 PLACES: Final[tuple[Place, ...]] = get_args(Place)
 
 _RULE: Final = 1  # raise it when `arranged` or the classes of sections change: runs must not mix two rules
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """How far a needle test is.
-
-    Attributes
-    ----------
-    number, of : int
-        Which of how many runs, from 1.
-    variant : str
-        Name of the arrangement; ``""`` for the paper as it stands.
-    progress : Progress
-        Of that run.
-    """
-
-    number: int
-    of: int
-    variant: str
-    progress: Progress
 
 
 def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
@@ -74,15 +40,11 @@ def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
 
 
 def arranged(instance: Instance, part: Part, place: Place) -> tuple[int, ...] | None:
-    """The paper's sentences in the order in which the retriever is to read them.
+    """The paper's sentences, by original index, in the order in which the retriever is to read them.
 
     The part is taken out as one block, in its own order, headings included, and put before all other
-    sentences, between their first half and their second, behind them, or nowhere.
-
-    Returns
-    -------
-    tuple of int or None
-        Original sentence indices; ``None`` where the paper has no such part, or nothing else.
+    sentences, between their first half and their second, behind them, or nowhere. ``None`` where the
+    paper has no such part, or nothing else.
     """
     classes = section_classes(instance.sentences, instance.sentence_types)
     block = [index for index, name in enumerate(classes) if name == part]
@@ -108,6 +70,32 @@ def needle_variant(part: Part, place: Place) -> Variant:
     )
 
 
+def arrangement_run(run: RunInfo, sha256: str, part: Part, place: Place) -> str:
+    """Id of the run with the same retriever and settings over the arranged papers."""
+    variant = needle_variant(part, place)
+    return RunSpec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a needle test is.
+
+    Attributes
+    ----------
+    number, of : int
+        Which of how many runs, from 1.
+    variant : str
+        Name of the arrangement; ``""`` for the paper as it stands.
+    progress : Progress
+        Of that run.
+    """
+
+    number: int
+    of: int
+    variant: str
+    progress: Progress
+
+
 def run_arrangements(  # noqa: PLR0913
     store: Store,
     dataset: str,
@@ -122,17 +110,8 @@ def run_arrangements(  # noqa: PLR0913
 ) -> Iterator[Step]:
     """Run a retriever over the papers as they stand and over each arrangement of them.
 
-    What is stored already is not asked again (`runs.execute`); a cancel keeps what is answered.
-
-    Yields
-    ------
-    Step
-        Once before each run, then after each of its instances.
-
-    Raises
-    ------
-    UnknownNameError, SettingError, RetrieverError
-        As `runs.execute` does.
+    What is stored already is not asked again (`runs.execute`); a cancel keeps what is answered. Yields
+    once before each run, then after each of its instances; raises what `runs.execute` does.
     """
     variants = [None, *(needle_variant(part, place) for part in parts for place in places)]
     for number, variant in enumerate(variants, start=1):

@@ -6,19 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SelectionError
 from evidencebench_core.metrics import expected_recall, random_expectation
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.tasks import Task
-
-__all__ = ["AspectTable", "RunPicks", "aspect_table", "run_picks"]
+from evidencebench_core.tasks import Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,13 +58,10 @@ class AspectTable:
 
     @property
     def n_papers(self) -> int:
-        """Number of different papers."""
         return int(self.paper.max()) + 1 if self.paper.size else 0
 
     def sentence_instance(self) -> NDArray[np.int64]:
         """Row of the instance of every place."""
-        import numpy as np
-
         return np.repeat(np.arange(len(self.ids)), self.n_sentences)
 
 
@@ -97,15 +89,7 @@ class RunPicks:
 
 
 def aspect_table(store: Store, dataset: str, task: Task) -> AspectTable:
-    """The gold of a task as arrays.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
-    """
-    import numpy as np
-
+    """The gold of a task as arrays."""
     ids: list[str] = []
     sizes: list[int] = []
     budgets: list[int | None] = []
@@ -133,11 +117,11 @@ def aspect_table(store: Store, dataset: str, task: Task) -> AspectTable:
         sizes.append(evidence.n_sentences)
         budgets.append(budget)
     n_sentences = np.array(sizes, dtype=np.int64)
-    paper_ids = [row.paper_id for row in store.rows(dataset, ids)]
-    numbers = {paper: number for number, paper in enumerate(dict.fromkeys(paper_ids))}
+    papers = [row.paper_id for row in store.rows(dataset, ids)]
+    numbers = {paper: number for number, paper in enumerate(dict.fromkeys(papers))}
     return AspectTable(
         ids=tuple(ids),
-        paper=_frozen([numbers[paper] for paper in paper_ids]),
+        paper=_frozen([numbers[paper] for paper in papers]),
         n_sentences=_frozen(n_sentences),
         offset=_frozen(np.cumsum(n_sentences) - n_sentences),
         budget=tuple(budgets),
@@ -158,8 +142,6 @@ def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> Ru
     SelectionError
         If a selection has a sentence that its paper does not have.
     """
-    import numpy as np
-
     answered = np.array([instance_id in selections for instance_id in table.ids], dtype=bool)
     chosen = [selections.get(instance_id, ()) for instance_id in table.ids]
     counts = np.array([len(picks) for picks in chosen], dtype=np.int64)
@@ -184,7 +166,7 @@ def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> Ru
         for aspect, start, stop in zip(range(first, end), starts[:-1], starts[1:], strict=True):
             places = table.covering_place[start:stop] - table.offset[row]
             share = expected_recall(chosen[row], (frozenset(places.tolist()),), table.budget[row])
-            found[aspect] = 0.0 if share is None else share
+            found[aspect] = share or 0.0
     return RunPicks(answered=answered, place=np.flatnonzero(picked), found=found, n_over_budget=len(over))
 
 
@@ -196,13 +178,10 @@ def _reason(task: Task, n_aspects: int) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _chance(n_sentences: int, n_covering: int, budget: int | None) -> float | None:
-    """Probability that ``budget`` of the sentences, drawn at random, hold one of those that cover."""
     return random_expectation(n_sentences, (frozenset(range(n_covering)),), budget)
 
 
-def _frozen(values: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    import numpy as np
-
+def _frozen(values: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(values, dtype=np.int64)
     array.setflags(write=False)
     return array

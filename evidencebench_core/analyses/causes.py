@@ -10,22 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from evidencebench_core.errors import SettingError, shown
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "CAUSES",
-    "Cause",
-    "Suggestion",
-    "Thresholds",
-    "suggestions",
-    "with_causes",
-    "with_causes_of_missed",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +48,9 @@ class Thresholds:
         for name in ("budget_places", "redundant_picks", "near_places"):
             if getattr(self, name) < 0:
                 raise SettingError(name, f"is {shown(getattr(self, name))}", "Give 0 or more.")
-        for name, share in (
-            ("vocabulary_overlap", self.vocabulary_overlap),
-            ("front_share", self.front_share),
-            ("middle", self.middle[0]),
-            ("middle", self.middle[1]),
-        ):
+        low, high = self.middle
+        shares = {"vocabulary_overlap": self.vocabulary_overlap, "front_share": self.front_share}
+        for name, share in (*shares.items(), ("middle", low), ("middle", high)):
             if not 0 <= share <= 1:
                 raise SettingError(name, f"is {shown(share)}", "Give a share from 0 to 1.")
 
@@ -110,7 +96,7 @@ class Cause:
 
     name: str
     title: str
-    rule: str
+    rule: str = ""
 
     def rule_text(self, thresholds: Thresholds) -> str:
         """The rule with its thresholds filled in."""
@@ -161,9 +147,9 @@ _SUGGESTED: Final = (
     ),
 )
 _BY_HAND: Final = (
-    Cause("gold", "Gold in doubt", ""),
-    Cause("reasoning", "Needs reasoning", ""),
-    Cause("other", "Another cause", ""),
+    Cause("gold", "Gold in doubt"),
+    Cause("reasoning", "Needs reasoning"),
+    Cause("other", "Another cause"),
 )
 
 CAUSES: Final[Mapping[str, Cause]] = MappingProxyType({c.name: c for c in (*_SUGGESTED, *_BY_HAND)})
@@ -172,28 +158,14 @@ CAUSES: Final[Mapping[str, Cause]] = MappingProxyType({c.name: c for c in (*_SUG
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A cause whose rule applies to a miss.
-
-    Attributes
-    ----------
-    cause : Cause
-    why : str
-        What makes the rule apply here, with the numbers.
-    """
+    """A cause whose rule applies to a miss; ``why`` says what makes it apply here, with the numbers."""
 
     cause: Cause
     why: str
 
 
 def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) -> tuple[Suggestion, ...]:
-    """The causes whose rules apply to a miss, in the order in which they are suggested; at least one.
-
-    Parameters
-    ----------
-    row : mapping of str to object
-        One row of `missed.with_text`.
-    thresholds : Thresholds, optional
-    """
+    """The causes whose rules apply to one row of `missed.with_text`, in order; at least one."""
     limits = thresholds or Thresholds()
     whys = {
         "budget": _budget(row, limits),
@@ -202,37 +174,34 @@ def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) ->
         "position": _position(row, limits),
         "front": _front(row, limits),
     }
-    near = _near(row, limits)
-    whys["near" if near else "far"] = near or _far(row)
-    return tuple([Suggestion(cause, whys[cause.name]) for cause in _SUGGESTED if whys.get(cause.name)])
+    if _within(row, limits.near_places):
+        whys["near"] = _ranked(row)
+    elif _is_known(row["distance"]):
+        whys["far"] = _ranked(row)
+    else:
+        whys["far"] = "The ranking does not reach any covering sentence."
+    return tuple([Suggestion(CAUSES[name], why) for name, why in whys.items() if why])
 
 
-def with_causes(missed: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
-    """The rows of `missed.with_text` with ``cause``, the name of the suggested one, and ``causes``.
+def with_causes(outcomes: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Found and missed rows of `missed.with_text` with the causes suggested for the missed.
 
-    ``causes`` is the tuple of the names of all whose rules apply.
+    Returns
+    -------
+    DataFrame
+        With ``cause``, the name of the first that is suggested, and ``causes``, the tuple of the names of
+        all whose rules apply; ``None`` for found ones.
     """
-    limits = thresholds or Thresholds()
-    columns = {name: missed[name].tolist() for name in _READ}
-    found = [
-        tuple([s.cause.name for s in suggestions(dict(zip(_READ, values, strict=True)), limits)])
-        for values in zip(*columns.values(), strict=True)
-    ]
-    import pandas as pd
-
-    return missed.assign(
-        cause=[names[0] for names in found], causes=pd.Series(found, index=missed.index, dtype=object)
+    causes: list[tuple[str, ...] | None] = []
+    for missed, *values in zip(outcomes["missed"], *(outcomes[name].tolist() for name in _READ), strict=True):
+        row = dict(zip(_READ, values, strict=True))
+        causes.append(tuple([s.cause.name for s in suggestions(row, thresholds)]) if missed else None)
+    frame = outcomes.assign(
+        cause=pd.Series([names and names[0] for names in causes], index=outcomes.index, dtype=object),
+        causes=pd.Series(causes, index=outcomes.index, dtype=object),
     )
-
-
-def with_causes_of_missed(outcomes: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
-    """Found and missed rows of `missed.with_text`, with the causes of the missed; ``None`` for found ones."""
-    missed = with_causes(outcomes[outcomes["missed"]], thresholds)
-    both = outcomes.assign(cause=missed["cause"].astype(object), causes=missed["causes"].astype(object))
-    for column in ("cause", "causes"):
-        both[column] = both[column].astype(object).where(both["missed"], None)
-    both.attrs.update(outcomes.attrs)
-    return both
+    frame.attrs.update(outcomes.attrs)
+    return frame
 
 
 _READ: Final = (
@@ -241,15 +210,19 @@ _READ: Final = (
 )  # fmt: skip
 
 
-def _known(value: Any) -> bool:
+def _is_known(value: Any) -> bool:
     """Not ``None``, not NaN, not ``pandas.NA`` (which no comparison may be made with)."""
     return value is not None and str(value) not in {"nan", "<NA>"}
 
 
+def _within(row: Mapping[str, Any], places: int) -> bool:
+    return _is_known(row["distance"]) and bool(row["distance"] <= places)
+
+
 def _budget(row: Mapping[str, Any], limits: Thresholds) -> str:
-    if _known(row["distance"]) and row["distance"] <= limits.budget_places:
+    if _within(row, limits.budget_places):
         return _ranked(row)
-    if _known(row["budget"]) and 1 < row["budget"] <= row["n_picks"] == row["n_adding"]:
+    if _is_known(row["budget"]) and 1 < row["budget"] <= row["n_picks"] == row["n_adding"]:
         return f"All {row['n_picks']} picks add an aspect; no place was wasted."
     return ""
 
@@ -262,7 +235,7 @@ def _redundancy(row: Mapping[str, Any], limits: Thresholds) -> str:
 
 def _vocabulary(row: Mapping[str, Any], limits: Thresholds) -> str:
     overlap = row["overlap"]
-    if _known(overlap) and overlap <= limits.vocabulary_overlap:
+    if _is_known(overlap) and overlap <= limits.vocabulary_overlap:
         return f"The closest covering sentence has {100 * overlap:.0f}% of the hypothesis' content words."
     return ""
 
@@ -271,40 +244,25 @@ def _position(row: Mapping[str, Any], limits: Thresholds) -> str:
     low, high = limits.middle
     last = max(row["n_sentences"] - 1, 1)
     in_middle = all(low <= index / last <= high for index in row["covering"])
-    if in_middle and row["picks"] and not any(low <= pick / last <= high for pick in row["picks"]):
-        return f"{_all_of(row)} in the middle of the paper, none of the {row['n_picks']} picks."
-    return ""
+    if not in_middle or not row["picks"] or any(low <= pick / last <= high for pick in row["picks"]):
+        return ""
+    n = row["n_covering"]
+    covering = "The one covering sentence stands" if n == 1 else f"All {n} covering sentences stand"
+    return f"{covering} in the middle of the paper, none of the {row['n_picks']} picks."
 
 
 def _front(row: Mapping[str, Any], limits: Thresholds) -> str:
     share = row["front_share"]
     covering_body = all(kind == "normal_paragraph" for kind in row["types"])
-    if covering_body and _known(share) and share > 0 and share >= limits.front_share:
+    if covering_body and _is_known(share) and share > 0 and share >= limits.front_share:
         return f"{100 * share:.0f}% of the picks are headings or abstract sentences, no covering sentence is."
     return ""
 
 
-def _near(row: Mapping[str, Any], limits: Thresholds) -> str:
-    if _known(row["distance"]) and row["distance"] <= limits.near_places:
-        return _ranked(row)
-    return ""
-
-
-def _far(row: Mapping[str, Any]) -> str:
-    if _known(row["distance"]):
-        return _ranked(row)
-    return "The ranking does not reach any covering sentence."
-
-
 def _ranked(row: Mapping[str, Any]) -> str:
     distance = row["distance"]
-    edge = "K" if _known(row["budget"]) else "the picks"
+    edge = "K" if _is_known(row["budget"]) else "the picks"
     if distance <= 0:
         return f"The best covering sentence is ranked {row['best_rank']}, within {edge}, and yet it was not picked."
     places = "1 place" if distance == 1 else f"{distance} places"
     return f"The best covering sentence is ranked {row['best_rank']}, {places} below {edge}."
-
-
-def _all_of(row: Mapping[str, Any]) -> str:
-    number = row["n_covering"]
-    return "The one covering sentence stands" if number == 1 else f"All {number} covering sentences stand"

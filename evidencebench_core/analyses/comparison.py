@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+import pandas as pd
 
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
-from evidencebench_core.stats import compare_matrix, standard_error
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.stats import MatrixComparison
-    from evidencebench_core.tasks import Task
-
-__all__ = ["compare", "comparison"]
+from evidencebench_core.data.store import Store
+from evidencebench_core.stats import MatrixComparison, compare_matrix, standard_error
+from evidencebench_core.tasks import Task
 
 _FLIPS: Final = 10_000  # quick, and what a correction for many pairs needs
 
@@ -30,23 +26,14 @@ def compare(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Report:
-    """Compare any number of runs over one dataset, or any number of imported systems.
+    """Compare any number of runs over one dataset, or any number of imported systems; see `comparison`.
 
     Parameters
     ----------
-    store : Store
     runs : sequence of str
         Ids of runs, or their beginnings.
-    task : str or Task
     imported : sequence of str
         Names of imported systems; instead of runs.
-    n_resamples, seed : int
-        Of the bootstrap; the randomisation test draws 10,000 times, if it is not exact.
-
-    Returns
-    -------
-    Report
-        See `comparison`.
 
     Raises
     ------
@@ -59,6 +46,11 @@ def compare(
 def comparison(compared: Systems, *, n_resamples: int = 10_000, seed: int = 0) -> Report:
     """The same for systems at hand.
 
+    Parameters
+    ----------
+    n_resamples, seed : int
+        Of the bootstrap; the randomisation test draws 10,000 times, if it is not exact.
+
     Returns
     -------
     Report
@@ -70,35 +62,29 @@ def comparison(compared: Systems, *, n_resamples: int = 10_000, seed: int = 0) -
         randomisation), ``p_holm`` (for all pairs), ``effect`` (d_z; NaN where all differences are alike),
         ``wins``, ``ties``, ``losses`` of a, ``smallest_detectable`` difference at 5% and 80% power.
     """
-    import numpy as np
-    import pandas as pd
-
     found = compare_matrix(
         compared.values, np.random.default_rng(seed), n_resamples, clusters=compared.papers, n_flips=_FLIPS
     )
-    errors = [standard_error(row) for row in compared.values]
     overview = pd.DataFrame(
         {
             "system": compared.keys,
             "label": compared.labels,
             "n": found.n,
-            "n_papers": float("nan") if compared.papers is None else len(set(compared.papers)),
+            "n_papers": np.nan if compared.papers is None else len(set(compared.papers)),
             "recall": found.mean,
             "low": found.interval[:, 0],
             "high": found.interval[:, 1],
-            "standard_error": [float("nan") if error is None else error for error in errors],
+            "standard_error": np.array([standard_error(row) for row in compared.values], dtype=float),
         }
     )
-    tables = {"systems": overview, "pairs": _pairs(compared, found)}
     return Report(
-        f"Comparison: {compared.where}, {compared.task.title}", tables, _notes(compared, found, n_resamples)
+        f"Comparison: {compared.where}, {compared.task.title}",
+        {"systems": overview, "pairs": _pairs(compared, found)},
+        _notes(compared, found, n_resamples),
     )
 
 
 def _pairs(compared: Systems, found: MatrixComparison) -> pd.DataFrame:
-    import numpy as np
-    import pandas as pd
-
     a, b = np.triu_indices(len(compared.keys), 1)
     keys, labels = np.array(compared.keys, dtype=object), np.array(compared.labels, dtype=object)
     return pd.DataFrame(
@@ -128,18 +114,14 @@ def _notes(compared: Systems, found: MatrixComparison, n_resamples: int) -> tupl
     if compared.papers is not None:
         drawn = "papers are drawn whole" if found.n_clusters < found.n else "each from a paper of its own"
         notes.append(f"They come from {found.n_clusters:,} papers; {drawn} in bootstrap and randomisation.")
-    notes += compared.notes
-    notes.append(f"Intervals: 95%, {n_resamples:,} bootstrap resamples.")
+    notes += [*compared.notes, f"Intervals: 95%, {n_resamples:,} bootstrap resamples."]
     if not n_pairs:
-        notes.append("One system has nothing to be compared with.")
-        return tuple(notes)
-    notes.append(
+        return (*notes, "One system has nothing to be compared with.")
+    return (
+        *notes,
         f"p by paired randomisation; p_holm corrects it for the {n_pairs:,} "
-        f"{'pair' if n_pairs == 1 else 'pairs'} compared here (Holm), and is the one to judge by."
-    )
-    notes.append(
+        f"{'pair' if n_pairs == 1 else 'pairs'} compared here (Holm), and is the one to judge by.",
         "effect is d_z: the mean difference over the standard deviation of the differences. "
         "smallest_detectable is (1.96 + 0.84) standard errors: a true difference of that size would be found "
-        "(5%, two-sided, for one pair alone) in 80% of such samples; a smaller one often not."
+        "(5%, two-sided, for one pair alone) in 80% of such samples; a smaller one often not.",
     )
-    return tuple(notes)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
 
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import paper_ids
+from evidencebench_core.data.model import Aspect
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.runs import RunStore
 from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evidencebench_core.data.model import Aspect
-    from evidencebench_core.data.store import Store
-
-__all__ = ["OUTCOMES", "Outcome", "disagreements"]
-
 Outcome = Literal["only A", "only B", "neither", "both"]
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-_COLUMNS: Final = ("instance", "aspect", "label", "is_result", "outcome", "n_covering", "covering")
+_COLUMNS: Final = ["instance", "aspect", "label", "is_result", "outcome", "n_covering", "covering"]
 
 
 def disagreements(
@@ -41,10 +38,8 @@ def disagreements(
 
     Parameters
     ----------
-    store : Store
     run_a, run_b : str
         Ids of two runs over one dataset, or their beginnings.
-    task : str or Task
     n_resamples, seed : int
         Of the bootstrap over papers.
     at_most : int, optional
@@ -80,35 +75,32 @@ def disagreements(
         )
     picks_a, picks_b = (known.selections(run.id, chosen.name) for run in (a, b))
     groups: list[_Group] = []
-    left_out = skipped = n_instances = n_uncovered = 0
+    n_unanswered = n_skipped = n_instances = n_uncovered = 0
     for instance_id, evidence in store.evidence_sets(a.dataset):
         aspects = evidence.focused(chosen.focus)
         if not any(aspect.sentence_indices for aspect in aspects):
-            skipped += 1
+            n_skipped += 1
         elif instance_id not in picks_a or instance_id not in picks_b:
-            left_out += 1
+            n_unanswered += 1
         else:
-            picked = frozenset(picks_a[instance_id]), frozenset(picks_b[instance_id])
-            of_instance = _outcomes(aspects, *picked, chosen.budget_for(evidence))
-            groups += [
-                _Group(outcome, instance_id, n_instances, found) for outcome, found in of_instance.items()
-            ]
+            picks = frozenset(picks_a[instance_id]), frozenset(picks_b[instance_id])
+            by_outcome = _by_outcome(aspects, *picks, chosen.budget_for(evidence))
+            groups += [_Group(outcome, instance_id, n_instances, its) for outcome, its in by_outcome.items()]
             n_instances += 1
             n_uncovered += sum(not aspect.sentence_indices for aspect in aspects)
     counts = _counts(groups, paper_ids(store, a.dataset), n_resamples, seed)
     notes = [f"{n_instances:,} instances that both runs have answered, {int(counts['n'].sum()):,} aspects."]
-    if left_out:
-        notes.append(f"Left out because a run has not answered them: {left_out:,}.")
-    if skipped:
-        notes.append(f"Skipped, nothing to cover on this task: {skipped:,}.")
+    if n_unanswered:
+        notes.append(f"Left out because a run has not answered them: {n_unanswered:,}.")
+    if n_skipped:
+        notes.append(f"Skipped, nothing to cover on this task: {n_skipped:,}.")
     if n_uncovered:
         notes.append(f"{n_uncovered:,} aspects that no sentence covers are left out: nobody can find them.")
     tables = {"counts": counts, "aspects": _aspects(groups, at_most)}
     return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, tuple(notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """The aspects of one outcome in one instance; ``place`` is the instance's in the file."""
 
     outcome: Outcome
@@ -117,20 +109,19 @@ class _Group:
     aspects: list[Aspect]
 
 
-def _outcomes(
+def _by_outcome(
     aspects: Sequence[Aspect], picks_a: frozenset[int], picks_b: frozenset[int], budget: int | None
 ) -> dict[Outcome, list[Aspect]]:
-    """The aspects that a sentence covers, by outcome."""
-    found: dict[Outcome, list[Aspect]] = {}
+    groups: dict[Outcome, list[Aspect]] = {}
     for aspect in aspects:
         if aspect.sentence_indices:
-            in_a, in_b = (_found(aspect.sentence_indices, picks, budget) for picks in (picks_a, picks_b))
+            in_a, in_b = (_is_found(aspect.sentence_indices, picks, budget) for picks in (picks_a, picks_b))
             outcome: Outcome = ("both" if in_b else "only A") if in_a else ("only B" if in_b else "neither")
-            found.setdefault(outcome, []).append(aspect)
-    return found
+            groups.setdefault(outcome, []).append(aspect)
+    return groups
 
 
-def _found(covering: Sequence[int], picks: frozenset[int], budget: int | None) -> bool:
+def _is_found(covering: Sequence[int], picks: frozenset[int], budget: int | None) -> bool:
     if budget is None or len(picks) <= budget:
         return not picks.isdisjoint(covering)
     return (expected_recall(sorted(picks), (frozenset(covering),), budget) or 0.0) >= 0.5
@@ -138,26 +129,20 @@ def _found(covering: Sequence[int], picks: frozenset[int], budget: int | None) -
 
 def _aspects(groups: Sequence[_Group], at_most: int | None) -> pd.DataFrame:
     """One row an aspect, disagreements first, in each outcome the instances with most of it first."""
-    import pandas as pd
-
     rank = {"only A": 0, "only B": 0, "neither": 1, "both": 2}
-    rows: dict[Outcome, int] = dict.fromkeys(OUTCOMES, 0)
-    kept = []
+    listed: Counter[Outcome] = Counter()
+    rows = []
     for group in sorted(groups, key=lambda one: (rank[one.outcome], -len(one.aspects), one.place)):
         for aspect in group.aspects:
-            if at_most is None or rows[group.outcome] < at_most:
-                rows[group.outcome] += 1
+            if at_most is None or listed[group.outcome] < at_most:
+                listed[group.outcome] += 1
                 covering = aspect.sentence_indices
                 head = (group.instance, aspect.id, aspect.label, aspect.is_result, group.outcome)
-                kept.append((*head, len(covering), covering))
-    return pd.DataFrame(kept, columns=list(_COLUMNS))
+                rows.append((*head, len(covering), covering))
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _counts(groups: Sequence[_Group], papers: Mapping[str, str], n_resamples: int, seed: int) -> pd.DataFrame:
-    """How many aspects had each outcome, with intervals over papers."""
-    import numpy as np
-    import pandas as pd
-
     numbers: dict[str, int] = {}
     for group in groups:
         numbers.setdefault(papers[group.instance], len(numbers))
@@ -170,7 +155,7 @@ def _counts(groups: Sequence[_Group], papers: Mapping[str, str], n_resamples: in
         {
             "outcome": OUTCOMES,
             "n": n.astype(int),
-            "share": n / n.sum() if n.sum() else np.full(len(n), np.nan),
+            "share": n / (n.sum() or np.nan),
             "low": bounds[:, 0],
             "high": bounds[:, 1],
             "n_instances": [sum(group.outcome == outcome for group in groups) for outcome in OUTCOMES],

@@ -7,25 +7,74 @@ aspects, models find more than where they cover less than 20%.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
 
-from evidencebench_core.analyses.ends_split import GROUPS, EndsSplit, Group, group_frame
-from evidencebench_core.analyses.positions import one_dataset
+import numpy as np
+import pandas as pd
+
 from evidencebench_core.analyses.report import Report
+from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.published import published_results
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.stats import bootstrap_interval, difference_interval
 from evidencebench_core.tasks import Score, Task, score, task_named
 
-if TYPE_CHECKING:
-    import pandas as pd
+Group = Literal["above", "neither", "below"]
+GROUPS: Final[tuple[Group, ...]] = get_args(Group)
+FEW: Final = 20  # a group of fewer instances is marked
 
-    from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.data.store import Store
+Gold = Sequence[tuple[str, EvidenceSet]]
 
-__all__ = ["FEW", "ends", "ends_report", "published_ends"]
 
-FEW = 20  # a group of fewer instances is marked
+@dataclass(frozen=True, slots=True)
+class EndsSplit:
+    """What counts as the ends, and as much and little; the paper's where not given.
+
+    Attributes
+    ----------
+    head, tail : int
+        How many sentences from the start and from the end; at least one of them not 0.
+    above, below : float
+        Instances in which the ends cover more than ``above`` of the aspects, or less than ``below`` of
+        them, make the two groups; shares, ``0 <= below <= above <= 1``.
+    """
+
+    head: int = 10
+    tail: int = 10
+    above: float = 0.8
+    below: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.head < 0 or self.tail < 0 or not self.head + self.tail:
+            raise SettingError(
+                "ends",
+                f"are the first {shown(self.head)} and the last {shown(self.tail)} sentences",
+                "Give numbers of 0 or more, not both 0.",
+            )
+        if not 0.0 <= self.below <= self.above <= 1.0:
+            raise SettingError(
+                "thresholds",
+                f"are above {shown(self.above)} and below {shown(self.below)}",
+                "Give shares from 0 to 1, below no larger than above.",
+            )
+
+    def group(self, coverage: float) -> Group:
+        """The group of an instance by the share of its aspects that the ends cover."""
+        return "above" if coverage > self.above else "below" if coverage < self.below else "neither"
+
+    @property
+    def rules(self) -> Mapping[Group, str]:
+        """Each group in words."""
+        where = f"first {self.head} and last {self.tail} sentences cover"
+        return {
+            "above": f"{where} over {100 * self.above:g}% of the aspects",
+            "neither": "neither",
+            "below": f"{where} under {100 * self.below:g}% of the aspects",
+        }
 
 
 def ends(
@@ -42,14 +91,10 @@ def ends(
 
     Parameters
     ----------
-    store : Store
-    dataset : str
     runs : sequence of str
         Ids of runs over the dataset, or their beginnings; none for the groups alone.
     task : str or Task
         Of the recall; the groups always go by all aspects.
-    split : EndsSplit, optional
-        The paper's where not given.
     n_resamples, seed : int
         Of the bootstraps.
 
@@ -78,17 +123,16 @@ def ends(
     """
     split = split or EndsSplit()
     chosen = task if isinstance(task, Task) else task_named(task)
-    run_store = RunStore(store)
-    infos = one_dataset([run_store.run(run) for run in runs], dataset)
+    infos = one_dataset(store, runs, dataset)
     gold = list(store.evidence_sets(dataset))
     frame = group_frame(store, dataset, split, gold)
-    picked = [(info, run_store.selections(info.id, chosen.name)) for info in infos]
+    picked = [(info, RunStore(store).selections(info.id, chosen.name)) for info in infos]
     return ends_report(frame, gold, picked, chosen, split, n_resamples=n_resamples, seed=seed)
 
 
 def ends_report(
     frame: pd.DataFrame,
-    gold: Sequence[tuple[str, EvidenceSet]],
+    gold: Gold,
     runs: Sequence[tuple[RunInfo, Mapping[str, Sequence[int]]]],
     task: Task,
     split: EndsSplit,
@@ -97,23 +141,61 @@ def ends_report(
     seed: int = 0,
 ) -> Report:
     """The same from a `group_frame`, the evidence sets and each run's selections."""
-    import pandas as pd
-
     papers = dict(zip(frame["id"], frame["paper"], strict=True))
-    members: dict[Group, set[str]] = {
-        group: set(frame.loc[frame["group"] == group, "id"]) for group in GROUPS
-    }
+    members = {group: set(frame.loc[frame["group"] == group, "id"]) for group in GROUPS}
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
     for info, selections in runs:
-        scores = {group: _group_score(task, gold, selections, ids) for group, ids in members.items()}
-        recalls += [_recall(info, g, scores[g], papers, n_resamples, seed) for g in GROUPS]
-        differences.append(_difference(info, scores["above"], scores["below"], papers, n_resamples, seed))
+        scores = {
+            group: score(task, [one for one in gold if one[0] in ids], _only(selections, ids))
+            for group, ids in members.items()
+        }
+        head = {"run": info.id, "label": info.label}
+        recalls += [
+            {**head, "group": group, **_recall(scores[group], papers, n_resamples, seed)} for group in GROUPS
+        ]
+        differences.append(
+            {**head, **_difference(scores["above"], scores["below"], papers, n_resamples, seed)}
+        )
     tables = {"groups": _groups(frame, split)}
     if runs:
         tables |= {"recall": pd.DataFrame(recalls), "difference": pd.DataFrame(differences)}
     tables["published"] = published_ends()
     return Report(f"Ends: {task.title}", tables, _notes(frame, split, bool(runs), n_resamples))
+
+
+def group_frame(
+    store: Store, dataset: str, split: EndsSplit | None = None, gold: Gold | None = None
+) -> pd.DataFrame:
+    """Every instance with its group; ``gold`` are the dataset's evidence sets, where they are at hand.
+
+    Returns
+    -------
+    DataFrame
+        ``id``, ``paper`` (id), ``n_sentences``, ``coverage`` (0 to 1, NaN without aspects), ``group``
+        (``"above"``, ``"neither"``, ``"below"``; ``None`` without aspects), in the order of the file.
+    """
+    split = split or EndsSplit()
+    rows = []
+    for instance_id, evidence in store.evidence_sets(dataset) if gold is None else gold:
+        coverage = ends_coverage(evidence, split.head, split.tail)
+        group = None if coverage is None else split.group(coverage)
+        rows.append((instance_id, evidence.n_sentences, _number(coverage), group))
+    frame = pd.DataFrame(rows, columns=["id", "n_sentences", "coverage", "group"])
+    frame.insert(1, "paper", [row.paper_id for row in store.rows(dataset, list(frame["id"]))])
+    return frame
+
+
+def ends_coverage(evidence: EvidenceSet, head: int = 10, tail: int = 10) -> float | None:
+    """Share (0 to 1) of all aspects, result aspects or not, that a sentence at the ends covers.
+
+    ``None`` without aspects. Aspects that no sentence covers count in the denominator.
+    """
+    last = evidence.n_sentences - tail
+    covered = [
+        any(index < head or index >= last for index in aspect.sentence_indices) for aspect in evidence.aspects
+    ]
+    return sum(covered) / len(covered) if covered else None
 
 
 def published_ends() -> pd.DataFrame:
@@ -125,8 +207,6 @@ def published_ends() -> pd.DataFrame:
         ``system``, ``group``, ``n`` (instances), ``recall`` (0 to 1), ``source``; the paper names neither
         the task nor an interval.
     """
-    import pandas as pd
-
     sizes = {"> 80%": ("above", 1115), "< 20%": ("below", 1111)}
     return pd.DataFrame(
         [
@@ -138,28 +218,21 @@ def published_ends() -> pd.DataFrame:
     )
 
 
-def _group_score(
-    task: Task,
-    gold: Sequence[tuple[str, EvidenceSet]],
-    selections: Mapping[str, Sequence[int]],
-    ids: set[str],
-) -> Score:
-    kept = {instance_id: picks for instance_id, picks in selections.items() if instance_id in ids}
-    return score(task, [(instance_id, e) for instance_id, e in gold if instance_id in ids], kept)
+def _only(selections: Mapping[str, Sequence[int]], ids: set[str]) -> dict[str, Sequence[int]]:
+    return {instance_id: picks for instance_id, picks in selections.items() if instance_id in ids}
 
 
-def _recall(
-    info: RunInfo, group: Group, of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: int
-) -> dict[str, Any]:
+def _recall(of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: int) -> dict[str, Any]:
+    values, clusters = list(of_group.per_instance.values()), [papers[one] for one in of_group.per_instance]
+    bounds = bootstrap_interval(values, np.random.default_rng(seed), n_resamples, clusters=clusters)
+    low, high = bounds or (np.nan, np.nan)
     return {
-        "run": info.id,
-        "label": info.label,
-        "group": group,
         "n": of_group.n_scored,
         "n_missing": of_group.n_missing,
         "n_skipped": of_group.n_skipped,
         "recall": _number(of_group.aspect_recall),
-        **_interval(of_group, papers, n_resamples, seed),
+        "low": low,
+        "high": high,
         "standard_error": _number(of_group.standard_error),
         "ceiling": _number(of_group.ceiling),
         "chance": _number(of_group.random_expectation),
@@ -167,50 +240,30 @@ def _recall(
     }
 
 
-def _interval(of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: int) -> dict[str, float]:
-    """``low`` and ``high`` of the mean over instances, papers being resampled."""
-    import numpy as np
-
-    ids = list(of_group.per_instance)
-    values, clusters = list(of_group.per_instance.values()), [papers[instance_id] for instance_id in ids]
-    rng = np.random.default_rng(seed)
-    low, high = bootstrap_interval(values, rng, n_resamples, clusters=clusters) or (None, None)
-    return {"low": _number(low), "high": _number(high)}
-
-
 def _difference(
-    info: RunInfo, above: Score, below: Score, papers: Mapping[str, str], n_resamples: int, seed: int
+    above: Score, below: Score, papers: Mapping[str, str], n_resamples: int, seed: int
 ) -> dict[str, Any]:
-    import numpy as np
-
     a, b = list(above.per_instance.values()), list(below.per_instance.values())
     low, high = difference_interval(
         a,
         b,
         np.random.default_rng(seed),
         n_resamples,
-        clusters_a=[papers[instance_id] for instance_id in above.per_instance],
-        clusters_b=[papers[instance_id] for instance_id in below.per_instance],
-    ) or (None, None)
-    chances = above.random_expectation, below.random_expectation
+        clusters_a=[papers[one] for one in above.per_instance],
+        clusters_b=[papers[one] for one in below.per_instance],
+    ) or (np.nan, np.nan)
     return {
-        "run": info.id,
-        "label": info.label,
         "n_above": len(a),
         "n_below": len(b),
-        "difference": float(np.mean(a) - np.mean(b)) if a and b else float("nan"),
-        "low": _number(low),
-        "high": _number(high),
-        "chance_difference": _number(
-            None if chances[0] is None or chances[1] is None else chances[0] - chances[1]
-        ),
+        "difference": float(np.mean(a) - np.mean(b)) if a and b else np.nan,
+        "low": low,
+        "high": high,
+        "chance_difference": _number(above.random_expectation) - _number(below.random_expectation),
         "few": min(len(a), len(b)) < FEW,
     }
 
 
 def _groups(frame: pd.DataFrame, split: EndsSplit) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for group in GROUPS:
         of_group = frame[frame["group"] == group]
@@ -220,7 +273,7 @@ def _groups(frame: pd.DataFrame, split: EndsSplit) -> pd.DataFrame:
                 "rule": split.rules[group],
                 "n_instances": len(of_group),
                 "n_papers": int(of_group["paper"].nunique()),
-                "share": len(of_group) / len(frame) if len(frame) else float("nan"),
+                "share": len(of_group) / len(frame) if len(frame) else np.nan,
                 "n_all_ends": int((of_group["n_sentences"] <= split.head + split.tail).sum()),
             }
         )
@@ -251,5 +304,4 @@ def _notes(frame: pd.DataFrame, split: EndsSplit, any_run: bool, n_resamples: in
 
 
 def _number(value: float | None) -> float:
-    """``None`` as NaN."""
-    return float("nan") if value is None else value
+    return np.nan if value is None else value

@@ -4,26 +4,15 @@ annotator."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evidencebench_core.data.model import Instance
+from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import PaperError, UnknownNameError, shown
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 from evidencebench_core.papers.annotations import Annotations
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import Instance
-    from evidencebench_core.data.store import DatasetInfo, Store
-    from evidencebench_core.papers.paper import Paper
-
-__all__ = [
-    "GOLD",
-    "MarkedPaper",
-    "annotation_of",
-    "annotators_of",
-    "instance_key",
-    "marked_paper",
-    "without_marks",
-]
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.papers.paper import Paper
 
 GOLD: Final = "gold"
 """The annotator who marked what a dataset has as gold; nobody else may be called so."""
@@ -41,7 +30,6 @@ class MarkedPaper:
         For people.
     hypothesis : str
         The one that it came with; may be empty.
-    paper : Paper or Instance
     dataset : str or None
         Of an instance the name of its dataset.
     """
@@ -58,8 +46,6 @@ class MarkedPaper:
 
         Aspects without a text are called by their label ("A1"); see `gold_has_words`.
         """
-        from evidencebench_core.data.model import Instance
-
         if not isinstance(self.paper, Instance):
             return None
         aspects = tuple(
@@ -73,8 +59,6 @@ class MarkedPaper:
     @property
     def gold_has_words(self) -> bool:
         """Whether the dataset says what its aspects are; the released ones do not."""
-        from evidencebench_core.data.model import Instance
-
         return isinstance(self.paper, Instance) and any(a.text for a in self.paper.evidence.aspects)
 
 
@@ -91,8 +75,6 @@ def marked_paper(store: Store, key: str) -> MarkedPaper:
     UnknownNameError
         If there is no such paper in the store (any more), or the key is none.
     """
-    from evidencebench_core.papers.own import OwnPapers
-
     kind, _, rest = key.partition(":")
     if kind == "own" and rest.isascii() and rest.isdigit() and len(rest) < 15:
         own = OwnPapers(store).get(int(rest))

@@ -1,31 +1,27 @@
 """Every aspect that a run missed, with how near the miss was.
 
-The table comes in two helpings: `aspect_outcomes` needs no paper (20,000 instances in a few seconds),
+The table comes in two parts: `aspect_outcomes` needs no paper (20,000 instances in a few seconds),
 `with_text` adds what only the words of the papers can say. Everything about one miss is `missed_context`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+import pandas as pd
+
+from evidencebench_core.analyses.systems import paper_ids
+from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.sections import section_classes, section_titles
+from evidencebench_core.data.store import Store
 from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
-from evidencebench_core.retrievers import retriever_entry
+from evidencebench_core.retrievers import Retrieval, retriever_entry
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.runs.retrievals import retrievals
 from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.retrievers import Retrieval
-
-__all__ = ["aspect_outcomes", "content_words", "missed_aspects", "queue_of", "sees_gold", "with_text"]
 
 _INTEGERS: Final = ("budget", "sentence", "best_rank", "distance")
 _COLUMNS: Final = (
@@ -44,13 +40,6 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
     Left out, and counted in ``frame.attrs``: aspects that no sentence covers (``n_uncoverable``: nobody can
     find them), instances without an answer (``n_unanswered``) and those with nothing to cover
     (``n_skipped``).
-
-    Parameters
-    ----------
-    store : Store
-    run_id : str
-        An id, or the beginning of one.
-    task : str or Task
 
     Returns
     -------
@@ -80,8 +69,6 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
     UnknownNameError, SettingError
         No such run or task, or a run without answers for it.
     """
-    import pandas as pd
-
     chosen = task if isinstance(task, Task) else task_named(task)
     runs = RunStore(store)
     run = runs.run(run_id)
@@ -92,8 +79,11 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
             f"It has: {', '.join(run.tasks) or 'none'}. `evidencebench run` adds tasks to a run.",
         )
     answers = dict(retrievals(store, run.id, chosen.name))
-    others = _other_selections(runs, run, chosen)
-    papers = _paper_ids(store, run.dataset)
+    others = {
+        other.id: {one: frozenset(its) for one, its in runs.selections(other.id, chosen.name).items()}
+        for other in other_runs(runs, run, chosen)
+    }
+    papers = paper_ids(store, run.dataset)
     rows: list[tuple[Any, ...]] = []
     left_out = {"n_uncoverable": 0, "n_unanswered": 0, "n_skipped": 0}
     for instance_id, evidence in store.evidence_sets(run.dataset):
@@ -104,13 +94,9 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
             left_out["n_unanswered"] += 1
         else:
             left_out["n_uncoverable"] += sum(not aspect.sentence_indices for aspect in asked)
-            found = {other: picks[instance_id] for other, picks in others.items() if instance_id in picks}
-            budget = chosen.budget_for(evidence)
+            found = {other: its[instance_id] for other, its in others.items() if instance_id in its}
             head = (instance_id, papers[instance_id])
-            rows += [
-                (*head, *row[:9], budget, *row[9:])
-                for row in _rows(evidence, chosen, answers[instance_id], found)
-            ]
+            rows += [(*head, *row) for row in _rows(evidence, chosen, answers[instance_id], found)]
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     frame = frame.astype(dict.fromkeys(_INTEGERS, "Int64")).astype({"gap": float, "position": float})
     frame.attrs.update(run=run.id, dataset=run.dataset, task=chosen.name, **left_out)
@@ -119,8 +105,8 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
 
 def _rows(
     evidence: EvidenceSet, task: Task, answer: Retrieval, others: Mapping[str, frozenset[int]]
-) -> Iterable[tuple[Any, ...]]:
-    """The columns from ``number`` on, but for the budget, of the asked aspects that can be found."""
+) -> Iterator[tuple[Any, ...]]:
+    """The columns from ``number`` on, of the asked aspects that can be found."""
     n, picks = evidence.n_sentences, answer.selection
     picked = frozenset(picks)
     place = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
@@ -132,17 +118,16 @@ def _rows(
         covering = aspect.sentence_indices
         if not covering or not (task.focus == "all" or aspect.is_result):
             continue
-        missed = picked.isdisjoint(covering)
         nearest = min(covering, key=lambda index: place.get(index, n + 1))
         rank = place.get(nearest)
         score = _score(answer, rank)
         yield (
-            number, aspect.id, aspect.label, aspect.text, aspect.is_result, missed, covering, len(covering), n,
-            picks, len(picks), *kinds, nearest, rank,
+            number, aspect.id, aspect.label, aspect.text, aspect.is_result, picked.isdisjoint(covering),
+            covering, len(covering), n, budget, picks, len(picks), *kinds, nearest, rank,
             rank - edge if rank is not None and edge else None,
             last - score if last is not None and score is not None else None,
             nearest / (n - 1) if n > 1 else 0.0,
-            tuple(run for run, its in others.items() if not its.isdisjoint(covering)),
+            tuple([run for run, its in others.items() if not its.isdisjoint(covering)]),
             len(others),
         )  # fmt: skip
 
@@ -153,44 +138,34 @@ def _score(answer: Retrieval, rank: int | None) -> float | None:
 
 def _kinds_of_picks(picks: Sequence[int], covers: Sequence[Sequence[int]]) -> tuple[int, int, int]:
     """How many picks add an aspect, only repeat, or cover nothing."""
-    by_sentence: dict[int, list[int]] = {}
+    by_sentence: dict[int, set[int]] = {}
     for number, cover in enumerate(covers):
         for index in cover:
-            by_sentence.setdefault(index, []).append(number)
+            by_sentence.setdefault(index, set()).add(number)
     covered: set[int] = set()
     adding = repeating = 0
     for pick in picks:
-        met = by_sentence.get(pick, ())
-        if not covered.issuperset(met):
-            adding += 1
-            covered.update(met)
-        elif met:
-            repeating += 1
+        its = by_sentence.get(pick, set())
+        adding += not its <= covered
+        repeating += bool(its) and its <= covered
+        covered |= its
     return adding, repeating, len(picks) - adding - repeating
 
 
-def _other_selections(runs: RunStore, run: RunInfo, task: Task) -> dict[str, dict[str, frozenset[int]]]:
-    """Picks of the dataset's other runs over the original instances, by run and instance."""
-    return {
-        other.id: {i: frozenset(picks) for i, picks in runs.selections(other.id, task.name).items()}
+def other_runs(runs: RunStore, run: RunInfo, task: Task) -> list[RunInfo]:
+    """The dataset's other runs over the original instances with answers to a task, that did not see gold."""
+    return [
+        other
         for other in runs.runs(run.dataset)
-        if other.id != run.id and other.tasks.get(task.name) and not sees_gold(other.retriever)
-    }
+        if other.id != run.id and other.tasks.get(task.name) and not _sees_gold(other.retriever)
+    ]
 
 
-def sees_gold(retriever: str) -> bool:
-    """Whether that a retriever found an aspect says nothing: it was given the gold. Unknown ones were not."""
+def _sees_gold(retriever: str) -> bool:
     try:
         return retriever_entry(retriever).sees_gold
-    except EvidenceBenchError:
+    except EvidenceBenchError:  # an unknown one
         return False
-
-
-def _paper_ids(store: Store, dataset: str) -> dict[str, str]:
-    info = store.dataset(dataset)
-    with store.read() as db:
-        sql = "SELECT instance_id, paper_id FROM instances WHERE dataset_id = ?"
-        return dict(db.execute(sql, (info.id,)).fetchall())
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -203,12 +178,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def with_text(store: Store, outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with what the papers' words say.
-
-    Parameters
-    ----------
-    outcomes : DataFrame
-        Of `aspect_outcomes`, any rows of it.
+    """Any rows of `aspect_outcomes` with what the papers' words say.
 
     Returns
     -------
@@ -223,8 +193,6 @@ def with_text(store: Store, outcomes: pd.DataFrame) -> pd.DataFrame:
           the hypothesis has none. Missed aspects only: NaN for found ones.
         - ``front_share``: share of the picks that are headings or abstract sentences; NaN without picks.
     """
-    import pandas as pd
-
     by_instance: dict[str, list[int]] = {}
     for row, instance_id in enumerate(outcomes["instance"]):
         by_instance.setdefault(instance_id, []).append(row)
@@ -235,8 +203,8 @@ def with_text(store: Store, outcomes: pd.DataFrame) -> pd.DataFrame:
         classes = section_classes(paper.sentences, paper.types)
         headings = section_titles(paper.sentences, paper.types)
         words: dict[int, frozenset[str]] = {}
-        for instance_id in paper.hypotheses:
-            asked = content_words(paper.hypotheses[instance_id])
+        for instance_id, hypothesis in paper.hypotheses.items():
+            asked = content_words(hypothesis)
             for row in by_instance[instance_id]:
                 nearest, covering, picks, missed = columns[row]
                 overlap: tuple[float, int | None] = (float("nan"), None)
@@ -244,8 +212,7 @@ def with_text(store: Store, outcomes: pd.DataFrame) -> pd.DataFrame:
                     for index in covering:
                         if index not in words:
                             words[index] = content_words(paper.sentences[index])
-                    shared = [len(asked & words[index]) for index in covering]
-                    best = covering[shared.index(max(shared))]
+                    best = max(covering, key=lambda index: len(asked & words[index]))
                     overlap = (len(asked & words[best]) / len(asked), best)
                 front = sum(paper.types[pick] != "normal_paragraph" for pick in picks)
                 values[row] = (
@@ -265,29 +232,11 @@ def with_text(store: Store, outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 def queue_of(outcomes: pd.DataFrame, results_only: bool = True) -> pd.DataFrame:
-    """The missed rows, nearest miss first.
+    """The missed rows, nearest miss first; result aspects only, or all.
 
     By ``distance``; those that the ranking does not reach come last; equals keep the order of the dataset.
-
-    Parameters
-    ----------
-    results_only : bool
-        Only result aspects.
     """
     missed = outcomes[outcomes["missed"] & (outcomes["is_result"] | (not results_only))]
     queue = missed.sort_values("distance", kind="stable", na_position="last")
     queue.attrs.update(outcomes.attrs)
     return queue
-
-
-def missed_aspects(
-    store: Store, run_id: str, task: str | Task = "result-er@optimal", *, results_only: bool = True
-) -> pd.DataFrame:
-    """The queue of a run with all columns of `aspect_outcomes` and `with_text`, nearest miss first.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task, or a run without answers for it.
-    """
-    return with_text(store, queue_of(aspect_outcomes(store, run_id, task), results_only))

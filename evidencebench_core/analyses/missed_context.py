@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from evidencebench_core.analyses.missed import content_words, sees_gold
+from evidencebench_core.analyses.missed import content_words, other_runs
+from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.data.sections import SectionClass, section_classes
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.metrics import marginal_gains
-from evidencebench_core.runs import RunStore
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import Aspect, Instance
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.retrievers import Retrieval
-
-__all__ = ["MissContext", "OtherRun", "Passage", "Pick", "missed_context"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +21,8 @@ class Passage:
 
     Attributes
     ----------
-    sentence : int
     rank, score : int, float or None
         In the run's ranking, from 1; ``None`` where it does not reach the sentence.
-    section : SectionClass
     shared : frozenset of str
         Content words that it has in common with the hypothesis.
     before, after : tuple of int
@@ -66,7 +59,6 @@ class OtherRun:
         Whether its picks cover the aspect; ``None`` where it has no answer.
     sentence, rank : int or None
         The covering sentence that it ranks best, and its rank from 1.
-    picks : tuple of int
     """
 
     run_id: str
@@ -85,7 +77,6 @@ class MissContext:
     ----------
     number : int
         0-based position of the aspect in the instance.
-    budget : int or None
     words : frozenset of str
         The hypothesis' content words.
     passages : tuple of Passage
@@ -132,50 +123,47 @@ def missed_context(
             "Take another instance.",
         )
     aspect = evidence.aspects[number]
-    others = [
-        (other.id, other.label, runs.retrieval(other.id, chosen.name, instance_id))
-        for other in runs.runs(run.dataset)
-        if other.id != run.id and other.tasks.get(chosen.name) and not sees_gold(other.retriever)
-    ]
-    classes = section_classes(instance.sentences, instance.sentence_types)
-    words = content_words(instance.hypothesis)
     return MissContext(
         instance=instance,
         aspect=aspect,
         number=number,
         budget=chosen.budget_for(evidence),
-        words=words,
-        passages=_passages(instance, aspect, answer, classes, words, neighbours),
-        picks=_picks(instance, chosen, answer, classes),
-        others=tuple([_other(*other, aspect) for other in others]),
+        words=content_words(instance.hypothesis),
+        passages=_passages(instance, aspect, answer, neighbours),
+        picks=_picks(instance, chosen, answer),
+        others=tuple(
+            [
+                _other(other, runs.retrieval(other.id, chosen.name, instance_id), aspect)
+                for other in other_runs(runs, run, chosen)
+            ]
+        ),
     )
 
 
-def _passages(
-    instance: Instance,
-    aspect: Aspect,
-    answer: Retrieval,
-    classes: tuple[SectionClass, ...],
-    words: frozenset[str],
-    neighbours: int,
-) -> tuple[Passage, ...]:
-    place = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
+def _passages(instance: Instance, aspect: Aspect, answer: Retrieval, neighbours: int) -> tuple[Passage, ...]:
+    ranks = _ranks(answer)
     scores = dict(zip(answer.ranking, answer.scores, strict=False))
-    unranked = len(answer.ranking) + 1
+    classes = section_classes(instance.sentences, instance.sentence_types)
+    words = content_words(instance.hypothesis)
+    nearest_first = sorted(aspect.sentence_indices, key=lambda index: ranks.get(index, len(ranks) + 1))
     return tuple(
         [
             Passage(
                 sentence=index,
-                rank=place.get(index),
+                rank=ranks.get(index),
                 score=scores.get(index),
                 section=classes[index],
                 shared=words & content_words(instance.sentences[index]),
                 before=_neighbours(instance, index, -1, neighbours)[::-1],
                 after=_neighbours(instance, index, 1, neighbours),
             )
-            for index in sorted(aspect.sentence_indices, key=lambda index: place.get(index, unranked))
+            for index in nearest_first
         ]
     )
+
+
+def _ranks(answer: Retrieval) -> dict[int, int]:
+    return {index: rank for rank, index in enumerate(answer.ranking, start=1)}
 
 
 def _neighbours(instance: Instance, index: int, step: int, limit: int) -> tuple[int, ...]:
@@ -190,11 +178,10 @@ def _neighbours(instance: Instance, index: int, step: int, limit: int) -> tuple[
     return tuple(found)
 
 
-def _picks(
-    instance: Instance, task: Task, answer: Retrieval, classes: tuple[SectionClass, ...]
-) -> tuple[Pick, ...]:
+def _picks(instance: Instance, task: Task, answer: Retrieval) -> tuple[Pick, ...]:
     asked = instance.evidence.focused(task.focus)
     scores = dict(zip(answer.ranking, answer.scores, strict=False))
+    classes = section_classes(instance.sentences, instance.sentence_types)
     return tuple(
         [
             Pick(
@@ -209,17 +196,13 @@ def _picks(
     )
 
 
-def _other(run_id: str, label: str, answer: Retrieval | None, aspect: Aspect) -> OtherRun:
+def _other(run: RunInfo, answer: Retrieval | None, aspect: Aspect) -> OtherRun:
     if answer is None:
-        return OtherRun(run_id, label, None, None, None)
-    place = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
-    ranked = [index for index in aspect.sentence_indices if index in place]
-    best = min(ranked, key=place.__getitem__, default=None)
-    return OtherRun(
-        run_id,
-        label,
-        not set(answer.selection).isdisjoint(aspect.sentence_indices),
-        best,
-        None if best is None else place[best],
-        answer.selection,
+        return OtherRun(run.id, run.label, None, None, None)
+    ranks = _ranks(answer)
+    best = min(
+        (index for index in aspect.sentence_indices if index in ranks), key=ranks.__getitem__, default=None
     )
+    found = not set(answer.selection).isdisjoint(aspect.sentence_indices)
+    rank = None if best is None else ranks[best]
+    return OtherRun(run.id, run.label, found, best, rank, answer.selection)

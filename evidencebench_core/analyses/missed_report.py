@@ -1,42 +1,43 @@
-"""The queue of a run's misses with suggested causes, and the shares behind it, as a `Report`."""
+"""A run's misses as a `Report`: the queue with suggested causes, shares of misses, analysts' notes.
+
+Every share stands on all aspects of its bin, found or missed, so that "much is missed there" is not
+confused with "much stands there".
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Literal
 
-from evidencebench_core.analyses.causes import CAUSES, Thresholds, with_causes_of_missed
+import numpy as np
+import pandas as pd
+
+from evidencebench_core.analyses.causes import CAUSES, Thresholds, with_causes
 from evidencebench_core.analyses.missed import aspect_outcomes, queue_of, with_text
-from evidencebench_core.analyses.missed_shares import BINNINGS, missed_shares
 from evidencebench_core.analyses.report import Report
+from evidencebench_core.data.sections import SECTION_CLASSES
+from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.notes import NOTE_COLUMNS, NoteStore, note_rows
+from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evidencebench_core.data.store import Store
-
-__all__ = ["SHORT_COLUMNS", "diagnosed", "left_out_notes", "missed_report"]
 
 SHORT_COLUMNS: Final = (
     "instance", "label", "cause", "best_rank", "distance", "sentence", "section", "overlap", "n_covering",
 )  # fmt: skip
 
-
-def diagnosed(
-    store: Store, run_id: str, task: str | Task, thresholds: Thresholds | None = None
-) -> pd.DataFrame:
-    """All asked aspects with text columns, and ``cause`` and ``causes`` of the missed ones.
-
-    Columns as `missed.aspect_outcomes`, `missed.with_text` and `causes.with_causes` have them; ``cause`` and
-    ``causes`` are ``None`` for found aspects.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task, or a run without answers for it.
-    """
-    return with_causes_of_missed(with_text(store, aspect_outcomes(store, run_id, task)), thresholds)
+Binning = Literal["section", "decile", "n_covering", "cause"]
+BINNINGS: Final[Mapping[Binning, str]] = MappingProxyType(
+    {
+        "section": "An aspect counts in every part of the paper in which a sentence covers it.",
+        "decile": "An aspect counts in every tenth of the paper in which a sentence covers it.",
+        "n_covering": "By how many sentences cover the aspect.",
+        "cause": "By the first cause suggested; the share is of all aspects asked for, found ones included.",
+    }
+)
+_COUNTS: Final = {"1": 1, "2": 2, "3": 3, "4–5": 5, "6–10": 10, "over 10": None}  # by the largest of each
+_DRAWS: Final = 10_000_000  # papers times resamples: about a second
 
 
 def missed_report(
@@ -53,10 +54,6 @@ def missed_report(
 
     Parameters
     ----------
-    store : Store
-    run_id : str
-        An id, or the beginning of one.
-    task : str or Task
     results_only : bool
         Only result aspects; a result task asks for no others anyway.
     thresholds : Thresholds, optional
@@ -69,20 +66,18 @@ def missed_report(
     Returns
     -------
     Report
-        *missed*: columns as in `diagnosed`. *shares*: ``by`` (a `missed_shares.Binning`) and the columns of
-        `missed_shares.missed_shares`.
+        *missed*: columns as in `aspect_outcomes`, `with_text` and `with_causes`. *shares*: ``by`` (a
+        `Binning`) and the columns of `missed_shares`.
 
     Raises
     ------
     UnknownNameError, SettingError
         No such run or task, or a run without answers for it.
     """
-    import pandas as pd
-
     chosen = task if isinstance(task, Task) else task_named(task)
     limits = thresholds or Thresholds()
     run = RunStore(store).run(run_id)
-    outcomes = diagnosed(store, run.id, chosen, limits)
+    outcomes = with_causes(with_text(store, aspect_outcomes(store, run.id, chosen)), limits)
     asked = outcomes[outcomes["is_result"]] if results_only else outcomes
     queue = queue_of(outcomes, results_only).drop(columns="missed")
     shares = pd.concat([missed_shares(asked, by, seed).assign(by=by) for by in BINNINGS])
@@ -105,13 +100,126 @@ def missed_report(
 
 
 def left_out_notes(outcomes: pd.DataFrame, results_only: bool) -> tuple[str, ...]:
-    """What `missed.aspect_outcomes` left out, a sentence each; none where there is nothing to say."""
+    """What `aspect_outcomes` left out, a sentence each; none where there is nothing to say."""
     counts = outcomes.attrs
-    other = 0 if not results_only else int((~outcomes["is_result"] & outcomes["missed"]).sum())
+    n_other = int((~outcomes["is_result"] & outcomes["missed"]).sum()) if results_only else 0
     said = (
-        (other, "missed aspect", "no result aspects and not shown"),
+        (n_other, "missed aspect", "no result aspects and not shown"),
         (counts.get("n_unanswered", 0), "instance", "without an answer and left out"),
         (counts.get("n_skipped", 0), "instance", "skipped: nothing to cover on this task"),
         (counts.get("n_uncoverable", 0), "aspect", "left out: no sentence covers them"),
     )
     return tuple([f"{n:,} {what}{' is' if n == 1 else 's are'} {why}." for n, what, why in said if n])
+
+
+def notes_report(store: Store, run_id: str, task: str | Task) -> Report:
+    """Of each author the newest note on each missed aspect.
+
+    Returns
+    -------
+    Report
+        *notes*: ``instance_id``, ``aspect_id`` (the key), ``run_id``, ``task``, ``author``, ``cause`` (a name
+        of `CAUSES`, ``None`` where left open), ``tags`` (joined by "; "), ``text``, ``created_at``.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such run or task.
+    """
+    chosen = task if isinstance(task, Task) else task_named(task)
+    run = RunStore(store).run(run_id)
+    newest = NoteStore(store).notes(run.id, chosen.name)
+    n_replaced = len(NoteStore(store).notes(run.id, chosen.name, history=True)) - len(newest)
+    return Report(
+        f"Notes on missed aspects: {run.label} ({run.id}), {chosen.title} on {run.dataset}",
+        {"notes": pd.DataFrame(note_rows(newest), columns=list(NOTE_COLUMNS))},
+        (f"{len(newest):,} notes; {n_replaced:,} older ones that their authors replaced are left out.",),
+    )
+
+
+def missed_shares(outcomes: pd.DataFrame, by: Binning, seed: int = 0) -> pd.DataFrame:
+    """Missed aspects as a share of all aspects of a bin, with an interval over papers.
+
+    Parameters
+    ----------
+    outcomes : DataFrame
+        Found and missed aspects, as `aspect_outcomes` has them; for ``"section"`` with `with_text`, for
+        ``"cause"`` with `with_causes`.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        One row a bin, in its natural order: ``bin``; ``n_missed`` of ``n_aspects`` in ``n_papers``; ``share``
+        (0 to 1; NaN where the bin is empty); ``low`` and ``high``, the 95% percentile interval of a bootstrap
+        that draws whole papers (NaN with aspects in fewer than two papers). 10,000 resamples, with over
+        1,000 papers fewer, but 500 at least.
+    """
+    names = bin_names(by)
+    papers, paper = np.unique(outcomes["paper"].to_numpy(dtype=str), return_inverse=True)
+    missed = outcomes["missed"].to_numpy(dtype=bool)
+    pairs = [(row, names.index(name)) for row, bins in enumerate(_bins(outcomes, by)) for name in bins]
+    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
+    bottom, top = np.zeros((2, len(papers), len(names)))
+    np.add.at(top, (paper[rows], columns), missed[rows])
+    if by == "cause":
+        bottom += np.bincount(paper, minlength=len(papers))[:, None]
+    else:
+        np.add.at(bottom, (paper[rows], columns), 1.0)
+    bounds = np.full((len(names), 2), np.nan)
+    if len(papers):
+        n_resamples = min(10_000, max(500, _DRAWS // len(papers)))
+        bounds = ratio_intervals(top, bottom, np.random.default_rng(seed), n_resamples)
+    n_missed, n_aspects = top.sum(axis=0), bottom.sum(axis=0)
+    return pd.DataFrame(
+        {
+            "bin": names,
+            "n_missed": n_missed.astype(int),
+            "n_aspects": n_aspects.astype(int),
+            "n_papers": (bottom > 0).sum(axis=0),
+            "share": n_missed / np.where(n_aspects > 0, n_aspects, np.nan),
+            "low": bounds[:, 0],
+            "high": bounds[:, 1],
+        }
+    )
+
+
+def bin_names(by: Binning) -> list[str]:
+    """The bins in their natural order."""
+    if by == "section":
+        return list(SECTION_CLASSES)
+    if by == "decile":
+        return [_decile(tenth) for tenth in range(10)]
+    if by == "n_covering":
+        return list(_COUNTS)
+    return [cause.name for cause in CAUSES.values() if cause.rule]
+
+
+def bin_of(missed: pd.DataFrame, by: Binning, name: str) -> pd.Series[bool]:
+    """Which rows are in a bin: the aspects behind a mark."""
+    return pd.Series([name in bins for bins in _bins(missed, by)], index=missed.index, dtype=bool)
+
+
+def deciles_of(covering: Sequence[int], n_sentences: int) -> tuple[str, ...]:
+    """The tenths of a paper in which these sentences stand, ascending: sentence i is in ``10 i // n``."""
+    return tuple([_decile(tenth) for tenth in sorted({10 * index // n_sentences for index in covering})])
+
+
+def _decile(tenth: int) -> str:
+    return f"{10 * tenth}–{10 * tenth + 10}%"
+
+
+def _bins(outcomes: pd.DataFrame, by: Binning) -> list[tuple[str, ...]]:
+    """The bins of every row."""
+    if by == "section":
+        return [tuple(dict.fromkeys(classes)) for classes in outcomes["sections"]]
+    if by == "decile":
+        pairs = zip(outcomes["covering"], outcomes["n_sentences"], strict=True)
+        return [deciles_of(covering, n) for covering, n in pairs]
+    if by == "n_covering":
+        return [
+            (next(name for name, most in _COUNTS.items() if most is None or n <= most),)
+            for n in outcomes["n_covering"]
+        ]
+    return [(cause,) if isinstance(cause, str) else () for cause in outcomes["cause"]]

@@ -7,25 +7,24 @@ sentences cover them, and what as many sentences drawn at random would find of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
-from evidencebench_core.analyses.bucket_sums import BucketSums, Part, add_intervals
-from evidencebench_core.analyses.buckets import Measure, bucket_of_places, checked_buckets, token_counts
+from evidencebench_core.analyses.buckets import STANDS, Stand, buckets_of, standing
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.data.store import Store
+from evidencebench_core.runs import RunStore
+from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from evidencebench_core.data.store import Store
-
-__all__ = ["one_dataset", "position_report", "positions"]
+Run = tuple[str, str, RunPicks]
+"""Id, label and picks."""
 
 
 def positions(  # noqa: PLR0913 - one question, all its knobs by name
@@ -35,80 +34,46 @@ def positions(  # noqa: PLR0913 - one question, all its knobs by name
     task: str | Task = "er@optimal",
     *,
     buckets: int = 10,
-    by: Measure = "sentence",
+    by: str = "sentence",
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Report:
-    """Opportunity, picks and recall by position in the paper.
+    """Opportunity, picks and recall by position in the paper, as `position_report` has it.
 
     Parameters
     ----------
-    store : Store
-    dataset : str
     runs : sequence of str
         Ids of runs over the dataset, or their beginnings; none for the opportunity alone.
-    task : str or Task
-    buckets : int
-        1 to 100.
-    by : {"sentence", "token"}
-        Buckets hold equal shares of a paper's sentences, or of its tokens (runs of characters between
-        white space).
+    buckets, by
+        See `buckets_of`.
     n_resamples, seed : int
         Of the bootstrap over papers.
-
-    Returns
-    -------
-    Report
-        As `position_report` has it.
 
     Raises
     ------
     UnknownNameError, SettingError
         No such dataset, run or task; a run over another dataset; a setting out of its range.
     """
-    checked_buckets(buckets, by)
     chosen = task if isinstance(task, Task) else task_named(task)
-    run_store = RunStore(store)
-    infos = one_dataset([run_store.run(run) for run in runs], dataset)
+    infos = one_dataset(store, runs, dataset)
     table = aspect_table(store, dataset, chosen)
-    tokens = token_counts(store, dataset, table) if by == "token" else None
+    known = RunStore(store)
     return position_report(
         table,
-        bucket_of_places(table, buckets, tokens),
+        buckets_of(store, dataset, table, buckets, by),
         buckets,
-        [
-            (info.id, info.label, run_picks(table, run_store.selections(info.id, chosen.name)))
-            for info in infos
-        ],
+        [(info.id, info.label, run_picks(table, known.selections(info.id, chosen.name))) for info in infos],
         f"Positions: {dataset}, {chosen.title}, {buckets} buckets by {by}",
         n_resamples=n_resamples,
         seed=seed,
     )
 
 
-def one_dataset(runs: Sequence[RunInfo], dataset: str) -> tuple[RunInfo, ...]:
-    """The runs, each once.
-
-    Raises
-    ------
-    SettingError
-        If one of them is over another dataset.
-    """
-    for run in runs:
-        if run.dataset != dataset:
-            raise SettingError(
-                f"run {run.id}",
-                f"is over dataset {shown(run.dataset)}, not {shown(dataset)}",
-                "Take runs over one dataset.",
-            )
-    return tuple({run.id: run for run in runs}.values())
-
-
 def position_report(
     table: AspectTable,
     bucket: NDArray[np.int64],
     n_buckets: int,
-    runs: Sequence[tuple[str, str, RunPicks]],
+    runs: Sequence[Run],
     title: str,
     *,
     n_resamples: int = 10_000,
@@ -118,13 +83,6 @@ def position_report(
 
     Everything stands on the instances that *all* the runs have answered, so that opportunity, picks and
     recall are about the same aspects. Intervals are 95% percentile bootstrap intervals over papers.
-
-    Parameters
-    ----------
-    table : AspectTable
-    bucket : array of int, shape (n_places,)
-        See `bucket_of_places`.
-    runs : sequence of (id, label, RunPicks)
 
     Returns
     -------
@@ -147,39 +105,155 @@ def position_report(
         the recall expected of as many sentences drawn at random (NaN without a budget);
         ``mean_covering``, sentences that cover such an aspect.
     """
-    import numpy as np
-
     kept = np.ones(len(table.ids), dtype=bool)
     for _, _, picks in runs:
         kept &= picks.answered
-    sums = BucketSums(table, bucket, n_buckets, kept)
+    sums = _BucketSums(table, bucket, n_buckets, kept)
     opportunity = sums.opportunity()
-    picked = [sums.picks(picks) for _, _, picks in runs]
-    recalled = [list(sums.recalls(picks)) for _, _, picks in runs]
-    parts = [opportunity, *picked, *(part for parts in recalled for part in parts)]
-    add_intervals(parts, np.random.default_rng(seed), n_resamples)
+    picked = [sums.picks(*run) for run in runs]
+    recalled = [part for run in runs for part in sums.recalls(*run)]
+    _add_intervals([opportunity, *picked, *recalled], np.random.default_rng(seed), n_resamples)
     tables = {"opportunity": opportunity.frame}
     if runs:
-        tables["picks"] = _joined(runs, [[part] for part in picked])
-        tables["recall"] = _joined(runs, recalled)
+        tables["picks"] = pd.concat([part.frame for part in picked], ignore_index=True)
+        tables["recall"] = pd.concat([part.frame for part in recalled], ignore_index=True)
     return Report(title, tables, _notes(sums, runs, n_resamples))
 
 
-def _joined(runs: Sequence[tuple[str, str, RunPicks]], parts: Sequence[Sequence[Part]]) -> pd.DataFrame:
-    """The frames of all runs below each other, the run's id and label in front."""
-    import pandas as pd
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """One row a bucket, and the ratios that want an interval.
 
-    frames = []
-    for (run_id, label, _), of_run in zip(runs, parts, strict=True):
-        for part in of_run:
-            part.frame.insert(0, "label", label)
-            part.frame.insert(0, "run", run_id)
-            frames.append(part.frame)
-    return pd.concat(frames, ignore_index=True)
+    ``ratios`` holds numerators and denominators by the prefix of their columns ``<prefix>low`` and
+    ``<prefix>high``: one row a paper and one column a bucket (denominators may have a single column).
+    """
+
+    frame: pd.DataFrame
+    ratios: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
-def _notes(sums: BucketSums, runs: Sequence[tuple[str, str, RunPicks]], n_resamples: int) -> tuple[str, ...]:
-    """What was left out and why, and how the intervals were made."""
+def _add_intervals(parts: Sequence[_Part], rng: np.random.Generator, n_resamples: int) -> None:
+    """Fill in the intervals of all parts, from the same resamples of the papers."""
+    ratios = [(part, prefix, *ratio) for part in parts for prefix, ratio in part.ratios.items()]
+    tops = np.concatenate([top for _, _, top, _ in ratios], axis=1)
+    bottoms = np.concatenate([np.broadcast_to(below, top.shape) for _, _, top, below in ratios], axis=1)
+    bounds = ratio_intervals(tops, bottoms, rng, n_resamples).reshape(len(ratios), -1, 2)
+    for (part, prefix, _, _), (low, high) in zip(ratios, bounds.swapaxes(1, 2), strict=True):
+        part.frame[f"{prefix}low"], part.frame[f"{prefix}high"] = low, high
+
+
+class _BucketSums:
+    """Sums by paper and bucket over the instances that are kept, so that papers can be resampled."""
+
+    def __init__(
+        self, table: AspectTable, bucket: NDArray[np.int64], n_buckets: int, kept: NDArray[np.bool_]
+    ) -> None:
+        self.table, self.bucket, self.n_buckets, self.kept = table, bucket, n_buckets, kept
+        there = np.bincount(table.paper[kept], minlength=1) > 0
+        self.n_papers = int(there.sum())
+        self.cluster = (np.cumsum(there) - 1)[np.where(kept, table.paper, 0)]  # rows are those of kept papers
+        self.sentence_instance = table.sentence_instance()
+        self.covers = np.zeros(bucket.size, dtype=bool)
+        self.covers[table.covering_place] = True
+        self.standing = {stand: standing(table, bucket, stand) for stand in STANDS}
+        n_covering = np.bincount(table.covering_aspect, minlength=table.instance.size)
+        self.n_covering = n_covering.astype(np.float64)
+
+    def opportunity(self) -> _Part:
+        """Where aspects can and where they must be found."""
+        covering = self._of_places(np.flatnonzero(self.covers))
+        cells = {"can": self._of_aspects("every"), "must": self._of_aspects("only")}
+        aspects = self._of_aspects("earliest").sum(axis=1, keepdims=True)
+        frame = self._edges()
+        frame["n_instances"] = self._n_instances(self.sentence_instance, self.bucket)
+        frame["n_sentences"] = self._of_places(np.arange(self.bucket.size)).sum(axis=0).astype(int)
+        frame["n_covering"] = covering.sum(axis=0).astype(int)
+        frame["share_covering"] = _ratio(covering, covering.sum(axis=1, keepdims=True))
+        for name, found in cells.items():
+            frame[f"n_{name}"] = found.sum(axis=0).astype(int)
+            frame[name] = _ratio(found, aspects)
+        frame["n_aspects"] = int(aspects.sum())
+        return _Part(frame, {f"{name}_": (found, aspects) for name, found in cells.items()})
+
+    def picks(self, run: str, label: str, picks: RunPicks) -> _Part:
+        """Where a run looked."""
+        made = self._of_places(picks.place)
+        covering = self._of_places(np.flatnonzero(self.covers))
+        total = made.sum(axis=1, keepdims=True)
+        frame = self._edges(run=run, label=label)
+        frame["n_picks"] = made.sum(axis=0).astype(int)
+        frame["share"] = _ratio(made, total)
+        frame["n_hits"] = self._of_places(picks.place[self.covers[picks.place]]).sum(axis=0).astype(int)
+        frame["share_covering"] = _ratio(covering, covering.sum(axis=1, keepdims=True))
+        return _Part(frame, {"": (made, total)})
+
+    def recalls(self, run: str, label: str, picks: RunPicks) -> Iterator[_Part]:
+        """What a run found, by where the aspects stand: one part a stand."""
+        for stand in STANDS:
+            aspect, where = self.standing[stand]
+            n_aspects = self._of_aspects(stand)
+            found = self._of_aspects(stand, picks.found)
+            chance = self.table.chance
+            frame = self._edges(run=run, label=label, stand=stand)
+            frame["n_instances"] = self._n_instances(self.table.instance[aspect], where)
+            frame["n_aspects"] = n_aspects.sum(axis=0).astype(int)
+            frame["found"] = found.sum(axis=0)
+            frame["recall"] = _ratio(found, n_aspects)
+            frame["chance"] = np.nan if chance is None else _ratio(self._of_aspects(stand, chance), n_aspects)
+            frame["mean_covering"] = _ratio(self._of_aspects(stand, self.n_covering), n_aspects)
+            yield _Part(frame, {"": (found, n_aspects)})
+
+    def _edges(self, **constants: str) -> pd.DataFrame:
+        numbers = np.arange(self.n_buckets)
+        edges = {
+            "bucket": numbers + 1,
+            "from": numbers / self.n_buckets,
+            "to": (numbers + 1) / self.n_buckets,
+        }
+        return pd.DataFrame({**constants, **edges})
+
+    def _of_places(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How many of these sentences each paper has in each bucket."""
+        return self._cells(self.sentence_instance[places], self.bucket[places])
+
+    def _of_aspects(self, stand: Stand, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """How many aspects each paper has in each bucket, or the sum of their weights."""
+        aspect, where = self.standing[stand]
+        return self._cells(self.table.instance[aspect], where, None if weights is None else weights[aspect])
+
+    def _cells(
+        self,
+        instance: NDArray[np.int64],
+        bucket: NDArray[np.int64],
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Sums by paper (rows) and bucket (columns)."""
+        kept = self.kept[instance]
+        cells = self.cluster[instance[kept]] * self.n_buckets + bucket[kept]
+        sums = np.bincount(
+            cells,
+            weights=None if weights is None else weights[kept],
+            minlength=self.n_papers * self.n_buckets,
+        )
+        return sums.astype(np.float64).reshape(self.n_papers, self.n_buckets)
+
+    def _n_instances(self, instance: NDArray[np.int64], bucket: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many different instances are in each bucket."""
+        kept = self.kept[instance]
+        n_cells = len(self.table.ids) * self.n_buckets
+        counts = np.bincount(instance[kept] * self.n_buckets + bucket[kept], minlength=n_cells)
+        present: NDArray[np.int64] = np.count_nonzero(counts.reshape(-1, self.n_buckets), axis=0)
+        return present
+
+
+def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ratio of the sums over papers, NaN where there is nothing to divide by."""
+    above = top.sum(axis=0)
+    below = np.broadcast_to(bottom.sum(axis=0), above.shape)
+    return np.asarray(above / np.where(below != 0, below, np.nan), dtype=np.float64)
+
+
+def _notes(sums: _BucketSums, runs: Sequence[Run], n_resamples: int) -> tuple[str, ...]:
     table, kept = sums.table, sums.kept
     n_aspects = int(kept[table.instance].sum())
     notes = [
@@ -202,12 +276,10 @@ def _notes(sums: BucketSums, runs: Sequence[tuple[str, str, RunPicks]], n_resamp
     short = int((table.n_sentences[kept] < sums.n_buckets).sum())
     if short:
         notes.append(f"{short} papers have fewer sentences than buckets: some of their buckets are empty.")
-    notes.append(
+    return (
+        *notes,
         "Where a run found none or all of the aspects the interval has no width, which is no certainty: look "
-        "at how many they are."
-    )
-    notes.append(
+        "at how many they are.",
         "Aspects in different buckets are different aspects: compare recall with chance, the recall that as "
-        "many sentences drawn at random would reach there, before you blame the position."
+        "many sentences drawn at random would reach there, before you blame the position.",
     )
-    return tuple(notes)

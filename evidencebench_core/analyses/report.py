@@ -1,16 +1,13 @@
-"""What an analysis hands back: tables, and notes on what they stand on."""
+"""What an analysis gives back: tables, and notes on what they stand on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Report", "records"]
+import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,7 @@ class Report:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON-able values: a table is a list of records, and what is undefined is ``None``."""
+        """JSON-able values: a table is a list of records, and what is undefined is ``None``."""
         return {
             "title": self.title,
             "tables": {name: records(table) for name, table in self.tables.items()},
@@ -58,21 +55,12 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON knows it."""
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         value = value.tolist()
-    if isinstance(value, float):
-        return value if value - value == 0 else None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return [_plain(item) for item in sorted(value)]
-    return value if value is None or isinstance(value, str | int) else _missing_or_text(value)
-
-
-def _missing_or_text(value: Any) -> str | None:
-    import pandas as pd
-
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if value is None or isinstance(value, str | int):
+        return value
     return None if value is pd.NA or value is pd.NaT else str(value)

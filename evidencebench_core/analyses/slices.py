@@ -1,28 +1,36 @@
-"""Runs compared on parts of a dataset: which instances make the difference?"""
+"""Runs compared on parts of a dataset that mean something: which instances make the difference?
+
+Slices go by study design, section, length, aspects, optimal K, and where evidence stands.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.slicing import slices_of
-from evidencebench_core.analyses.systems import Systems, run_systems
+from evidencebench_core.analyses.systems import Systems, systems
+from evidencebench_core.data.designs import designs
+from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
+from evidencebench_core.data.store import InstanceRow, Store
+from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.stats import cluster_numbers, resampled_groups
-from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from evidencebench_core.data.store import Store
-
-__all__ = ["FEW", "slice_report", "slices"]
+from evidencebench_core.tasks import Task
 
 FEW: Final = 20  # a slice of fewer instances is marked
+SECTIONS_UP_TO: Final = 5_000  # instances: to know sections, every paper must be read
+_DESIGNS: Final = 8  # the most frequent; the others share a slice
 _LARGE: Final = 5_000  # instances, from which on fewer resamples are as good
 _FEWER: Final = 1_000
+_HEAD: Final = ("family", "slice", "n", "few")
+
+Slices = dict[str, NDArray[np.bool_]]
+"""By name, in their order: which instances are in it."""
 
 
 def slices(
@@ -33,36 +41,26 @@ def slices(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Report:
-    """Recall and paired differences of runs over one dataset, slice by slice.
+    """Recall and paired differences of runs over one dataset, slice by slice; see `slice_report`.
 
     Parameters
     ----------
-    store : Store
     runs : sequence of str
         Ids of runs, or their beginnings; the others are compared with the first.
-    task : str or Task
-    n_resamples, seed : int
-        Of the bootstrap; 1,000 at most from 5,000 instances on.
-
-    Returns
-    -------
-    Report
-        See `slice_report`.
 
     Raises
     ------
     UnknownNameError, SettingError
         No such run or task; runs over different datasets, or none.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
-    compared = run_systems(store, runs, chosen)
-    families, notes = slices_of(store, compared.where, compared.ids, chosen)
+    compared = systems(store, runs, task)
+    families, notes = slices_of(store, compared.where, compared.ids, compared.task)
     return slice_report(compared, families, notes, n_resamples=n_resamples, seed=seed)
 
 
 def slice_report(
     compared: Systems,
-    families: Mapping[str, Mapping[str, NDArray[np.bool_]]],
+    families: Mapping[str, Slices],
     notes: Sequence[str] = (),
     *,
     n_resamples: int = 10_000,
@@ -73,9 +71,10 @@ def slice_report(
 
     Parameters
     ----------
-    compared : Systems
     families : mapping of str to (mapping of str to array of bool, shape (n,))
         Which instances are in each slice, by the family of slices; see `slices_of`.
+    n_resamples, seed : int
+        Of the bootstrap; 1,000 at most from 5,000 instances on.
     instances : bool
         Whether the instances of the slices are listed as well.
 
@@ -92,14 +91,7 @@ def slice_report(
         *instances*, where asked for, one row a slice and instance: ``family``, ``slice``, ``instance``, and
         the recall of every run under its id.
     """
-    import numpy as np
-    import pandas as pd
-
-    named = [
-        (family, name, members)
-        for family, of_family in families.items()
-        for name, members in of_family.items()
-    ]
+    named = [(family, name, chosen) for family, its in families.items() for name, chosen in its.items()]
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
     if compared.ids and named:
@@ -109,22 +101,17 @@ def slice_report(
         drawn = resampled_groups(compared.values, groups, numbers, np.random.default_rng(seed), n_resamples)
         for place, (family, name, members) in enumerate(named):
             n = int(members.sum())
-            head = {"family": family, "slice": name, "n": n, "few": n < FEW}
+            head = dict(zip(_HEAD, (family, name, n, n < FEW), strict=True))
             known = drawn[:, place]
             if compared.papers is not None and len(set(np.array(compared.papers)[members])) < 2:
                 known = np.full_like(known, np.nan)  # one paper says nothing about others
-            recalls += _recalls(compared, members, known, head)
-            differences += _differences(compared, members, known, head)
-    head_columns = ["family", "slice", "n", "few"]
+            recalls += [head | row for row in _recalls(compared, members, known)]
+            differences += [head | row for row in _differences(compared, members, known)]
+    bounds = ("low", "high")
+    pair = ("a", "b", "label_a", "label_b", "difference", *bounds, "wins", "ties", "losses")
     tables = {
-        "recall": pd.DataFrame(recalls, columns=[*head_columns, "run", "label", "recall", "low", "high"]),
-        "difference": pd.DataFrame(
-            differences,
-            columns=[
-                *head_columns,
-                *("a", "b", "label_a", "label_b", "difference", "low", "high", "wins", "ties", "losses"),
-            ],
-        ),
+        "recall": pd.DataFrame(recalls, columns=[*_HEAD, "run", "label", "recall", *bounds]),
+        "difference": pd.DataFrame(differences, columns=[*_HEAD, *pair]),
     }
     if instances:
         tables["instances"] = _instances(compared, named)
@@ -143,9 +130,6 @@ def slice_report(
 
 
 def _instances(compared: Systems, named: Sequence[tuple[str, str, NDArray[np.bool_]]]) -> pd.DataFrame:
-    import numpy as np
-    import pandas as pd
-
     ids = np.array(compared.ids, dtype=object)
     frames = [
         pd.DataFrame(
@@ -159,35 +143,33 @@ def _instances(compared: Systems, named: Sequence[tuple[str, str, NDArray[np.boo
 
 
 def _recalls(
-    compared: Systems, members: NDArray[np.bool_], drawn: NDArray[np.float64], head: Mapping[str, Any]
+    compared: Systems, members: NDArray[np.bool_], drawn: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
-    rows = []
-    for place, (key, label) in enumerate(zip(compared.keys, compared.labels, strict=True)):
-        low, high = _interval(drawn[:, place])
-        mean = float(compared.values[place, members].mean())
-        rows.append({**head, "run": key, "label": label, "recall": mean, "low": low, "high": high})
-    return rows
+    return [
+        {
+            "run": key,
+            "label": compared.labels[place],
+            "recall": float(compared.values[place, members].mean()),
+            **_interval(drawn[:, place]),
+        }
+        for place, key in enumerate(compared.keys)
+    ]
 
 
 def _differences(
-    compared: Systems, members: NDArray[np.bool_], drawn: NDArray[np.float64], head: Mapping[str, Any]
+    compared: Systems, members: NDArray[np.bool_], drawn: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
-    import numpy as np
-
     rows = []
     for place in range(1, len(compared.keys)):
-        low, high = _interval(drawn[:, place] - drawn[:, 0])
         each = np.round(compared.values[place, members] - compared.values[0, members], 12)
         rows.append(
             {
-                **head,
                 "a": compared.keys[place],
                 "b": compared.keys[0],
                 "label_a": compared.labels[place],
                 "label_b": compared.labels[0],
                 "difference": float(each.mean()),
-                "low": low,
-                "high": high,
+                **_interval(drawn[:, place] - drawn[:, 0]),
                 "wins": int((each > 0).sum()),
                 "ties": int((each == 0).sum()),
                 "losses": int((each < 0).sum()),
@@ -196,11 +178,106 @@ def _differences(
     return rows
 
 
-def _interval(drawn: NDArray[np.float64]) -> tuple[float, float]:
-    import numpy as np
-
+def _interval(drawn: NDArray[np.float64]) -> dict[str, float]:
     known = drawn[~np.isnan(drawn)]
-    if not known.size:
-        return float("nan"), float("nan")
-    low, high = np.quantile(known, [0.025, 0.975])
-    return float(low), float(high)
+    low, high = np.quantile(known, [0.025, 0.975]) if known.size else (np.nan, np.nan)
+    return {"low": float(low), "high": float(high)}
+
+
+def slices_of(
+    store: Store, dataset: str, ids: Sequence[str], task: Task
+) -> tuple[dict[str, Slices], tuple[str, ...]]:
+    """Families of slices of these instances; the task's focus says which aspects and optimal K count.
+
+    Returns
+    -------
+    families : dict of str to (dict of str to array of bool, shape (n,))
+        Families, in each its slices in order. A family of fewer than two slices is left out.
+    notes : tuple of str
+        Which families were left out, and why.
+    """
+    rows = store.rows(dataset, ids)
+    notes: list[str] = []
+    families: dict[str, Slices] = {}
+    of_design = designs(store, dataset)
+    if of_design:
+        families["design"] = _by_frequency([of_design.get(row.id, "not given") for row in rows])
+    else:
+        notes.append("No slices by study design: the instances of this dataset do not name it.")
+    if len(rows) <= SECTIONS_UP_TO:
+        where = main_sections(store, dataset, ids, task)
+        families["section with most aspects"] = _in_order(
+            [where[row.id] for row in rows], [*SECTION_CLASSES, "nowhere"]
+        )
+    else:
+        notes.append(f"No slices by section: that would read {len(rows):,} papers.")
+    results = task.focus == "results"
+    kind = "result aspects" if results else "aspects"
+    families["sentences"] = thirds([row.n_sentences for row in rows])
+    families[kind] = thirds([row.n_result_aspects if results else row.n_aspects for row in rows])
+    families["optimal K"] = thirds([(row.results_optimal or 0) if results else row.optimal for row in rows])
+    families["ends coverage"] = _by_ends(rows)
+    families["share of result aspects"] = thirds(
+        [round(100 * row.n_result_aspects / row.n_aspects) if row.n_aspects else 0 for row in rows], "%"
+    )
+    for family in [name for name, its in families.items() if len(its) < 2]:
+        del families[family]
+        notes.append(f"No slices by {family}: all instances are alike in it.")
+    return families, tuple(notes)
+
+
+def thirds(values: Sequence[int], unit: str = "") -> Slices:
+    """Three slices of about the same size, named by their least and largest value.
+
+    Equal values stay together, so that there may be fewer than three, of unequal size.
+    """
+    array = np.array(values, dtype=np.int64)
+    if not array.size:
+        return {}
+    numbers = np.searchsorted(np.quantile(array, [1 / 3, 2 / 3], method="inverted_cdf"), array, side="left")
+    named = {}
+    for number in np.unique(numbers):
+        members = numbers == number
+        low, high = int(array[members].min()), int(array[members].max())
+        named[f"{low}{unit}" if low == high else f"{low} to {high}{unit}"] = members
+    return named
+
+
+def main_sections(store: Store, dataset: str, ids: Sequence[str], task: Task) -> dict[str, str]:
+    """The section class that covers most aspects of each instance, ``"nowhere"`` where none does.
+
+    Of classes that cover as many, the first in the order of a paper. Reads every paper.
+    """
+    found = dict.fromkeys(ids, "nowhere")
+    gold = {name: evidence for name, evidence in store.evidence_sets(dataset) if name in found}
+    for paper in paper_texts(store, dataset, set(ids)):
+        classes = section_classes(paper.sentences, paper.types)
+        for instance_id in paper.hypotheses:
+            counts: Counter[str] = Counter()
+            for aspect in gold[instance_id].focused(task.focus):
+                counts.update({classes[index] for index in aspect.sentence_indices})
+            if counts:
+                found[instance_id] = max(SECTION_CLASSES, key=lambda name: counts[name])
+    return found
+
+
+def _by_frequency(names: Sequence[str]) -> Slices:
+    """A slice for each name, the most frequent first; the rare ones together."""
+    frequent = [name for name, _ in Counter(names).most_common(_DESIGNS)]
+    return _in_order([name if name in frequent else "others" for name in names], [*frequent, "others"])
+
+
+def _in_order(names: Sequence[str], order: Sequence[str]) -> Slices:
+    array = np.array(names, dtype=object)
+    return _not_empty({name: array == name for name in order})
+
+
+def _by_ends(rows: Sequence[InstanceRow]) -> Slices:
+    """The paper's split: share of all aspects that the first and last 10 sentences cover."""
+    shares = np.array([row.ends_coverage for row in rows])
+    above, below = shares > 0.8, shares < 0.2
+    return _not_empty({"under 20%": below, "20 to 80%": ~above & ~below, "over 80%": above})
+
+
+def _not_empty(named: Slices) -> Slices:
+    return {name: members for name, members in named.items() if members.any()}

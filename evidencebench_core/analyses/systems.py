@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import expected_recall
-from evidencebench_core.runs import ImportedScore, RunInfo, RunStore, imported_named
+from evidencebench_core.runs import RunInfo, RunStore, imported_named
 from evidencebench_core.tasks import Task, task_named, validated_selection
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from evidencebench_core.data.store import Store
-
-__all__ = ["Systems", "imported_systems", "paper_ids", "run_systems", "systems", "systems_of_runs"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +53,7 @@ class Systems:
 
 
 def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Sequence[str] = ()) -> Systems:
-    """Runs by id, or imported systems by name; never both.
+    """Runs over one dataset by id, or imported systems by name, each once; never both.
 
     Raises
     ------
@@ -75,17 +70,8 @@ def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Seque
             "names runs and imported systems, which stand on other instances, so nothing pairs them",
             "Compare runs with runs over the same dataset, and imported systems with each other.",
         )
-    return imported_systems(store, imported, chosen) if imported else run_systems(store, runs, chosen)
-
-
-def run_systems(store: Store, runs: Sequence[str], task: Task) -> Systems:
-    """Runs over one dataset, each once.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run; runs over different datasets, or none.
-    """
+    if imported:
+        return imported_systems(store, imported, chosen)
     known = RunStore(store)
     infos = tuple({info.id: info for info in map(known.run, runs)}.values())
     if not infos:
@@ -99,45 +85,35 @@ def run_systems(store: Store, runs: Sequence[str], task: Task) -> Systems:
                 f"are over different datasets, {shown(infos[0].dataset)} and {shown(info.dataset)}",
                 "Only runs over one dataset can be paired by instance.",
             )
-    return systems_of_runs(store, infos, task)
+    return systems_of_runs(store, infos, chosen)
 
 
 def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Systems:
-    """Runs over one dataset, at least one: their recalls are those of `score_run`, in one pass over the gold.
-
-    Raises
-    ------
-    SelectionError
-        If a run picked a sentence that its paper does not have.
-    """
-    import numpy as np
-
+    """Runs over one dataset, at least one: their recalls are those of `score_run`, in one pass over the gold."""
     known = RunStore(store)
     selections = [known.selections(info.id, task.name) for info in infos]
     ids: list[str] = []
-    values: list[tuple[float, ...]] = []
-    n_skipped, missing = 0, [0] * len(infos)
+    values: list[list[float]] = []
+    n_skipped, n_missing = 0, [0] * len(infos)
     for instance_id, evidence in store.evidence_sets(infos[0].dataset):
         covers = evidence.covers(task.focus)
         if not any(covers):
             n_skipped += 1
             continue
         budget = task.budget_for(evidence)
-        recalls = [
-            expected_recall(
-                validated_selection(picks[instance_id], evidence.n_sentences, instance_id), covers, budget
-            )
-            for picks in selections
-            if instance_id in picks
-        ]
+        recalls: list[float] = []
         for place, picks in enumerate(selections):
-            missing[place] += instance_id not in picks
+            if instance_id in picks:
+                selection = validated_selection(picks[instance_id], evidence.n_sentences, instance_id)
+                recalls.append(expected_recall(selection, covers, budget) or 0.0)
+            else:
+                n_missing[place] += 1
         if len(recalls) == len(infos):
             ids.append(instance_id)
-            values.append(tuple(recall or 0.0 for recall in recalls))
+            values.append(recalls)
     notes = [
         f"{info.label} has no answer for {count:,} instances: they are left out for all."
-        for info, count in zip(infos, missing, strict=True)
+        for info, count in zip(infos, n_missing, strict=True)
         if count
     ]
     if n_skipped:
@@ -165,11 +141,7 @@ def imported_systems(store: Store, names: Sequence[str], task: Task) -> Systems:
     SettingError
         If their scores stand on different collections of instances.
     """
-    import numpy as np
-
-    chosen: dict[str, ImportedScore] = {
-        score.name: score for score in imported_named(store, names, task.name)
-    }
+    chosen = {score.name: score for score in imported_named(store, names, task.name)}
     first = next(iter(chosen.values()))
     for score in chosen.values():
         if (score.collection, len(score.recalls)) != (first.collection, len(first.recalls)):
@@ -193,14 +165,27 @@ def imported_systems(store: Store, names: Sequence[str], task: Task) -> Systems:
     )
 
 
-def paper_ids(store: Store, dataset: str) -> dict[str, str]:
-    """Paper id by instance id.
+def one_dataset(store: Store, runs: Sequence[str], dataset: str) -> tuple[RunInfo, ...]:
+    """Runs by id, each once.
 
     Raises
     ------
-    UnknownNameError
-        If there is no such dataset.
+    UnknownNameError, SettingError
+        No such run, or one over another dataset.
     """
+    infos = [RunStore(store).run(run) for run in runs]
+    for run in infos:
+        if run.dataset != dataset:
+            raise SettingError(
+                f"run {run.id}",
+                f"is over dataset {shown(run.dataset)}, not {shown(dataset)}",
+                "Take runs over one dataset.",
+            )
+    return tuple({run.id: run for run in infos}.values())
+
+
+def paper_ids(store: Store, dataset: str) -> dict[str, str]:
+    """Paper id by instance id."""
     info = store.dataset(dataset)
     with store.read() as db:
         rows = db.execute("SELECT instance_id, paper_id FROM instances WHERE dataset_id = ?", (info.id,))

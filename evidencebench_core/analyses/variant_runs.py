@@ -4,44 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.retrievers import full_settings
-from evidencebench_core.runs import RunSpec, RunStore, Variant, execute
+from evidencebench_core.retrievers.llm.session import Session
+from evidencebench_core.runs import RunSpec, RunStore, Variant, execute, run_label
 from evidencebench_core.runs.retrievals import retrievals
 from evidencebench_core.tasks import Task
 
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.retrievers.llm.session import Session
-
-__all__ = ["Answers", "Asked", "Step", "answers_of", "n_unanswered", "run_variants"]
-
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Which retriever is asked about which dataset and task.
-
-    Attributes
-    ----------
-    dataset, retriever : str
-        Names.
-    settings : mapping of str to object
-        Those that differ from the defaults.
-    task : Task
-    """
+class Setup:
+    """A retriever over a dataset, on a task; settings are those that differ from the defaults."""
 
     dataset: str
     retriever: str
     settings: Mapping[str, object]
     task: Task
 
+    @property
+    def label(self) -> str:
+        """As that of its run over the original hypotheses."""
+        return run_label(self.retriever, full_settings(self.retriever, self.settings))
+
     def run_id(self, store: Store, variant: Variant | None) -> str:
         """The id that its run over a variant has or would have; ``None`` stands for the original."""
         settings = full_settings(self.retriever, self.settings)
         name, digest = (variant.name, variant.digest) if variant else ("", "")
         return RunSpec(store.dataset(self.dataset).sha256, self.retriever, settings, name, digest).id
+
+
+def setups_of(store: Store, runs: Sequence[str], task: Task) -> tuple[Setup, ...]:
+    """The setups of runs over the original hypotheses, each once.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such run, or one that is itself over a variant.
+    """
+    infos = {run.id: run for run in map(RunStore(store).run, runs)}
+    for run in infos.values():
+        if run.variant:
+            raise SettingError(
+                f"run {run.id}",
+                f"is itself one over a variant, {run.variant}",
+                "Name the run over the original hypotheses: `evidencebench runs` lists them.",
+            )
+    return tuple(Setup(run.dataset, run.retriever, run.settings, task) for run in infos.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,6 @@ class Answers:
     ----------
     name : str
         Of the variant; ``"original"`` without one.
-    run_id : str
     recalls : mapping of str to float
         Aspect Recall, 0 to 1, of every instance with an answer.
     rankings, selections : mapping of str to tuple of int
@@ -75,7 +85,6 @@ class Answers:
     """
 
     name: str
-    run_id: str
     recalls: Mapping[str, float]
     rankings: Mapping[str, tuple[int, ...]]
     selections: Mapping[str, tuple[int, ...]]
@@ -85,27 +94,29 @@ class Answers:
 
 
 def n_unanswered(
-    store: Store, asked: Asked, variants: Sequence[Variant | None], limit: int | None = None
+    store: Store, setup: Setup, variants: Sequence[Variant | None], limit: int | None = None
 ) -> int:
     """How many instances, over all variants together, still have to be asked; of the first ``limit`` if given."""
-    scorable = _scorable(store, asked, limit)
+    scorable = _scorable(store, setup, limit)
     runs = RunStore(store)
     return sum(
-        len(_having(scorable, variant) - runs.done(asked.run_id(store, variant), asked.task.name))
+        len(_having(scorable, variant) - runs.done(setup.run_id(store, variant), setup.task.name))
         for variant in variants
     )
 
 
 def run_variants(
     store: Store,
-    asked: Asked,
+    setup: Setup,
     variants: Sequence[Variant | None],
     cancelled: Callable[[], bool] | None = None,
     *,
     session: Session | None = None,
     limit: int | None = None,
 ) -> Iterator[Step]:
-    """Ask whatever is missing, variant by variant; resumes like `execute`.
+    """Ask whatever is missing, variant by variant; resumes like `execute`, and raises what it does.
+
+    Yields once before any work, then after every instance.
 
     Parameters
     ----------
@@ -113,28 +124,18 @@ def run_variants(
         As of `execute`, for a retriever that asks a server.
     limit : int, optional
         Only the first so many instances of the dataset, the same for every variant.
-
-    Yields
-    ------
-    Step
-        Once before any work, then after every instance.
-
-    Raises
-    ------
-    UnknownNameError, SettingError, RetrieverError, LLMError
-        As `execute` does.
     """
-    scorable = _scorable(store, asked, limit)
+    scorable = _scorable(store, setup, limit)
     total = sum(len(_having(scorable, variant)) for variant in variants)
     before = 0
     for variant in variants:
         name = variant.name if variant else "original"
         for progress in execute(
             store,
-            asked.dataset,
-            asked.retriever,
-            asked.settings,
-            (asked.task,),
+            setup.dataset,
+            setup.retriever,
+            setup.settings,
+            (setup.task,),
             limit,
             cancelled,
             variant=variant,
@@ -147,39 +148,36 @@ def run_variants(
         before += len(_having(scorable, variant))
 
 
-def answers_of(store: Store, asked: Asked, variant: Variant | None) -> Answers:
+def answers_of(store: Store, setup: Setup, variant: Variant | None) -> Answers:
     """What is stored of a retriever's run over a variant; empty where it has never run."""
-    run_id, task = asked.run_id(store, variant), asked.task
-    found = dict(retrievals(store, run_id, task.name))
+    task = setup.task
+    stored = dict(retrievals(store, setup.run_id(store, variant), task.name))
     recalls: dict[str, float] = {}
     scorable = set[str]()
-    for instance_id, evidence in store.evidence_sets(asked.dataset):
+    for instance_id, evidence in store.evidence_sets(setup.dataset):
         covers = evidence.covers(task.focus)
-        if not covers:
-            continue
-        scorable.add(instance_id)
-        if instance_id in found:
-            selection = found[instance_id].selection
-            recall = expected_recall(selection, covers, task.budget_for(evidence))
+        if covers:
+            scorable.add(instance_id)
+        if covers and instance_id in stored:
+            recall = expected_recall(stored[instance_id].selection, covers, task.budget_for(evidence))
             if recall is not None:
                 recalls[instance_id] = recall
     having = _having(scorable, variant)
     return Answers(
         variant.name if variant else "original",
-        run_id,
         recalls,
-        {one: found[one].ranking for one in recalls},
-        {one: found[one].selection for one in recalls},
-        {row.id: row.paper_id for row in store.rows(asked.dataset, recalls)},
+        {one: stored[one].ranking for one in recalls},
+        {one: stored[one].selection for one in recalls},
+        {row.id: row.paper_id for row in store.rows(setup.dataset, recalls)},
         n_left_out=len(scorable) - len(having),
         n_missing=len(having - recalls.keys()),
     )
 
 
-def _scorable(store: Store, asked: Asked, limit: int | None = None) -> set[str]:
+def _scorable(store: Store, setup: Setup, limit: int | None = None) -> set[str]:
     """Instances with something to cover in the task (spec rule 4), among the first ``limit`` if given."""
-    gold = store.evidence_sets(asked.dataset, None if limit is None else store.ids(asked.dataset, limit))
-    return {instance_id for instance_id, evidence in gold if evidence.focused(asked.task.focus)}
+    gold = store.evidence_sets(setup.dataset, None if limit is None else store.ids(setup.dataset, limit))
+    return {instance_id for instance_id, evidence in gold if evidence.focused(setup.task.focus)}
 
 
 def _having(scorable: set[str], variant: Variant | None) -> set[str]:

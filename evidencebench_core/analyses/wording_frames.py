@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
 
 from evidencebench_core.analyses.variant_runs import Answers
 from evidencebench_core.data import published_results
 from evidencebench_core.stats import (
-    DECIMALS,
     cluster_numbers,
     cluster_sums,
-    compare_paired,
     kendall_tau,
     overlap,
     randomisation_p_value,
@@ -19,12 +20,9 @@ from evidencebench_core.stats import (
     resampled_matrix,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["instance_frame", "mean_answers", "pair_frame", "published_frame", "spread_frame", "wording_frame"]
-
 _RESAMPLES: Final = 10_000
+_DECIMALS: Final = 12  # differences below are rounding, not a move
+_LIKENESS: Final = ("overlap", "kendall_tau", "rank_biased_overlap")
 
 
 def wording_frame(original: Answers, others: Sequence[Answers], seed: int = 0) -> pd.DataFrame:
@@ -41,73 +39,62 @@ def wording_frame(original: Answers, others: Sequence[Answers], seed: int = 0) -
         ``overlap``, ``kendall_tau``, ``rank_biased_overlap``: means over instances of how alike the two
         top Ks are (see `pair_frame`), ``n_tau``: instances behind the tau.
     """
-    import numpy as np
-    import pandas as pd
-
     rows = []
     frames = [pair_frame(original, other) for other in others]
-    bounds = _bounds(frames, seed)
-    for other, pairs, (recall_low, recall_high, low, high) in zip(others, frames, bounds, strict=True):
-        # Its interval comes from `_bounds`: one resample here keeps that of `compare_paired` cheap.
-        compared = compare_paired(pairs["recall"], pairs["original"], np.random.default_rng(seed), 1)
+    for other, pairs, bounds in zip(others, frames, _bounds(frames, seed), strict=True):
+        n = len(pairs)
+        before, recall = pairs["original"].to_numpy(), pairs["recall"].to_numpy()
+        differences = np.round(recall - before, _DECIMALS)
+        means = [float(values.mean()) if n else np.nan for values in (before, recall, differences)]
+        of_papers = pairs.groupby("paper", sort=False)["difference"].sum().to_numpy(float)
+        p_value = randomisation_p_value(
+            np.round(of_papers, _DECIMALS), np.random.default_rng(seed), _RESAMPLES
+        )
         rows.append(
             {
                 "wording": other.name,
-                "n": compared.n,
+                "n": n,
                 "n_left_out": other.n_left_out,
-                "n_missing": other.n_missing + len(other.recalls) - compared.n,
-                "original": compared.mean_b,
-                "recall": compared.mean_a,
-                "recall_low": recall_low,
-                "recall_high": recall_high,
-                "difference": compared.mean_difference,
-                "ci_low": low,
-                "ci_high": high,
-                "p_value": _p_value(pairs, seed),
-                "better": compared.wins,
-                "same": compared.ties,
-                "worse": compared.losses,
-                "overlap": pairs["overlap"].mean(),
-                "kendall_tau": pairs["kendall_tau"].mean(),
-                "rank_biased_overlap": pairs["rank_biased_overlap"].mean(),
+                "n_missing": other.n_missing + len(other.recalls) - n,
+                "original": means[0],
+                "recall": means[1],
+                "recall_low": bounds[0],
+                "recall_high": bounds[1],
+                "difference": means[2],
+                "ci_low": bounds[2],
+                "ci_high": bounds[3],
+                "p_value": np.nan if p_value is None else p_value,
+                "better": int((differences > 0).sum()),
+                "same": int((differences == 0).sum()),
+                "worse": int((differences < 0).sum()),
+                **{name: pairs[name].mean() for name in _LIKENESS},
                 "n_tau": int(pairs["kendall_tau"].notna().sum()),
             }
         )
     return pd.DataFrame(rows)
 
 
-def _bounds(frames: Sequence[pd.DataFrame], seed: int) -> list[tuple[float | None, ...]]:
+def _bounds(frames: Sequence[pd.DataFrame], seed: int) -> list[list[float]]:
     """95% intervals of each frame's mean recall and mean difference, papers being drawn.
 
-    Frames over the same instances share their draws, which are most of the work. ``None`` four times for
-    fewer than two papers.
+    Frames over the same instances share their draws, which are most of the work. NaN for fewer than two
+    papers.
     """
-    import numpy as np
-
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, pairs in enumerate(frames):
         groups.setdefault(tuple(pairs["instance"]), []).append(place)
-    found: dict[int, tuple[float | None, ...]] = {}
+    bounds = [[np.nan] * 4 for _ in frames]
     for places in groups.values():
         papers = frames[places[0]]["paper"].to_numpy()
         if len(set(papers)) < 2:
-            found |= dict.fromkeys(places, (None,) * 4)
             continue
         values = np.array([frames[place][name] for place in places for name in ("recall", "difference")])
         sums, sizes = cluster_sums(values, cluster_numbers(papers, len(papers)))
         means = resampled_matrix(sums, sizes, np.random.default_rng(seed), _RESAMPLES)
-        low, high = np.quantile(means, [0.025, 0.975], axis=0)
-        ends = np.stack([low, high], axis=1).reshape(len(places), 4)
-        found |= {place: tuple(map(float, row)) for place, row in zip(places, ends, strict=True)}
-    return [found[place] for place in range(len(frames))]
-
-
-def _p_value(pairs: pd.DataFrame, seed: int) -> float | None:
-    """Of the paired randomisation test in which the instances of one paper change sign together."""
-    import numpy as np
-
-    sums = pairs.groupby("paper", sort=False)["difference"].sum().to_numpy(float)
-    return randomisation_p_value(np.round(sums, DECIMALS), np.random.default_rng(seed), _RESAMPLES)
+        ends = np.quantile(means, [0.025, 0.975], axis=0).T.reshape(len(places), 4)
+        for place, row in zip(places, ends.tolist(), strict=True):
+            bounds[place] = row
+    return bounds
 
 
 def pair_frame(original: Answers, other: Answers) -> pd.DataFrame:
@@ -121,10 +108,8 @@ def pair_frame(original: Answers, other: Answers) -> pd.DataFrame:
         over the sentences in either top K, ranked by the whole rankings, -1 to 1; ``rank_biased_overlap``
         of the two top Ks, p = 0.9, 0 to 1. NaN where one is undefined. K is the longer selection's length.
     """
-    import pandas as pd
-
     rows = []
-    for one in (one for one in original.recalls if one in other.recalls):
+    for one in _answered_in_all(original, other):
         picks = original.selections[one], other.selections[one]
         rankings = original.rankings[one], other.rankings[one]
         depth = max(map(len, picks))
@@ -134,15 +119,14 @@ def pair_frame(original: Answers, other: Answers) -> pd.DataFrame:
                 original.papers[one],
                 original.recalls[one],
                 other.recalls[one],
-                round(other.recalls[one] - original.recalls[one], DECIMALS),  # below is rounding, not a move
+                round(other.recalls[one] - original.recalls[one], _DECIMALS),
                 overlap(*picks),
                 kendall_tau(*rankings, depth),
                 rank_biased_overlap(*rankings, depth),
             )
         )
-    columns = ["instance", "paper", "original", "recall", "difference", "overlap", "kendall_tau"]
-    frame = pd.DataFrame(rows, columns=[*columns, "rank_biased_overlap"])
-    return frame.astype(dict.fromkeys(frame.columns[2:], float))
+    columns = ["instance", "paper", "original", "recall", "difference", *_LIKENESS]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], float))
 
 
 def instance_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame:
@@ -155,16 +139,12 @@ def instance_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame
         these, the original among them, ``lowest``, ``highest``, ``spread`` (highest - lowest) and ``sd``
         (of the population); ``overlap``: mean over the wordings of the share of the selection that stays.
     """
-    import pandas as pd
-
-    everywhere = [one for one in original.recalls if all(one in other.recalls for other in others)]
     rows = []
-    for one in everywhere:
+    for one in _answered_in_all(original, *others):
         recalls = [answers.recalls[one] for answers in (original, *others)]
-        kept = [overlap(original.selections[one], other.selections[one]) for other in others]
-        known = [share for share in kept if share is not None]
-        mean = sum(recalls) / len(recalls)
-        low, high = min(recalls), max(recalls)
+        shares = [overlap(original.selections[one], other.selections[one]) for other in others]
+        known = [share for share in shares if share is not None]
+        mean, low, high = sum(recalls) / len(recalls), min(recalls), max(recalls)
         deviation = (sum((recall - mean) ** 2 for recall in recalls) / len(recalls)) ** 0.5
         stays = sum(known) / len(known) if known else None
         rows.append((one, original.papers[one], *recalls, low, high, high - low, deviation, stays))
@@ -174,14 +154,14 @@ def instance_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame
     return frame.sort_values(["spread", "sd"], ascending=False, kind="stable", ignore_index=True)
 
 
-def spread_frame(instances: pd.DataFrame, n_asked: int) -> pd.DataFrame:
+def spread_frame(instances: pd.DataFrame, n_answered: int) -> pd.DataFrame:
     """How far the recall of an instance moves between wordings, in one row.
 
     Parameters
     ----------
     instances : DataFrame
         Of `instance_frame`.
-    n_asked : int
+    n_answered : int
         Instances answered in the original, those with a wording missing included.
 
     Returns
@@ -190,12 +170,10 @@ def spread_frame(instances: pd.DataFrame, n_asked: int) -> pd.DataFrame:
         ``n``: instances answered in every wording; ``n_left_out``: the others; ``mean_spread``,
         ``median_spread``, ``largest_spread``, ``mean_sd``: 0 to 1; ``n_moved``: instances with a spread.
     """
-    import pandas as pd
-
     spread = instances["spread"]
     row = {
         "n": len(instances),
-        "n_left_out": n_asked - len(instances),
+        "n_left_out": n_answered - len(instances),
         "mean_spread": spread.mean(),
         "median_spread": spread.median(),
         "largest_spread": spread.max(),
@@ -208,30 +186,24 @@ def spread_frame(instances: pd.DataFrame, n_asked: int) -> pd.DataFrame:
 def mean_answers(name: str, several: Sequence[Answers]) -> Answers:
     """The mean recall over several runs, of the instances answered in all of them; picks of the first."""
     first = several[0]
-    everywhere = [one for one in first.recalls if all(one in answers.recalls for answers in several)]
-
-    def of_those(values: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        return {one: values[one] for one in everywhere}
-
+    ids = _answered_in_all(*several)
     return Answers(
         name,
-        "",
-        {one: sum(answers.recalls[one] for answers in several) / len(several) for one in everywhere},
-        of_those(first.rankings),
-        of_those(first.selections),
-        {one: first.papers[one] for one in everywhere},
+        {one: sum(answers.recalls[one] for answers in several) / len(several) for one in ids},
+        {one: first.rankings[one] for one in ids},
+        {one: first.selections[one] for one in ids},
+        {one: first.papers[one] for one in ids},
         n_left_out=max(answers.n_left_out for answers in several),
         n_missing=max(answers.n_missing for answers in several),
     )
 
 
-def published_frame(source: str) -> pd.DataFrame:
-    """The paper's own figures on wordings: other instances, never paired with ours.
+def _answered_in_all(first: Answers, *others: Answers) -> list[str]:
+    return [one for one in first.recalls if all(one in other.recalls for other in others)]
 
-    Parameters
-    ----------
-    source : {"Appendix F", "Section 5.2"}
-        Paraphrases, or negation.
+
+def published_frame(source: str) -> pd.DataFrame:
+    """The paper's own figures on paraphrases ("Appendix F") or negation ("Section 5.2"): other instances.
 
     Returns
     -------
@@ -239,22 +211,13 @@ def published_frame(source: str) -> pd.DataFrame:
         ``system``, ``task``, ``wording``, ``aspect_recall`` (0 to 1), ``difference`` (to that system's
         original), ``dataset``, ``source``.
     """
-    import pandas as pd
-
     figures = [figure for figure in published_results() if figure.source == source]
     originals = {f.system: f.aspect_recall for f in figures if f.strategy.startswith("original")}
-    return pd.DataFrame(
-        [
-            (
-                figure.system,
-                figure.task,
-                figure.strategy,
-                figure.aspect_recall,
-                figure.aspect_recall - originals[figure.system] if figure.system in originals else None,
-                figure.dataset,
-                figure.source,
-            )
-            for figure in figures
-        ],
-        columns=["system", "task", "wording", "aspect_recall", "difference", "dataset", "source"],
-    )
+    rows = []
+    for figure in figures:
+        original = originals.get(figure.system)
+        difference = None if original is None else figure.aspect_recall - original
+        head = (figure.system, figure.task, figure.strategy, figure.aspect_recall)
+        rows.append((*head, difference, figure.dataset, figure.source))
+    columns = ["system", "task", "wording", "aspect_recall", "difference", "dataset", "source"]
+    return pd.DataFrame(rows, columns=columns)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.causes import CAUSES, Thresholds, suggestions, with_causes_of_missed
+from evidencebench_core.analyses.causes import CAUSES, Thresholds, suggestions, with_causes
 from evidencebench_core.errors import SettingError
 
 # A miss that only the last rule is about: far down, enough words, at the end, picks from the body.
@@ -82,6 +82,6 @@ def test_what_is_no_thresholds_is_refused(text: str) -> None:
 
 def test_found_aspects_have_no_cause() -> None:
     frame = pd.DataFrame([{**FAR, "missed": True}, {**FAR, "missed": False}])
-    caused = with_causes_of_missed(frame)
+    caused = with_causes(frame)
     assert list(caused["cause"]) == ["far", None]
     assert list(caused["causes"]) == [("far",), None]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evidencebench_core.analyses.comparison import compare, comparison
-from evidencebench_core.analyses.systems import Systems, run_systems
+from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunStore, execute, score_run
@@ -39,7 +39,7 @@ def ids(store: Store) -> dict[str, str]:
     return {run.retriever: run.id for run in RunStore(store).runs("tiny")}
 
 
-def systems(values: list[list[float]], papers: tuple[str, ...] | None = None) -> Systems:
+def by_hand(values: list[list[float]], papers: tuple[str, ...] | None = None) -> Systems:
     names = tuple("ABCDE"[: len(values)])
     return Systems(
         task=TASK,
@@ -55,7 +55,7 @@ def systems(values: list[list[float]], papers: tuple[str, ...] | None = None) ->
 
 def test_a_pair_by_hand() -> None:
     # Differences 0.5, 0.25, 0 (see tests/stats/test_matrix.py): mean 0.25, p = 2/4, d_z = 1.
-    report = comparison(systems([[1.0, 0.5, 0.3], [0.5, 0.25, 0.3]]), n_resamples=200)
+    report = comparison(by_hand([[1.0, 0.5, 0.3], [0.5, 0.25, 0.3]]), n_resamples=200)
     (pair,) = report.as_dict()["tables"]["pairs"]
     assert (pair["a"], pair["b"], pair["n"]) == ("A", "B", 3)
     assert pair["difference"] == pytest.approx(0.25)
@@ -68,7 +68,7 @@ def test_a_pair_by_hand() -> None:
 
 def test_p_values_are_corrected_for_all_pairs() -> None:
     rng = np.random.default_rng(0)
-    report = comparison(systems(rng.random((4, 30)).tolist()), n_resamples=500)
+    report = comparison(by_hand(rng.random((4, 30)).tolist()), n_resamples=500)
     pairs = report.tables["pairs"]
     assert len(pairs) == 6
     smallest = pairs["p"].min()
@@ -77,15 +77,15 @@ def test_p_values_are_corrected_for_all_pairs() -> None:
 
 
 def test_one_system_has_no_pairs() -> None:
-    report = comparison(systems([[0.1, 0.2]]), n_resamples=50)
+    report = comparison(by_hand([[0.1, 0.2]]), n_resamples=50)
     assert len(report.tables["pairs"]) == 0
     assert any("nothing to be compared with" in note for note in report.notes)
 
 
 def test_papers_are_drawn_whole() -> None:
     rows = [[1.0, 1.0, 0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.5, 0.5, 0.5, 0.5]]
-    apart = comparison(systems(rows), n_resamples=2_000).tables["pairs"].iloc[0]
-    together = comparison(systems(rows, tuple("aabbcc")), n_resamples=2_000)
+    apart = comparison(by_hand(rows), n_resamples=2_000).tables["pairs"].iloc[0]
+    together = comparison(by_hand(rows, tuple("aabbcc")), n_resamples=2_000)
     pair = together.tables["pairs"].iloc[0]
     assert pair["high"] - pair["low"] > 1.2 * (apart["high"] - apart["low"])
     # Cluster sums 2, -1, 1: of 8 sign flips |sum| >= 2 for 2+1+1, 2-1+1 and so on: 2 is met by +-(2 1 1),
@@ -117,7 +117,7 @@ def test_skipped_instances_are_said(store: Store) -> None:
 
 def test_a_run_named_twice_counts_once(store: Store) -> None:
     known = ids(store)
-    assert run_systems(store, [known["lead"], known["lead"][:6]], TASK).keys == (known["lead"],)
+    assert systems(store, [known["lead"], known["lead"][:6]], TASK).keys == (known["lead"],)
 
 
 def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.ends import ends, published_ends
-from evidencebench_core.analyses.ends_split import EndsSplit, ends_coverage, group_frame
+from evidencebench_core.analyses.ends import EndsSplit, ends, ends_coverage, group_frame, published_ends
 from evidencebench_core.data import Store, ingest, open_store, parse_instance
 from evidencebench_core.errors import SettingError
 from tests.analyses.given import given_run, given_store

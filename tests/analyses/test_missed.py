@@ -10,7 +10,6 @@ import pytest
 from evidencebench_core.analyses.missed import (
     aspect_outcomes,
     content_words,
-    missed_aspects,
     queue_of,
     with_text,
 )
@@ -108,7 +107,7 @@ def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:
 
 def test_an_empty_selection_misses_everything(store: Store) -> None:
     run = run_of(store, "one", {"tea": {"er@3": Retrieval((), (), ())}})
-    frame = missed_aspects(store, run, "er@3")
+    frame = with_text(store, queue_of(aspect_outcomes(store, run, "er@3")))
     assert len(frame) == 3
     assert frame["front_share"].isna().all()
 

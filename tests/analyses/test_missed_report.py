@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.missed_notes import notes_report
-from evidencebench_core.analyses.missed_report import missed_report
+from evidencebench_core.analyses.missed_report import missed_report, notes_report
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import open_store
 from evidencebench_core.retrievers import Retrieval

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from evidencebench_core.analyses.missed_shares import bin_of, deciles_of, missed_shares
+from evidencebench_core.analyses.missed_report import bin_of, deciles_of, missed_shares
 
 # Two papers with two aspects each; a sentence in the abstract, the results, or both covers them.
 FRAME = pd.DataFrame(

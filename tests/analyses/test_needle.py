@@ -12,13 +12,13 @@ from evidencebench_core.analyses.arrangements import (
     PARTS,
     PLACES,
     arranged,
+    arrangement_run,
     needle_variant,
     parts_named,
     run_arrangements,
 )
 from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
-from evidencebench_core.analyses.needle import arrangement_run, needle, part_places
-from evidencebench_core.analyses.needle_rows import behind_place
+from evidencebench_core.analyses.needle import behind_place, needle, part_places
 from evidencebench_core.data import Store, parse_instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunStore, execute

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
-from evidencebench_core.analyses.behind import behind_bucket
-from evidencebench_core.analyses.buckets import bucket_of_places, token_counts
+from evidencebench_core.analyses.buckets import behind_bucket, buckets_of
 from evidencebench_core.analyses.positions import positions
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SelectionError, SettingError
@@ -143,17 +142,15 @@ def test_buckets_by_token(tmp_path: Path) -> None:
         {"a": raw_instance(["one two  three\tfour five six", "seven", "eight"], {"x": [1]})}, tmp_path
     )
     table = aspect_table(store, "given", task_named("er@10"))
-    tokens = token_counts(store, "given", table)
-    assert tokens.tolist() == [6, 1, 1]
-    assert bucket_of_places(table, 2, tokens).tolist() == [0, 1, 1]
-    assert bucket_of_places(table, 2).tolist() == [0, 0, 1]
+    assert buckets_of(store, "given", table, 2, "token").tolist() == [0, 1, 1]
+    assert buckets_of(store, "given", table, 2).tolist() == [0, 0, 1]
     by_token = positions(store, "given", buckets=2, by="token", n_resamples=10).tables["opportunity"]
     assert column(by_token, "n_can") == [0, 1]
 
 
 def test_instances_behind_a_bucket(store: Store) -> None:
     table = aspect_table(store, "given", task_named("er@3"))
-    bucket = bucket_of_places(table, 2)
+    bucket = buckets_of(store, "given", table, 2)
     picks = run_picks(table, {"a": (1, 9, 5), "b": (3,)})
     frame = behind_bucket(table, bucket, 1, "earliest", picks)
     assert frame.to_dict("records") == [

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evidencebench_core.analyses.slices import slice_report, slices
-from evidencebench_core.analyses.slicing import main_sections, slices_of, thirds
+from evidencebench_core.analyses.slices import main_sections, slice_report, slices, slices_of, thirds
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.runs import RunStore, execute

@@ -24,7 +24,6 @@ def answers(
 ) -> Answers:
     return Answers(
         name,
-        "run",
         recalls,
         dict.fromkeys(recalls, ranking),
         dict.fromkeys(recalls, ranking[:k]),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evidencebench_core.analyses.annotator_pairs import CONSENSUS
+from evidencebench_core.analyses.consensus import CONSENSUS
 from evidencebench_core.analyses.marked_papers import instance_key
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.papers import read_paper

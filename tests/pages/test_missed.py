@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evidencebench_core.analyses.missed import missed_aspects
+from evidencebench_core.analyses.missed import aspect_outcomes, queue_of
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore, execute
 from evidencebench_core.runs.notes import Note, NoteStore
@@ -25,7 +25,7 @@ def run(sample_store: Store) -> str:
 @pytest.fixture
 def queue(sample_store: Store, run: str) -> list[tuple[str, str]]:
     """Instance and aspect ids of its misses, nearest first."""
-    frame = missed_aspects(sample_store, run, TASK)
+    frame = queue_of(aspect_outcomes(sample_store, run, TASK))
     return list(zip(frame["instance"], frame["aspect"], strict=True))
 
 

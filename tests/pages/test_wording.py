@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evidencebench_core.analyses.sensitivity import WORDING_VARIANTS
-from evidencebench_core.analyses.variant_runs import Asked, run_variants
+from evidencebench_core.analyses.variant_runs import Setup, run_variants
+from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import Store
 from evidencebench_core.tasks import task_named
 from tests.pages.conftest import OpenPage, address, texts
@@ -19,7 +19,7 @@ def labels(app: AppTest) -> list[str]:
 
 def asked(store: Store, question: str, *retrievers: str) -> None:
     for retriever in retrievers:
-        system = Asked("sample_data", retriever, {}, task_named("er@optimal"))
+        system = Setup("sample_data", retriever, {}, task_named("er@optimal"))
         for _ in run_variants(store, system, (None, *WORDING_VARIANTS[question](store, "sample_data"))):
             pass
 

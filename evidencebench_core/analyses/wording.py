@@ -2,7 +2,7 @@
 
 Gold and budget are those of the original everywhere. A paraphrase asks for the same; a negation asks
 for the same sentences too, because evidence that supported the original now refutes; a misspelt
-hypothesis is the same one, badly typed.
+hypothesis is the same one, badly typed. Reports are on what is stored; `run_variants` asks the rest.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.variant_runs import Answers, Asked, answers_of
+from evidencebench_core.analyses.variant_runs import Answers, Setup, answers_of
 from evidencebench_core.analyses.wording_frames import (
     instance_frame,
     mean_answers,
@@ -23,27 +25,11 @@ from evidencebench_core.analyses.wording_frames import (
     spread_frame,
     wording_frame,
 )
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import NEGATION, PARAPHRASE, misspelt
-from evidencebench_core.runs import Variant, run_label, variant_named, variant_names
+from evidencebench_core.runs import Variant, variant_named, variant_names
 from evidencebench_core.runs.wording import RULE_NEGATION, spelling_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evidencebench_core.data.store import Store
-
-__all__ = [
-    "ERRORS",
-    "WORDING_REPORTS",
-    "WORDING_VARIANTS",
-    "negation_report",
-    "negation_variants",
-    "paraphrase_report",
-    "paraphrase_variants",
-    "spelling_report",
-    "spelling_variants",
-]
 
 ERRORS: Final = (0, 1, 3, 10, 20, 50)
 
@@ -76,10 +62,8 @@ def spelling_variants(
     return tuple(variant_named(store, dataset, spelling_name(n, seed)) for n in errors if n for seed in seeds)
 
 
-def paraphrase_report(store: Store, asked: Asked, seed: int = 0) -> Report:
+def paraphrase_report(store: Store, setup: Setup, seed: int = 0) -> Report:
     """Recall per paraphrase, paired with the original, and how far each instance moves.
-
-    Reads what is stored; `run_variants` with `paraphrase_variants` asks what is missing.
 
     Returns
     -------
@@ -92,10 +76,7 @@ def paraphrase_report(store: Store, asked: Asked, seed: int = 0) -> Report:
     SettingError
         If the dataset has no paraphrases.
     """
-    variants = paraphrase_variants(store, asked.dataset)
-    if not variants:
-        raise _nothing(asked, "paraphrases")
-    original, *others = (answers_of(store, asked, variant) for variant in (None, *variants))
+    original, *others = _answers(store, setup, paraphrase_variants(store, setup.dataset), "paraphrases")
     means = [mean_answers("mean of the paraphrases", others)] if len(others) > 1 else []
     table = wording_frame(original, [*others, *means], seed)
     if means:  # these are of one ranking, not of a mean
@@ -103,7 +84,7 @@ def paraphrase_report(store: Store, asked: Asked, seed: int = 0) -> Report:
         table.loc[len(others), "n_tau"] = 0
     instances = instance_frame(original, others)
     return Report(
-        f"Paraphrases of the hypothesis: {_label(asked)}",
+        f"Paraphrases of the hypothesis: {_title(setup)}",
         {
             "paraphrases": table,
             "spread": spread_frame(instances, len(original.recalls)),
@@ -111,7 +92,7 @@ def paraphrase_report(store: Store, asked: Asked, seed: int = 0) -> Report:
             "published": published_frame("Appendix F"),
         },
         (
-            *_standing(original, others),
+            *_notes(original, others),
             "The p-values are not corrected for the number of paraphrases.",
             "Spread and SD are over the original and the paraphrases of an instance.",
             _ELSEWHERE,
@@ -119,15 +100,8 @@ def paraphrase_report(store: Store, asked: Asked, seed: int = 0) -> Report:
     )
 
 
-def negation_report(store: Store, asked: Asked, seed: int = 0, by_rules: bool = True) -> Report:
-    """Recall on the negated hypotheses, paired with the original.
-
-    Parameters
-    ----------
-    seed : int
-        Of the bootstrap.
-    by_rules : bool
-        Whether the negations made by rule are reported as well.
+def negation_report(store: Store, setup: Setup, seed: int = 0, by_rules: bool = True) -> Report:
+    """Recall on the negated hypotheses, those made by rule too unless told not to, paired with the original.
 
     Returns
     -------
@@ -140,16 +114,16 @@ def negation_report(store: Store, asked: Asked, seed: int = 0, by_rules: bool = 
     SettingError
         If no hypothesis has a negation.
     """
-    variants = negation_variants(store, asked.dataset, by_rules)
-    if not variants:
-        raise _nothing(asked, "negations")
-    original, *others = (answers_of(store, asked, variant) for variant in (None, *variants))
+    variants = negation_variants(store, setup.dataset, by_rules)
+    original, *others = _answers(store, setup, variants, "negations")
     pairs = {
-        f"instances {other.name.replace(':', ' by ')}": _most_moved(pair_frame(original, other))
+        f"instances {other.name.replace(':', ' by ')}": pair_frame(original, other).sort_values(
+            "difference", key=lambda column: -column.abs(), kind="stable", ignore_index=True
+        )
         for other in others
     }
     return Report(
-        f"Negation of the hypothesis: {_label(asked)}",
+        f"Negation of the hypothesis: {_title(setup)}",
         {
             "negation": wording_frame(original, others, seed),
             **pairs,
@@ -158,7 +132,7 @@ def negation_report(store: Store, asked: Asked, seed: int = 0, by_rules: bool = 
         (
             "Gold stays that of the original: evidence that supported it refutes the negation, so the same"
             " sentences are sources of information for both.",
-            *_standing(original, others),
+            *_notes(original, others),
             "negation:rules leaves out every hypothesis that the rules refuse, so its n differs.",
             _ELSEWHERE,
         ),
@@ -166,16 +140,9 @@ def negation_report(store: Store, asked: Asked, seed: int = 0, by_rules: bool = 
 
 
 def spelling_report(
-    store: Store, asked: Asked, errors: Sequence[int] = ERRORS, seeds: Sequence[int] = (0,), seed: int = 0
+    store: Store, setup: Setup, errors: Sequence[int] = ERRORS, seeds: Sequence[int] = (0,), seed: int = 0
 ) -> Report:
-    """Recall against the number of misspelt words, as in RAmBLA.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the misspellings; recall is the mean over them, instance by instance.
-    seed : int
-        Of the bootstrap.
+    """Recall against the number of misspelt words, as in RAmBLA; the mean over the seeds, by instance.
 
     Returns
     -------
@@ -184,25 +151,23 @@ def spelling_report(
         n, instances with fewer eligible words than that, all of which are misspelt) and ``mean_errors``
         (made). The row of 0 errors is the original against itself: its difference is 0 by definition.
     """
-    original = answers_of(store, asked, None)
-    texts = {row.id: row.hypothesis for row in store.rows(asked.dataset, original.recalls)}
-    others, capped, means = [], [], list[float | None]()
+    original = answers_of(store, setup, None)
+    texts = {row.id: row.hypothesis for row in store.rows(setup.dataset, original.recalls)}
+    others, n_capped, means = [], [], list[float | None]()
     for n in errors:
-        made = [
-            answers_of(store, asked, variant)
-            for variant in spelling_variants(store, asked.dataset, (n,), seeds)
-        ]
-        other = mean_answers(f"{n} error{'' if n == 1 else 's'}", made) if made else original
-        both = [one for one in original.recalls if one in other.recalls]
-        mutated = [misspelt(texts[one], n).n_mutated for one in both]
-        others.append(replace(other, name=other.name if n else "0 errors, the original"))
-        capped.append(sum(count < n for count in mutated))
-        means.append(sum(mutated) / len(mutated) if mutated else None)
+        variants = spelling_variants(store, setup.dataset, (n,), seeds)
+        of_seeds = [answers_of(store, setup, variant) for variant in variants]
+        name = f"{n} error{'' if n == 1 else 's'}" if n else "0 errors, the original"
+        other = mean_answers(name, of_seeds) if n else replace(original, name=name)
+        n_made = [misspelt(texts[one], n).n_mutated for one in original.recalls if one in other.recalls]
+        others.append(other)
+        n_capped.append(sum(made < n for made in n_made))
+        means.append(sum(n_made) / len(n_made) if n_made else None)
     table = wording_frame(original, others, seed)
-    for name, values in (("mean_errors", means), ("n_capped", capped), ("errors", errors)):
-        table.insert(0, name, list(values))
+    for column, values in (("mean_errors", means), ("n_capped", n_capped), ("errors", errors)):
+        table.insert(0, column, list(values))
     return Report(
-        f"Spelling errors in the hypothesis: {_label(asked)}",
+        f"Spelling errors in the hypothesis: {_title(setup)}",
         {"spelling": table},
         (
             f"Each error replaces one letter or digit of another word by one of its class; {len(seeds)} seed(s)"
@@ -211,7 +176,7 @@ def spelling_report(
             " twice (n_capped), so the largest numbers ask nearly the same of most instances.",
             "A retriever that matches words, such as bm25, answers in the order of the paper once no word"
             " matches: its recall is then that of the first sentences (lead), not a sign of robustness.",
-            *_standing(original, ()),
+            *_notes(original, ()),
         ),
     )
 
@@ -221,44 +186,72 @@ WORDING_VARIANTS: Final[Mapping[str, Callable[[Store, str], tuple[Variant, ...]]
 )
 """By question: the variants that have to be run."""
 
-WORDING_REPORTS: Final[Mapping[str, Callable[[Store, Asked], Report]]] = MappingProxyType(
+WORDING_REPORTS: Final[Mapping[str, Callable[[Store, Setup], Report]]] = MappingProxyType(
     {"paraphrases": paraphrase_report, "negation": negation_report, "spelling": spelling_report}
 )
 """By question: the report on what is stored."""
 
 
-def _most_moved(pairs: pd.DataFrame) -> pd.DataFrame:
-    order = pairs["difference"].abs().sort_values(ascending=False, kind="stable").index
-    return pairs.loc[order].reset_index(drop=True)
+def one_below_the_other(setups: Sequence[Setup], reports: Sequence[Report]) -> Report:
+    """One question asked of several setups as one report, their labels in the first column, ``run``."""
+    tables = {}
+    for name in reports[0].tables:
+        frames = [report.tables[name] for report in reports]
+        if name == "published":
+            tables[name] = frames[0]
+            continue
+        for setup, frame in zip(setups, frames, strict=True):
+            frame.insert(0, "run", setup.label)
+        tables[name] = _stacked(frames)
+    question = reports[0].title.partition(":")[0]
+    labels = ", ".join(setup.label for setup in setups)
+    title = f"{question}: {labels} on {setups[0].dataset}, {setups[0].task.title}"
+    return Report(title, tables, _all_notes(reports))
 
 
-def _standing(original: Answers, others: Sequence[Answers]) -> tuple[str, ...]:
-    """What is not there, said only where something is not."""
-    notes = [
-        f"{answers.name}: {answers.n_missing:,} instances have no answer yet and are left out."
-        for answers in (original, *others)
-        if answers.n_missing
-    ]
+def one_after_the_other(reports: Sequence[Report]) -> Report:
+    """Several questions as one report; the published figures come last, together."""
+    if len(reports) == 1:
+        return reports[0]
+    tables = {name: table for one in reports for name, table in one.tables.items() if name != "published"}
+    published = _stacked([one.tables["published"] for one in reports])
+    title = "; ".join(one.title for one in reports)
+    return Report(title, {**tables, "published": published}, _all_notes(reports))
+
+
+def _stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def _all_notes(reports: Sequence[Report]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for one in reports for line in one.notes))
+
+
+def _answers(store: Store, setup: Setup, variants: Sequence[Variant], what: str) -> list[Answers]:
+    """Those of the original, then of the variants, of which there must be one."""
+    if not variants:
+        raise SettingError(
+            f"dataset {setup.dataset}",
+            f"has no {what} of its hypotheses",
+            'Give a file with --variants FILE: {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}}.',
+        )
+    return [answers_of(store, setup, variant) for variant in (None, *variants)]
+
+
+def _notes(original: Answers, others: Sequence[Answers]) -> tuple[str, ...]:
     return (
         "Intervals are 95% paired bootstraps in which papers are drawn; n counts instances with an answer"
         " in both wordings.",
         "Overlap, tau and rank-biased overlap are of the two top Ks. Tau is over the sentences in either of"
         " them, which picks out what the rankings disagree on: unrelated rankings come out below 0. It is"
         " undefined where both pick one and the same sentence (n_tau).",
-        *notes,
+        *(
+            f"{answers.name}: {answers.n_missing:,} instances have no answer yet and are left out."
+            for answers in (original, *others)
+            if answers.n_missing
+        ),
     )
 
 
-def _label(asked: Asked) -> str:
-    from evidencebench_core.retrievers import full_settings
-
-    settings = full_settings(asked.retriever, asked.settings)
-    return f"{run_label(asked.retriever, settings)} on {asked.dataset}, {asked.task.title}"
-
-
-def _nothing(asked: Asked, what: str) -> SettingError:
-    return SettingError(
-        f"dataset {asked.dataset}",
-        f"has no {what} of its hypotheses",
-        'Give a file with --variants FILE: {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}}.',
-    )
+def _title(setup: Setup) -> str:
+    return f"{setup.label} on {setup.dataset}, {setup.task.title}"

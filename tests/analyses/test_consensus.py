@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.analyses.annotator_pairs import (
+from evidencebench_core.analyses.consensus import (
     agreed_on,
     begun_consensus,
     decided,

@@ -16,19 +16,6 @@ from evidencebench_core.papers.annotation import (
     unmark,
 )
 
-__all__ = [
-    "CONSENSUS",
-    "AspectPair",
-    "Disagreement",
-    "agreed_on",
-    "begun_consensus",
-    "decided",
-    "disagreements",
-    "evidence_of",
-    "matched_aspects",
-    "stands_in",
-]
-
 CONSENSUS: Final = "consensus"
 """The annotator whose annotation two others agreed on."""
 
@@ -42,7 +29,6 @@ class AspectPair:
 
     @property
     def text(self) -> str:
-        """What it says."""
         return (self.a or self.b or MarkedAspect("", "")).text
 
     @property
@@ -53,7 +39,8 @@ class AspectPair:
     @property
     def marks(self) -> tuple[frozenset[int], frozenset[int]]:
         """The sentences that each marked for it."""
-        return _marks(self.a), _marks(self.b)
+        of_a, of_b = (frozenset(aspect.sentences if aspect else ()) for aspect in (self.a, self.b))
+        return of_a, of_b
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +49,6 @@ class Disagreement:
 
     Attributes
     ----------
-    pair : AspectPair
     number : int
         Of the pair, from 1.
     sentence : int or None
@@ -172,10 +158,6 @@ def agreed_on(consensus: Annotation, items: Iterable[Disagreement], annotator: s
     for item in items:
         consensus = decided(consensus, item, keep=item.by == annotator)
     return consensus
-
-
-def _marks(aspect: MarkedAspect | None) -> frozenset[int]:
-    return frozenset() if aspect is None else frozenset(aspect.sentences)
 
 
 def _aspect_like(annotation: Annotation, pair: AspectPair) -> MarkedAspect | None:

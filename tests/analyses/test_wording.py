@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.sensitivity import (
+from evidencebench_core.analyses.variant_runs import Setup, answers_of, n_unanswered, run_variants
+from evidencebench_core.analyses.wording import (
     WORDING_REPORTS,
     WORDING_VARIANTS,
     negation_report,
     paraphrase_report,
     spelling_report,
 )
-from evidencebench_core.analyses.variant_runs import Asked, answers_of, n_unanswered, run_variants
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import Wording, add_wordings
@@ -21,7 +21,7 @@ from evidencebench_core.runs import execute, score_run
 from evidencebench_core.tasks import task_named
 from tests.factories import tiny_dataset, written
 
-ASKED = Asked("tiny", "bm25", {}, task_named("result-er@5"))
+ASKED = Setup("tiny", "bm25", {}, task_named("result-er@5"))
 WORDINGS = {
     "paraphrase:one": {f"tiny_{n}": "Salt and sleep." for n in range(6)},
     "paraphrase:two": {f"tiny_{n}": "Water, diet." for n in range(4)},
@@ -43,7 +43,7 @@ def store(bare: Store) -> Store:
     return bare
 
 
-def asked_all(store: Store, question: str, asked: Asked = ASKED) -> None:
+def asked_all(store: Store, question: str, asked: Setup = ASKED) -> None:
     for _ in run_variants(store, asked, (None, *WORDING_VARIANTS[question](store, "tiny"))):
         pass
 
@@ -81,7 +81,7 @@ def test_only_the_first_instances_are_asked_the_same_in_every_wording(store: Sto
 def test_recalls_are_those_of_the_score(store: Store) -> None:
     *_, last = execute(store, "tiny", "bm25", tasks=(ASKED.task,))
     answers = answers_of(store, ASKED, None)
-    assert answers.run_id == last.run_id
+    assert ASKED.run_id(store, None) == last.run_id
     assert answers.recalls == pytest.approx(dict(score_run(store, last.run_id, ASKED.task).per_instance))
 
 
@@ -128,7 +128,7 @@ def test_spelling_is_capped_and_says_so(store: Store) -> None:
 
 
 def test_a_retriever_that_does_not_read_the_hypothesis_does_not_move(store: Store) -> None:
-    asked = Asked("tiny", "lead", {}, ASKED.task)
+    asked = Setup("tiny", "lead", {}, ASKED.task)
     asked_all(store, "paraphrases", asked)
     table = paraphrase_report(store, asked).tables["paraphrases"]
     assert list(table["difference"]) == [0, 0, 0]

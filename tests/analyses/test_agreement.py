@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.analyses.annotators import TABLE_2, Compared, agreement_report
+from evidencebench_core.analyses.agreement import TABLE_2, AnnotatedTwice, agreement_report
 from evidencebench_core.analyses.report import Report, records
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
-from tests.analyses.test_annotator_pairs import ADA, BEN, Marks, annotation
+from tests.analyses.test_consensus import ADA, BEN, Marks, annotation
 
 SENTENCES = [f"Sentence {index}." for index in range(10)]
 
@@ -17,8 +17,8 @@ def rows(report: Report, level: str) -> dict[str, dict]:
     return {row["measure"]: row for row in records(report.tables["agreement"]) if row["level"] == level}
 
 
-def compared(a: Annotation, b: Annotation, name: str = "Tea") -> Compared:
-    return Compared(name, SENTENCES, a, b)
+def compared(a: Annotation, b: Annotation, name: str = "Tea") -> AnnotatedTwice:
+    return AnnotatedTwice(name, SENTENCES, a, b)
 
 
 def test_by_aspect_and_by_sentence() -> None:

@@ -18,45 +18,23 @@ _LONGEST: Final = 2000  # characters of an aspect
 
 @dataclass(frozen=True, slots=True)
 class MarkedAspect:
-    """A study aspect that an annotator wrote, and the sentences that cover it.
+    """A study aspect that an annotator wrote, and the sentences that cover it."""
 
-    Attributes
-    ----------
-    id : str
-        ``"aspect_0"`` and on, as in the benchmark; never used again within an annotation.
-    text : str
-    is_result : bool
-    sentences : tuple of int
-        0-based indices, ascending; empty until something is marked.
-    """
-
-    id: str
+    id: str  # "aspect_0" and on, as in the benchmark; never used again within an annotation
     text: str
     is_result: bool = False
-    sentences: tuple[int, ...] = ()
+    sentences: tuple[int, ...] = ()  # 0-based, ascending
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one annotator marked in one paper.
-
-    Attributes
-    ----------
-    annotator : str
-    hypothesis : str
-    n_sentences : int
-        Of the paper: no mark can lie beyond it.
-    aspects : tuple of MarkedAspect
-        In the annotator's order.
-    n_made : int
-        How many aspects there ever were; the next one's id.
-    """
+    """What one annotator marked in one paper."""
 
     annotator: str
     hypothesis: str
-    n_sentences: int
-    aspects: tuple[MarkedAspect, ...] = ()
-    n_made: int = 0
+    n_sentences: int  # of the paper: no mark can lie beyond it
+    aspects: tuple[MarkedAspect, ...] = ()  # in the annotator's order
+    n_made: int = 0  # how many there ever were; the next one's id
 
     def aspect(self, aspect_id: str) -> MarkedAspect:
         """The aspect of this id; `PaperError` if there is none."""
@@ -166,20 +144,6 @@ def annotated_raw(paper: Paper | Instance, annotation: Annotation, instance_id: 
     Its twelve keys come in the order of the released files, then ``aspect_texts``. Aspect ids are
     ``<instance_id>_aspect_0`` and on, in the annotator's order. The selections are computed: a smallest
     cover for the tasks at Optimal, a largest coverage with 10 and 5 sentences for the others.
-
-    Parameters
-    ----------
-    paper : Paper or Instance
-        Of an instance the gold that it has is not looked at.
-    annotation : Annotation
-        Complete: with a hypothesis and aspects, each covered by one sentence at least.
-    instance_id : str
-        The key under which it will stand in its file.
-
-    Raises
-    ------
-    PaperError
-        Naming what is missing, aspects by their text.
     """
     _check_complete(paper, annotation, instance_id)
     ids = {aspect.id: f"{instance_id}_aspect_{number}" for number, aspect in enumerate(annotation.aspects)}

@@ -20,19 +20,10 @@ _Neighbour = Callable[[sqlite3.Connection, str, str, int], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Where an annotator stands on a paper.
+    """Where an annotator stands on a paper."""
 
-    Attributes
-    ----------
-    annotation : Annotation or None
-        ``None`` before the first save, and after all was undone.
-    number : int
-        From 1; 0 where there is no annotation.
-    can_undo, can_redo : bool
-    """
-
-    annotation: Annotation | None
-    number: int
+    annotation: Annotation | None  # None before the first save, and after all was undone
+    number: int  # from 1; 0 where there is no annotation
     can_undo: bool
     can_redo: bool
 

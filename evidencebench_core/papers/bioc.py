@@ -47,13 +47,7 @@ class _Passage:
 
 
 def paper_of_bioc_json(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a BioC JSON file: a collection, a list of collections, or one document.
-
-    Raises
-    ------
-    PaperError
-        If it is no JSON, or no BioC, or holds no text.
-    """
+    """The paper of a BioC JSON file: a collection, a list of collections, or one document."""
     place = name or "the BioC file"
     try:
         raw: Any = json.loads(content)
@@ -72,13 +66,7 @@ def paper_of_bioc_json(content: bytes, name: str = "", limits: Limits = DEFAULT_
 
 
 def paper_of_bioc_xml(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a BioC XML file, of several the first.
-
-    Raises
-    ------
-    PaperError
-        If it is no readable XML, no BioC, or holds no text.
-    """
+    """The paper of a BioC XML file, of several the first."""
     place = name or "the BioC file"
     return paper_of_collection(parsed_xml(content, limits, place), place, limits)
 

@@ -31,19 +31,10 @@ _BROKEN: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")  # halves of characte
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a paper, in the order of the paper.
-
-    Attributes
-    ----------
-    kind : BlockKind
-        ``heading`` (one sentence, whatever stops it has), ``abstract`` or ``paragraph``.
-    text : str
-        As printed; white space and what cannot be seen are tidied by `draft_paper`. Labels of a structured
-        abstract are ``abstract`` blocks of their own.
-    """
+    """A piece of a paper: a heading is one sentence, a label of a structured abstract is a block of its own."""
 
     kind: BlockKind
-    text: str
+    text: str  # as printed; `draft_paper` tidies it
 
 
 def clean_text(text: str) -> str:
@@ -60,29 +51,10 @@ def draft_paper(
     paper_id: str = "",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Paper:
-    """Split the blocks into sentences and make the `Paper`.
+    """Split the blocks into sentences and make the `Paper`; `PaperError` without text beside headings, or too much.
 
-    Parameters
-    ----------
-    blocks : sequence of Block
-        Without the title (a first heading that repeats it is left out). A heading without anything to read
-        is left out, so is an empty block.
-    title : str
-        May be empty.
-    left_out : mapping of str to int
-        Zeros are dropped.
-    notes : sequence of str
-        "No title was recognised." and "No abstract was recognised." are added here.
-    kind : PaperKind
-    paper_id : str
-        Without it, it is made from the text: the same text has the same id.
-    limits : Limits
-        ``max_sentences`` and ``max_characters`` are kept.
-
-    Raises
-    ------
-    PaperError
-        If there is no text beside headings, or too much of it.
+    A first heading that repeats the title is left out, so is a block without anything to read. Without a
+    `paper_id` it is made from the text: the same text has the same id.
     """
     title = clean_text(title)
     sentences: list[str] = [title] if title else []

@@ -53,24 +53,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPaper:
-    """A paper's JATS XML, and where it came from.
-
-    Attributes
-    ----------
-    content : bytes
-        For `read_paper_apart`.
-    name : str
-        ``"PMC123.xml"``.
-    title : str
-        As the search says it; may be empty.
-    source : str
-        The address it was read from.
-    """
+    """A paper's JATS XML, and where it came from."""
 
     content: bytes
-    name: str
-    title: str
-    source: str
+    name: str  # "PMC123.xml"
+    title: str  # by the search; may be empty
+    source: str  # the address it was read from
 
 
 def reference_of(text: str) -> Reference:
@@ -90,21 +78,9 @@ def reference_of(text: str) -> Reference:
 def fetched_paper(
     reference: str, base_url: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> FetchedPaper:
-    """The full text of an open-access paper.
+    """The full text of an open-access paper, by PMC id, PubMed id or DOI in any usual way of writing.
 
-    Parameters
-    ----------
-    reference : str
-        PMC id, PubMed id or DOI, in any usual way of writing.
-    base_url : str, optional
-        Of the REST service; else ``EVIDENCEBENCH_EUROPE_PMC``, else Europe PMC itself.
-    limits : Limits
-        ``max_bytes`` is kept while reading.
-
-    Raises
-    ------
-    PaperError
-        If there is no such paper, it has no open full text, the server cannot be reached or sends something else.
+    The service is at `base_url`, else ``EVIDENCEBENCH_EUROPE_PMC``, else it is Europe PMC itself.
     """
     import httpx
 

@@ -71,15 +71,7 @@ class Outline:
 
 
 def outlined(parts: Sequence[Part], title: str = "") -> Outline:
-    """Title, blocks and counts of a paper.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        In order; nothing left out but tables and pictures.
-    title : str
-        Where the format says it; else the first part is the title if it looks like one.
-    """
+    """Title, blocks and counts of a paper; without a title, the first part is it if it looks like one."""
     kept = [part for part in parts if clean_text(part.text)]
     reader = _Reader()
     if not title and kept and _is_title(kept):

@@ -20,30 +20,15 @@ _COLUMNS: Final = "id, name, hypothesis, paper_id, title, n_sentences, added_at"
 
 @dataclass(frozen=True, slots=True)
 class OwnPaper:
-    """A kept paper, without its text.
+    """A kept paper, without its text."""
 
-    Attributes
-    ----------
-    id : int
-        Its row; never used again, also after the paper was removed.
-    name : str
-        What the reader calls it; several may be called alike.
-    hypothesis : str
-        The one it was last looked at with; ``""`` where there was none.
-    paper_id, title : str
-        As of its `Paper`.
-    n_sentences : int
-    added_at : str
-        ISO 8601, UTC.
-    """
-
-    id: int
-    name: str
-    hypothesis: str
+    id: int  # never used again, also after the paper was removed
+    name: str  # by the reader; several may be called alike
+    hypothesis: str  # the one it was last looked at with
     paper_id: str
     title: str
     n_sentences: int
-    added_at: str
+    added_at: str  # ISO 8601, UTC
 
     @property
     def key(self) -> str:

@@ -120,22 +120,7 @@ class _Builder:
 
 
 def parsed_xml(content: bytes, limits: Limits, place: str) -> Element:
-    """The root element of an XML file.
-
-    Parameters
-    ----------
-    content : bytes
-        In any encoding that the file declares and that has one byte a character, or UTF-8 or UTF-16.
-    limits : Limits
-        ``max_depth`` and ``max_nodes`` are kept.
-    place : str
-        How messages call the file.
-
-    Raises
-    ------
-    PaperError
-        If it is not well-formed, declares entities, or goes beyond a bound.
-    """
+    """The root element of an XML file; `PaperError` if it is broken, declares entities or goes beyond a bound."""
     from xml.parsers import expat
 
     builder = _Builder(limits, place)

@@ -50,26 +50,14 @@ class AnswerLookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DraftPlan:
-    """What `new_drafts` will take; tokens are estimates.
-
-    Attributes
-    ----------
-    n_wordings, n_instances : int
-        To be made, and for how many instances.
-    n_sampled : int
-        Of how many instances the prompts were made; the others are taken to be like these.
-    calls, cached : int
-        To the server, and answered from the store.
-    prompt_tokens, completion_tokens : int
-        Of the calls; an answer is taken to have 150 tokens.
-    """
+    """What `new_drafts` will take; tokens are estimates."""
 
     n_wordings: int
     n_instances: int
-    n_sampled: int
-    calls: int
-    cached: int
-    prompt_tokens: int
+    n_sampled: int  # instances whose prompts were made; the others are taken to be like these
+    calls: int  # to the server
+    cached: int  # answered from the store
+    prompt_tokens: int  # of the calls
     completion_tokens: int
 
 
@@ -89,15 +77,7 @@ def draft_plan(  # noqa: PLR0913 - the arguments of `new_drafts`
     known: Container[tuple[str, str]] = (),
     fresh: bool = False,
 ) -> DraftPlan:
-    """What `new_drafts` with the same arguments would take. Nothing is sent.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
-    SettingError
-        If a prompt cannot be used.
-    """
+    """What `new_drafts` with the same arguments would take. Nothing is sent."""
     prompts = {kind: prompt(kind) for kind in kinds}
     wanted = {
         one: left
@@ -143,21 +123,9 @@ def new_drafts(  # noqa: PLR0913 - what is asked, and how
     """Ask a model for wordings of every hypothesis, at temperature 0, as they come.
 
     Answers are kept by the client, so that going on after a kill costs nothing twice. A wording that is
-    empty or the original again is refused, and so is a paraphrase that has lost a term (`lost_terms`).
-
-    Parameters
-    ----------
-    known : container of (str, str)
-        Instance ids with kinds that are not asked for.
-    cancelled : callable
-        Once it says so nothing more is asked; what is under way may end, and still comes.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
-    LLMError
-        After what came till then, if every further call would fail in the same way.
+    empty or the original again is refused, and so is a paraphrase that has lost a term (`lost_terms`). Instance
+    ids with kinds in `known` are not asked for; once `cancelled` says so nothing more is. An error that every
+    further call would meet is raised after what came till then.
     """
     fatal: list[LLMError] = []
     prompts = {kind: prompt(kind) for kind in kinds}

@@ -6,13 +6,14 @@ import gzip
 import io
 import json
 import zipfile
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Limits, kind_of, read_paper
+from evidencebench_core.papers import Limits, PaperKind, kind_of, read_paper
 from tests.papers import rendering
 from tests.papers.rendering import Source
 
@@ -125,4 +126,37 @@ def test_any_bytes_give_a_paper_or_one_line(content: bytes, begin: bytes) -> Non
     except PaperError:
         return
     assert len(paper.sentences) == len(paper.sentence_types) > 0
+    json.dumps(paper.as_dict()).encode()
+
+
+JUNK = [
+    b"<sec>",
+    b"</p>",
+    b"<list>",
+    b"<alternatives><mo/></alternatives>",
+    b"null",
+    b'"text": 3',
+    b"[",
+    b"\x00",
+    b"\xff",
+]
+
+
+@given(
+    st.sampled_from(list(FILES.values())),
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(0, 300), st.sampled_from([b"", *JUNK])), min_size=1, max_size=5
+    ),
+    st.sampled_from([None, *get_args(PaperKind)]),
+)
+def test_damaged_files_give_a_paper_or_one_line(
+    content: bytes, damages: list[tuple[float, int, bytes]], kind: PaperKind | None
+) -> None:
+    for where, n_lost, junk in damages:
+        start = int(where * len(content))
+        content = content[:start] + junk + content[start + n_lost :]
+    try:
+        paper = read_paper(content, kind=None if kind == "pdf" else kind)
+    except PaperError:
+        return
     json.dumps(paper.as_dict()).encode()

@@ -15,8 +15,15 @@ import streamlit as st
 from components.app.choices import Choice
 from components.paper.opened import OpenPaper
 from components.paper.picks_list import explanations
-from evidencebench_core.export import Answer, bibtex, entries_for, report_html, report_of, versions, write_csv
-from evidencebench_core.export.tables import places_and_scores
+from evidencebench_core.export import (
+    Answer,
+    bibtex,
+    places_and_scores,
+    report_html,
+    report_of,
+    versions,
+    write_csv,
+)
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.tasks import task_named
 
@@ -160,9 +167,4 @@ def _answer(opened: OpenPaper, choice: Choice, retrieval: Retrieval) -> dict[str
 
 def references(choices: Sequence[Choice]) -> str:
     """BibTeX of what the retrievers use."""
-    entries = [
-        entry
-        for choice in choices
-        for entry in entries_for(choice.name, full_settings(choice.name, choice.settings))
-    ]
-    return bibtex(entries)
+    return bibtex((choice.name, full_settings(choice.name, choice.settings)) for choice in choices)

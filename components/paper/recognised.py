@@ -16,7 +16,7 @@ from components.paper.corrections import retitled, with_abstract, without_senten
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.export.report import left_out_text
+from evidencebench_core.export import left_out_text
 from evidencebench_core.papers import Paper, PaperKind
 
 _KINDS: Final[Mapping[PaperKind, str]] = MappingProxyType(

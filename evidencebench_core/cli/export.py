@@ -93,11 +93,11 @@ def _check(args: argparse.Namespace) -> None:
 
 def _written(store: Store, info: RunInfo, args: argparse.Namespace, stream: BinaryIO) -> dict[str, Written]:
     """By task name what was written; of BibTeX there is nothing to say."""
-    from evidencebench_core.export import bibtex, entries_for, tasks_of
+    from evidencebench_core.export import bibtex, tasks_of
 
     if args.format == "bibtex":
         dataset = store.dataset(info.dataset)
-        stream.write(bibtex(entries_for(info.retriever, info.settings, dataset)).encode())
+        stream.write(bibtex([(info.retriever, info.settings)], dataset).encode())
         return {}
     tasks = tasks_of(info, args.task)
     if args.format == "json":

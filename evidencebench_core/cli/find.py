@@ -215,7 +215,7 @@ def _write_html(
 def _document(
     args: argparse.Namespace, paper: Paper, source: str, settings: dict[str, Any], retrieval: Retrieval
 ) -> dict[str, Any]:
-    from evidencebench_core.export.tables import places_and_scores
+    from evidencebench_core.export import places_and_scores
     from evidencebench_core.retrievers.ranker.reasons import why_texts
 
     rank, score = places_and_scores(retrieval)
@@ -266,7 +266,7 @@ def _print(args: argparse.Namespace, paper: Paper, retrieval: Retrieval) -> None
 
 
 def _tell(args: argparse.Namespace, paper: Paper) -> None:
-    from evidencebench_core.export.report import left_out_text
+    from evidencebench_core.export import left_out_text
 
     left_out = left_out_text(paper.left_out)
     searched = f"{counted(len(paper.sentences), 'sentence')} searched by {args.retriever}"

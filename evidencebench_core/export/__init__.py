@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from evidencebench_core.export.answers import Answer, RunAnswers, answers_of, tasks_of
-from evidencebench_core.export.bibtex import Entry, bibtex, entries_for
 from evidencebench_core.export.dataset import BenchmarkFile, export_dataset, stream_dataset, write_benchmark
 from evidencebench_core.export.files import whole_file
-from evidencebench_core.export.report import ReportInput, paper_title, report_html, report_of, run_html
-from evidencebench_core.export.tables import write_csv, write_json, write_predictions
+from evidencebench_core.export.report import (
+    ReportInput,
+    left_out_text,
+    paper_title,
+    report_html,
+    report_of,
+    run_html,
+)
+from evidencebench_core.export.tables import places_and_scores, write_csv, write_json, write_predictions
 from evidencebench_core.export.trec import trec_id, write_qrels, write_run
-from evidencebench_core.export.versions import versions
+from evidencebench_core.export.used import bibtex, versions
 from evidencebench_core.export.written import Written
 
 __all__ = [
     "Answer",
     "BenchmarkFile",
-    "Entry",
     "ReportInput",
     "RunAnswers",
     "Written",
     "answers_of",
     "bibtex",
-    "entries_for",
     "export_dataset",
+    "left_out_text",
     "paper_title",
+    "places_and_scores",
     "report_html",
     "report_of",
     "run_html",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
-from evidencebench_core.export.visible import visible
+from evidencebench_core.export.text import visible
 from evidencebench_core.export.written import Tally, Written
 from evidencebench_core.metrics import Gain, marginal_gains
 

@@ -14,8 +14,9 @@ from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS, contrast
 from evidencebench_core.data import ingest, open_store, parse_instance
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export import answers_of, report_html, report_of, run_html
-from evidencebench_core.export.report import page as report_page
-from evidencebench_core.export.report.page import counted, moment
+from evidencebench_core.export.report import pages
+from evidencebench_core.export.report.pages import moment
+from evidencebench_core.export.text import counted
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, score_run
 from evidencebench_core.tasks import task_named
@@ -225,7 +226,7 @@ def test_the_report_on_an_instance() -> None:
 
 
 def test_colours_are_those_of_the_app() -> None:
-    css = Path(report_page.__file__).with_name("report.css").read_text(encoding="utf-8")
+    css = Path(pages.__file__).with_name("report.css").read_text(encoding="utf-8")
     light, dark = css.split("prefers-color-scheme: dark")[:2]
     for scheme, page, is_dark in ((light, LIGHT_PAGE, False), (dark, DARK_PAGE, True)):
         found = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", scheme))

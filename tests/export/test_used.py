@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import evidencebench_core
 from evidencebench_core.data import ingest, open_store
-from evidencebench_core.export import Entry, bibtex, entries_for
-from evidencebench_core.export.bibtex import ENTRIES, escaped
+from evidencebench_core.export import bibtex
+from evidencebench_core.export.used import _REFERENCES, escaped
 from tests.factories import tiny_dataset, written
 
 
@@ -30,12 +30,6 @@ def test_braces_always_balance(text: str) -> None:
         depth += 1 if mark == "{" else -1
         assert depth >= 0
     assert depth == 0
-
-
-def test_capitals_in_asterisks_are_kept() -> None:
-    (record,) = [bibtex([Entry("k", "misc", {"title": "The *BM25* and *A&B* way", "note": "2*3"})])]
-    assert "title = {The {BM25} and {A\\&B} way}," in record
-    assert "note = {2*3}," in record
 
 
 @pytest.mark.parametrize(
@@ -75,23 +69,24 @@ def test_capitals_in_asterisks_are_kept() -> None:
     ],
 )
 def test_what_a_retriever_makes_use_of(retriever: str, settings: dict[str, object], keys: list[str]) -> None:
-    found = [entry.key for entry in entries_for(retriever, settings)]  # type: ignore[arg-type]
-    assert found == ["wang2025evidencebench", *keys, "evidencebench-explorer"]
+    text = bibtex([(retriever, settings), (retriever, settings)])  # type: ignore[list-item]
+    assert re.findall(r"@\w+\{(.+),", text) == ["wang2025evidencebench", *keys, "evidencebench-explorer"]
 
 
 def test_the_dataset_is_named_by_its_hash(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store.sqlite")
     info = ingest(store, written(tiny_dataset(), tmp_path / "a_b.json")).dataset
-    text = bibtex(entries_for("lead", {}, info))
+    text = bibtex([("lead", {})], info)
     assert r"title = {Dataset a\_b}," in text
     assert info.sha256 in text
     assert f"Version {evidencebench_core.__version__}" in text
 
 
 def test_records_are_well_formed() -> None:
-    text = bibtex([*ENTRIES.values(), ENTRIES["bm25"]])
-    assert text.count("@") == len(ENTRIES)  # the repeated one is there once
+    text = bibtex((name, {}) for name in _REFERENCES)
+    assert text.count("@") == 9
     for record in text.strip().split("\n\n"):
         assert re.fullmatch(r"@[a-z]+\{[A-Za-z0-9-]+,\n(?:  [a-z]+ = \{.+\},\n)+\}", record)
         assert record.count("{") == record.count("}")
+    assert "title = {The Probabilistic Relevance Framework: {BM25} and Beyond}," in text
     assert "url = {https://github.com/dorianbrown/rank_bm25}," in text

@@ -1,0 +1,325 @@
+"""Reports as pages whole in themselves: no script, no outside request, and no text is ever markup.
+
+The templates beside this file escape whatever they print, after `one_line` has made it visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from evidencebench_core.export.answers import Answer
+from evidencebench_core.export.report.input import ReportInput
+from evidencebench_core.export.tables import places_and_scores
+from evidencebench_core.export.text import clipped, counted, one_line, visible
+from evidencebench_core.metrics import Gain, Mark, aspect_recall, marginal_gains, marks
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Score
+
+_NOTICE: Final = (
+    "Highlights can miss evidence, and a highlighted sentence need not be evidence. "
+    "Read the paper before you rely on it. This page is no medical advice."
+)
+_PLAIN_NOTICE: Final = (
+    "A computer program chose these sentences. It can miss important evidence, and it can show sentences "
+    "that are none. Read the paper before you rely on it. This page is no medical advice."
+)
+_GOLD_SIGN: Final = "◆"
+_MISSED_SIGN: Final = "◇"
+_LEGEND: Final[tuple[tuple[Mark, str, str], ...]] = (
+    ("picked", "1", "picked, with its number"),
+    ("both", "1", "picked, and covers a study aspect"),
+    ("gold", _GOLD_SIGN, "covers an aspect that a pick covers too"),
+    ("missed", _MISSED_SIGN, "covers an aspect that no pick covers"),
+)
+_MOST_PICKS: Final = 30  # of an instance on the page of a run
+
+
+def report_html(report: ReportInput, plain: bool = False) -> str:
+    """A report as an HTML page, whole in itself, for screens of any width, light and dark, and for paper.
+
+    Parameters
+    ----------
+    report : ReportInput
+    plain : bool
+        For readers who are no researchers: larger type, plain words, no gold, scores or settings.
+
+    Returns
+    -------
+    str
+        The same for the same input. Every text in it is escaped; control characters and overrides of
+        writing direction are written out (``[U+202E]``).
+    """
+    gains = marginal_gains(report.picks, report.covers)
+    cited = report.title or report.paper_id or "A paper without a title"
+    beside = (report.source,) if plain else (report.source, report.paper_id)
+    aspects = [] if plain else _aspects(report)
+    recall = aspect_recall(report.picks, report.covers)
+    marked = marks(report.picks, () if plain else report.covers, len(report.sentences))
+    return _page(
+        "report.html",
+        title=report.hypothesis,
+        kind="report plain" if plain else "report",
+        report=report,
+        plain=plain,
+        moment=moment(report.created_at),
+        cited=cited,
+        beside=" · ".join(text for text in beside if text and text != cited),
+        n_headings=report.sentence_types.count("section_name"),
+        left_out=left_out_text(report.left_out),
+        notice=_PLAIN_NOTICE if plain else _NOTICE,
+        picks=[_pick(report, gain, plain) for gain in gains],
+        aspects=aspects,
+        n_found=sum(bool(finders) for _, finders in aspects),
+        recall=None if recall is None else percent(recall),
+        facts=_facts(report),
+        # A ranker's numbers stand beside the picks in words already.
+        details=[
+            (name, text)
+            for name, text in report.retrieval.details.items()
+            if text.strip() and not (name == "explanation" and report.explanations)
+        ],
+        legend=[item for item in _LEGEND if item[0] in marked and not (item[0] == "picked" and plain)],
+        sentences=_sentences(report, marked, plain),
+        maker=f"EvidenceBench Explorer {report.versions.get('evidencebench-explorer', '')}".strip(),
+    )
+
+
+def run_html(
+    run: RunInfo,
+    score: Score,
+    answers: Iterable[Answer],
+    command: str = "",
+    versions: Mapping[str, str] | None = None,
+    limit: int = 200,
+) -> str:
+    """A run on a task as one page: its score, and its instances folded below.
+
+    Parameters
+    ----------
+    run : RunInfo
+    score : Score
+        On the task that the answers are to.
+    answers : iterable of Answer
+        With their papers; only as many as fit are taken from it.
+    command : str
+        What makes the page again.
+    versions : mapping of str to str, optional
+    limit : int
+        Instances on the page; how many more there are is said.
+    """
+    zeros = bool(score.missing) and set(score.missing) <= score.per_instance.keys()
+    total = score.n_scored + score.n_skipped + (0 if zeros else score.n_missing)
+    count = counted(total, "instances")
+    facts = {
+        "run": run.id,
+        "settings": ", ".join(f"{name}={value}" for name, value in run.settings.items()) or "none",
+        "dataset": run.dataset,
+        "started": moment(run.created_at),
+        **_score_facts(score),
+        "versions": _versions_line(versions or {}),
+    }
+    return _page(
+        "run.html",
+        title=f"{run.label}, {score.task.title}, {run.dataset}",
+        kind="run",
+        heading=f"{run.label}, {score.task.title}",
+        facts=facts,
+        command=command,
+        shown=f"The first {limit:,} of {count}." if total > limit else f"{count[0].upper()}{count[1:]}.",
+        instances=[_instance(answer, score) for answer in islice(answers, limit)],
+    )
+
+
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """``tables (3), figures (1)``: what there was at least one of."""
+    return ", ".join(f"{name} ({number:,})" for name, number in left_out.items() if number)
+
+
+def _page(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: value if isinstance(value, Markup) else one_line(str(value)),
+    )
+    environment.filters |= {
+        "clipped": clipped,
+        "counted": counted,
+        "lines": _lines,
+        "thousands": "{:,}".format,
+    }
+    return environment
+
+
+def _lines(text: str) -> Markup:
+    """The text with its lines kept, for ``<pre>``."""
+    return escape(visible("\n".join(text.splitlines()).expandtabs(4)))
+
+
+def moment(created_at: str) -> str:
+    """An ISO 8601 moment for people; anything else as it is."""
+    try:
+        when = datetime.fromisoformat(created_at)
+    except ValueError:
+        return created_at
+    zone = f" {when.tzname()}" if when.tzinfo else ""
+    return f"{when.day} {when:%B %Y, %H:%M}{zone}"
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1 in percent, one decimal."""
+    return f"{100 * share:.1f}%"
+
+
+def _section_name(section: str) -> str:
+    return section.strip() or "before the first heading"
+
+
+def _versions_line(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {text}" for name, text in versions.items())
+
+
+def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
+    """A pick in its context: its neighbours in the section, and what it is worth.
+
+    With gold that is the aspects it newly covers and repeats; its place and score in the ranking; and why it was
+    picked where the retriever says. The plain variant has the section and the reason only.
+    """
+    index = gain.sentence
+    is_heading = report.sentence_types[index] == "section_name"
+    where = "heading" if is_heading else _section_name(report.sections[index])
+    new, repeated = (", ".join(report.labels[place] for place in part) for part in (gain.new, gain.repeated))
+    worth = []
+    if report.evidence is not None:
+        worth.append("" if new else "adds nothing new" if repeated else "covers no study aspect")
+        worth[0] += f", repeats {repeated}" if repeated else ""
+        if gain.recall_so_far is not None:
+            worth.append(f"Aspect Recall so far {percent(gain.recall_so_far)}")
+    rank, score = places_and_scores(report.retrieval)
+    if index in rank:
+        worth.append(f"place {rank[index]} of {len(report.retrieval.ranking)} in the ranking")
+    if index in score:
+        worth.append(f"score {score[index]:.4g}")
+    return {
+        "index": index,
+        "covering": not plain and bool(new or repeated),
+        "where": where if plain else f"{where} · sentence {index}",
+        "before": _neighbour(report, index - 1, index),
+        "after": _neighbour(report, index + 1, index),
+        "why": report.explanations.get(index, ""),
+        "adds": new,
+        "meta": " · ".join(worth),
+    }
+
+
+def _neighbour(report: ReportInput, index: int, pick: int) -> str | None:
+    """A sentence beside a pick, if it is text of the same section."""
+    if not 0 <= index < len(report.sentences) or report.sections[index] != report.sections[pick]:
+        return None
+    return None if report.sentence_types[index] == "section_name" else report.sentences[index]
+
+
+def _aspects(report: ReportInput) -> list[tuple[Any, list[int]]]:
+    """The task's aspects, with the numbers of the picks that cover them."""
+    if report.evidence is None:
+        return []
+    number = {index: place for place, index in enumerate(report.picks, start=1)}
+    return [
+        (aspect, sorted(number[index] for index in aspect.sentence_indices if index in number))
+        for aspect in report.evidence.focused(report.focus)
+    ]
+
+
+def _sentences(report: ReportInput, marked: Iterable[Mark], plain: bool) -> list[dict[str, str]]:
+    number = {index: place for place, index in enumerate(report.picks, start=1)}
+    labels: dict[int, list[str]] = {}
+    for label, cover in zip(report.labels, () if plain else report.covers, strict=False):
+        for index in cover:
+            labels.setdefault(index, []).append(label)
+    signs = {"gold": _GOLD_SIGN, "missed": _MISSED_SIGN}
+    return [
+        {
+            "css": " ".join(
+                [
+                    "s",
+                    *[mark] * (mark != "none"),
+                    *["heading"] * (report.sentence_types[index] == "section_name"),
+                ]
+            ),
+            "sign": str(number.get(index) or signs.get(mark, "")),
+            "text": report.sentences[index],
+            "aspects": " ".join(labels.get(index, ())),
+        }
+        for index, mark in enumerate(marked)
+    ]
+
+
+def _facts(report: ReportInput) -> dict[str, str]:
+    settings = {
+        f"· {name}": ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        for name, value in report.settings.items()
+    }
+    return {
+        "task": report.task,
+        "budget": "no limit" if report.budget is None else f"K = {report.budget:,}",
+        "retriever": report.retriever,
+        **settings,
+        "seconds": f"{report.retrieval.seconds:.2f}" if report.retrieval.seconds else "",
+        "versions": _versions_line(report.versions),
+    }
+
+
+def _score_facts(score: Score) -> dict[str, str]:
+    def share(value: float | None) -> str:
+        return "undefined" if value is None else percent(value)
+
+    interval = ""
+    if score.ci95 is not None:
+        interval = f" (95% interval {percent(score.ci95[0])} to {percent(score.ci95[1])})"
+    return {
+        "Aspect Recall": f"{share(score.aspect_recall)}{interval}",
+        "ceiling": share(score.ceiling),
+        "random expectation": share(score.random_expectation),
+        "instances": f"{score.n_scored:,} scored, {score.n_skipped:,} skipped, {score.n_missing:,} without an answer,"
+        f" {score.n_empty:,} answered with no sentence",
+    }
+
+
+def _instance(answer: Answer, score: Score) -> dict[str, Any]:
+    recall, retrieval = score.per_instance.get(answer.instance_id), answer.retrieval
+    labels = [aspect.label for aspect in answer.evidence.focused(score.task.focus)]
+    gains = marginal_gains(retrieval.selection if retrieval else (), answer.evidence.covers(score.task.focus))
+    if answer.instance_id in score.skipped:
+        summary = f"skipped: {score.skipped[answer.instance_id]}"
+    elif retrieval is None:
+        summary = f"no answer: {answer.reason}"
+    else:
+        n_found = sum(len(gain.new) for gain in gains)
+        summary = f"{counted(len(gains), 'picks')}, {n_found} of {counted(len(labels), 'aspects')} covered"
+    picks = []
+    for gain in gains[:_MOST_PICKS] if answer.instance else ():
+        adds = f" · adds {', '.join(labels[place] for place in gain.new)}" if gain.new else ""
+        where = f"{_section_name(answer.instance.sections[gain.sentence])} · sentence {gain.sentence}{adds}"
+        picks.append((answer.instance.sentences[gain.sentence], where))
+    return {
+        "recall": "–" if recall is None else f"{100 * recall:.1f}",
+        "hypothesis": answer.instance.hypothesis if answer.instance else "",
+        "summary": f"{answer.instance_id} · {summary}",
+        "picks": picks,
+        "n_more": max(0, len(gains) - _MOST_PICKS),
+    }

@@ -1,0 +1,36 @@
+"""Characters that draw nothing and yet change what is read, or what a terminal does, made visible."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Control characters, overrides and isolates of writing direction, tags and other characters that draw
+# nothing, and halves of surrogate pairs.
+_ODD: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BREAKS: Final = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+
+
+def visible(text: str) -> str:
+    """The text with such characters written out, as in ``[U+202E]``; tabs and line ends stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _ODD.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+
+
+def one_line(text: str) -> str:
+    """`visible`, with a blank for line ends and tabs."""
+    return visible(_BREAKS.sub(" ", text))
+
+
+def clipped(text: str, limit: int) -> str:
+    """At most so many characters, the last one an ellipsis where something was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def counted(number: int, nouns: str) -> str:
+    """``3 tables``, ``1 table``: the noun is given in the plural."""
+    return f"{number:,} {nouns[:-1] if number == 1 and nouns.endswith('s') else nouns}"

@@ -69,8 +69,8 @@ def bibtex(
 
 
 def _keys(name: str, settings: Mapping[str, Setting]) -> Iterator[str]:
-    members = settings.get("of", ()) if name == "hybrid" else ()
-    for member in (name, *members) if isinstance(members, tuple) else (name,):
+    members = settings.get("of") if name == "hybrid" else None
+    for member in (name, *map(str, members)) if isinstance(members, tuple) else (name,):
         setting = _MODEL_SETTING.get(member, "")
         model = settings.get(f"{member}.{setting}", settings.get(setting, "minilm"))
         yield from (key for key in _REFERENCES.get(member, ()) if key != _MINILM or model == "minilm")

@@ -301,7 +301,11 @@ def _score_facts(score: Score) -> dict[str, str]:
 
 
 def _instance(answer: Answer, score: Score) -> dict[str, Any]:
-    recall, retrieval = score.per_instance.get(answer.instance_id), answer.retrieval
+    recall, instance, retrieval = (
+        score.per_instance.get(answer.instance_id),
+        answer.instance,
+        answer.retrieval,
+    )
     labels = [aspect.label for aspect in answer.evidence.focused(score.task.focus)]
     gains = marginal_gains(retrieval.selection if retrieval else (), answer.evidence.covers(score.task.focus))
     if answer.instance_id in score.skipped:
@@ -312,13 +316,14 @@ def _instance(answer: Answer, score: Score) -> dict[str, Any]:
         n_found = sum(len(gain.new) for gain in gains)
         summary = f"{counted(len(gains), 'picks')}, {n_found} of {counted(len(labels), 'aspects')} covered"
     picks = []
-    for gain in gains[:_MOST_PICKS] if answer.instance else ():
-        adds = f" · adds {', '.join(labels[place] for place in gain.new)}" if gain.new else ""
-        where = f"{_section_name(answer.instance.sections[gain.sentence])} · sentence {gain.sentence}{adds}"
-        picks.append((answer.instance.sentences[gain.sentence], where))
+    for gain in gains[:_MOST_PICKS]:
+        if instance is not None:
+            adds = f" · adds {', '.join(labels[place] for place in gain.new)}" if gain.new else ""
+            where = f"{_section_name(instance.sections[gain.sentence])} · sentence {gain.sentence}{adds}"
+            picks.append((instance.sentences[gain.sentence], where))
     return {
         "recall": "–" if recall is None else f"{100 * recall:.1f}",
-        "hypothesis": answer.instance.hypothesis if answer.instance else "",
+        "hypothesis": instance.hypothesis if instance else "",
         "summary": f"{answer.instance_id} · {summary}",
         "picks": picks,
         "n_more": max(0, len(gains) - _MOST_PICKS),

@@ -17,8 +17,6 @@ from evidencebench_core.data import DatasetInfo, Filter, InstanceRow
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
-__all__ = ["LIST_DEFAULTS", "Listing", "draw_list", "listing"]
-
 LIST_DEFAULTS: Final = {
     "q": "",
     "s": "",
@@ -34,6 +32,7 @@ _RANGES: Final = {
     "n_aspects": "Study aspects",
     "n_result_aspects": "Result aspects",
     "optimal": "Optimal K",
+    "ends_coverage": "Ends coverage, %",
 }
 _SORTS: Final = {
     "position": "File order",
@@ -49,27 +48,26 @@ _SORTS: Final = {
 _ENDS_HELP: Final = (
     "Share of the aspects that the first 10 and the last 10 sentences of the paper cover together"
 )
+_COLUMNS: Final = (
+    Column("hypothesis", "Hypothesis", "title", sortable=True),
+    Column("id", "Instance", "id", sortable=True),
+    Column("n_sentences", "Sentences", "number", "Size of the candidate pool", True),
+    Column("n_aspects", "Aspects", "number", "Study aspects", True),
+    Column("n_result_aspects", "Results", "number", "Result aspects; – where the data has none", True),
+    Column("optimal", "Optimal K", "number", "Smallest number of sentences that cover all aspects", True),
+    Column("ends_coverage", "Ends coverage", "percent", _ENDS_HELP, True),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The instances that the address asks for, in its order.
-
-    Attributes
-    ----------
-    recalls : mapping of run id to mapping of instance id to float
-        Aspect Recall of the chosen runs on the task.
-    n_unscored : int
-        Instances left out by a filter or sort on a run's recall, because the run has none for them.
-    """
+    """The instances that the address asks for, in its order."""
 
     ids: tuple[str, ...]
     recalls: Mapping[str, Mapping[str, float]]
+    """Aspect Recall on the task, by chosen run and instance id."""
     n_unscored: int = 0
-
-
-def _where(ranges: Mapping[str, tuple[float, float]]) -> str:
-    return ",".join(f"{column}:{low:g}-{high:g}" for column, (low, high) in sorted(ranges.items()))
+    """Instances left out by a filter or sort on a run's recall, because the run has none for them."""
 
 
 def chosen_runs(state: PageState, runs: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
@@ -79,14 +77,13 @@ def chosen_runs(state: PageState, runs: Sequence[RunInfo]) -> tuple[RunInfo, ...
 
 
 def listing(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> Listing:
-    """What the search, the filters and the sort in the address leave of a dataset."""
+    """The instances that the search, the filters and the sort in the address leave."""
     ranges = state.ranges("where")
     sort, descending = state["sort"], state["desc"] == "1"
-    own = {column: bounds for column, bounds in ranges.items() if column in (*_RANGES, "ends_coverage")}
     wanted = Filter(
         hypothesis=state["q"],
         sentences=state["s"],
-        ranges=own,
+        ranges={column: bounds for column, bounds in ranges.items() if column in _RANGES},
         sort=sort if sort in _SORTS else "position",
         descending=descending and sort in _SORTS,
     )
@@ -97,15 +94,12 @@ def listing(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[R
         if task.name in run.tasks
     }
     before = len(ids)
-    for column, (low, high) in ranges.items():
-        if column in recalls:
-            recall = recalls[column]
-            ids = tuple(i for i in ids if i in recall and low <= 100 * recall[i] <= high)
+    for run_id in recalls.keys() & ranges.keys():
+        (low, high), recall = ranges[run_id], recalls[run_id]
+        ids = tuple(i for i in ids if i in recall and low <= 100 * recall[i] <= high)
     if sort in recalls:
-        recall = recalls[sort]
-        ids = tuple(
-            sorted((i for i in ids if i in recall), key=lambda i: -recall[i] if descending else recall[i])
-        )
+        recall, sign = recalls[sort], -1 if descending else 1
+        ids = tuple(sorted((i for i in ids if i in recall), key=lambda i: sign * recall[i]))
     return Listing(ids, recalls, before - len(ids))
 
 
@@ -150,11 +144,13 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _filters(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
-    n_active = len([column for column in state.ranges("where") if column in (*_RANGES, "ends_coverage")])
+    n_active = len(_RANGES.keys() & state.ranges("where").keys())
     with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
         for column, label in _RANGES.items():
-            _range_slider(state, column, label, resources.largest(dataset, column))
-        _range_slider(state, "ends_coverage", "Ends coverage, %", 100, scale=100, help_text=_ENDS_HELP)
+            if column == "ends_coverage":
+                _range_slider(state, column, label, 100, scale=100, help_text=_ENDS_HELP)
+            else:
+                _range_slider(state, column, label, resources.largest(dataset, column))
     with st.popover("Sort"):
         options = _SORTS | {run.id: f"Aspect Recall of {run.label}" for run in runs}
         sort = state["sort"] if state["sort"] in options else "position"
@@ -177,10 +173,10 @@ def _range_slider(
     low, high = ranges.get(column, (0.0, top / scale))
 
     def read(values: tuple[int, int]) -> str:
-        changed = {k: v for k, v in ranges.items() if k != column}
+        changed = {name: bounds for name, bounds in ranges.items() if name != column}
         if values != (0, top):
             changed[column] = (values[0] / scale, values[1] / scale)
-        return _where(changed)
+        return ",".join(f"{name}:{low:g}-{high:g}" for name, (low, high) in sorted(changed.items()))
 
     value = (min(round(low * scale), top), min(round(high * scale), top))
     st.slider(
@@ -196,7 +192,7 @@ def _table(
     _count_line(dataset, found)
     runs = [run for run in runs if run.id in found.recalls]
 
-    def heard(event: TableEvent) -> None:
+    def on_event(event: TableEvent) -> None:
         if event.kind == "sort":
             put_sort(state, event)
         elif event.kind == "open":
@@ -206,7 +202,7 @@ def _table(
         _columns(runs, task),
         [_row(row, found, runs) for row in shown],
         key="instances",
-        on_event=heard,
+        on_event=on_event,
         sort=state["sort"],
         descending=state["desc"] == "1",
         caption=f"Instances of {dataset.name}",
@@ -228,25 +224,7 @@ def _count_line(dataset: DatasetInfo, found: Listing) -> None:
 
 def _columns(runs: Sequence[RunInfo], task: Task) -> tuple[Column, ...]:
     return (
-        Column("hypothesis", "Hypothesis", "title", sortable=True),
-        Column("id", "Instance", "id", sortable=True),
-        Column("n_sentences", "Sentences", "number", "Size of the candidate pool", sortable=True),
-        Column("n_aspects", "Aspects", "number", "Study aspects", sortable=True),
-        Column(
-            "n_result_aspects",
-            "Results",
-            "number",
-            "Result aspects; – where the data has none",
-            sortable=True,
-        ),
-        Column(
-            "optimal",
-            "Optimal K",
-            "number",
-            "Smallest number of sentences that cover all aspects",
-            sortable=True,
-        ),
-        Column("ends_coverage", "Ends coverage", "percent", _ENDS_HELP, sortable=True),
+        *_COLUMNS,
         *(
             Column(
                 run.id, run.label, "percent", f"Aspect Recall on {task.title}, run {run.id}", sortable=True

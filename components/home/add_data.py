@@ -13,8 +13,6 @@ from components.home.loading import start_download, start_ingest
 from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS
 
-__all__ = ["SAMPLE", "draw_download", "draw_file", "draw_sample"]
-
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _SIZES: Final = {
     "evidencebench": "A few megabytes.",

@@ -7,8 +7,6 @@ from typing import Any, Final
 import plotly.graph_objects as go
 import streamlit as st
 
-__all__ = ["draw_chart", "is_dark", "picked_point"]
-
 _INK: Final = {False: "#3c4043", True: "#d5d3ce"}
 _CONFIG: Final = {"displayModeBar": False}
 

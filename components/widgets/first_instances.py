@@ -6,8 +6,6 @@ import streamlit as st
 
 from evidencebench_core.data import DatasetInfo
 
-__all__ = ["first_instances"]
-
 
 def first_instances(dataset: DatasetInfo, key: str, help_text: str | None = None) -> int | None:
     """A field for the first so many; ``None``, which is how it starts: all."""

@@ -9,8 +9,6 @@ from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.widgets.markdown import literal
 
-__all__ = ["job_panel"]
-
 
 def job_panel(*kinds: str) -> None:
     """The jobs of these kinds with progress, remaining time, cancel and dismiss.

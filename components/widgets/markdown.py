@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["literal"]
-
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _DIRECTION = re.compile(

@@ -12,8 +12,6 @@ from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.data import Instance
 from evidencebench_core.retrievers import Retrieval
 
-__all__ = ["LETTERS", "sentence_note"]
-
 LETTERS = "ABC"
 """The letters of the retrievers that are read side by side."""
 

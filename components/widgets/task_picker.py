@@ -9,8 +9,6 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import SettingError
 from evidencebench_core.tasks import TASKS, Task, task_named
 
-__all__ = ["task_picker"]
-
 _ANY = {"er@k": "ER@K, K of your own", "result-er@k": "Result-ER@K, K of your own"}
 
 

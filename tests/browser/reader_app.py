@@ -1,4 +1,4 @@
-"""The reader on its own, for browser tests and the benchmark: ``?view=short|stress|hostile``."""
+"""The reader on its own, for browser tests and the benchmark: ``?view=short|several|stress|hostile``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.browser import reader_views
 
 VIEWS = {
     "short": reader_views.short_view,
+    "several": reader_views.several_view,
     "stress": reader_views.stress_view,
     "hostile": reader_views.hostile_view,
 }

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 
 from components.widgets.paper_view import PaperView, System
 from evidencebench_core.data.model import Aspect
-
-__all__ = ["HOSTILE", "hostile_view", "short_view", "stress_view"]
 
 HOSTILE = (
     "<h1>Not a <b>heading</b></h1>",
@@ -63,6 +62,12 @@ def short_view() -> PaperView:
         ),
         systems=(System("bm25", (3, 6, 4)), System("dense", (7, 10))),
     )
+
+
+def several_view() -> PaperView:
+    """The short one with three systems: 3 is picked by all, 6 by A and C, 7 by B, 10 by B and C."""
+    systems = (System("bm25", (3, 6, 4)), System("dense", (7, 10, 3)), System("hybrid", (10, 3, 6)))
+    return replace(short_view(), systems=systems, active=1)
 
 
 def stress_view(n_sentences: int = 794, n_aspects: int = 36, seed: int = 3) -> PaperView:

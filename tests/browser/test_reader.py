@@ -188,3 +188,99 @@ def test_asks_for_nothing_outside(page: Page, reader_url: str) -> None:
     expect(page.get_by_text("sentence=7")).to_be_visible()
     own = (reader_url, reader_url.replace("http", "ws", 1), "data:", "blob:")
     assert [url for url in outside if not url.startswith(own)] == []
+
+
+def test_the_keys_stay_with_the_pinned_aspect(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    chip = reader.locator('.strip .chip[data-a="1"]')
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    for key, index in [("j", 4), ("j", 9), ("j", 4), ("k", 9)]:  # A2 is covered by 4 and 9
+        page.keyboard.press(key)
+        expect(reader.locator(".s:focus")).to_have_attribute("data-i", str(index))
+
+
+def test_the_legend_leads_to_the_next_of_its_kind(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    for index in (7, 10, 7):
+        reader.get_by_role("button", name="Missed: 2").click()
+        expect(reader.locator(".s:focus")).to_have_attribute("data-i", str(index))
+
+
+def test_three_systems_are_told_apart(page: Page, reader_url: str) -> None:
+    """Marks and ranks of the active one, letters and ranks of the others beside the sentences."""
+    reader = opened(page, reader_url, "several")
+    page.get_by_text("sentence=None aspect=None system=0").wait_for()  # the harness asks for A
+    others = """rows => Object.fromEntries(rows.map((row) => [row.dataset.i,
+        [...row.querySelectorAll('.other')].map((one) => one.title)]).filter(([, titles]) => titles.length))"""
+    assert reader.locator(".s").evaluate_all(others) == {
+        "3": ["dense: picked 3rd", "hybrid: picked 2nd"],
+        "6": ["hybrid: picked 3rd"],
+        "7": ["dense: picked 1st"],
+        "10": ["dense: picked 2nd", "hybrid: picked 1st"],
+    }
+    reader.get_by_role("button", name="C hybrid").click()
+    expect(page.get_by_text("system=2")).to_be_visible()
+    expect(sentence(reader, 10).locator(".sign")).to_have_text("1")
+    expect(sentence(reader, 6)).to_have_attribute("data-mark", "picked")
+    expect(reader.get_by_role("button", name="C hybrid")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_minimap_has_every_mark_in_its_place_and_follows_the_pointer(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    kinds = reader.locator(".tick").evaluate_all("ticks => ticks.map((tick) => tick.className).sort()")
+    # by hand, see short_view; 2 and 5 are headings of sections
+    kinds_expected = ["both", "both", "gold", "gold", "missed", "missed", "picked", "section", "section"]
+    assert kinds == [f"tick {kind}" for kind in kinds_expected]
+    tops = "ticks => ticks.map((tick) => parseFloat(tick.style.top))"
+    places = reader.locator(".tick").evaluate_all(tops)
+    assert places == sorted(places)
+    stress = opened(page, reader_url, "stress")
+    strip = stress.locator(".map").bounding_box()
+    assert strip is not None
+    x, top = strip["x"] + strip["width"] / 2, strip["y"]
+    page.mouse.move(x, top + 0.5 * strip["height"])
+    place = stress.locator(".foot .count")
+    expect(place).to_have_text(re.compile(r"^(3[0-9]|4[0-9])\d / 793$"))  # about the middle of 794
+    expect(sentence(stress, 0)).to_be_in_viewport()  # pointing alone moves nothing
+    page.mouse.down()
+    page.mouse.move(x, top + 0.9 * strip["height"], steps=5)
+    page.mouse.up()
+    expect(sentence(stress, 0)).not_to_be_in_viewport()
+    scrolled = "page => (page.scrollTop + page.clientHeight / 2) / page.scrollHeight"
+    assert stress.locator(".page").evaluate(scrolled) == pytest.approx(0.9, abs=0.02)
+
+
+def test_text_can_be_copied_without_a_click_being_heard(page: Page, reader_url: str) -> None:
+    reader = opened(page, reader_url, "short")
+    box = sentence(reader, 7).locator(".t").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 20, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + 10, steps=5)
+    page.mouse.up()
+    expect(reader.locator(".selected")).to_have_count(0)
+    sentence(reader, 3).locator(".t").click()  # the next click is one again
+    expect(page.get_by_text("sentence=3 aspect=None system=0 events=1")).to_be_visible()
+
+
+def test_794_sentences_answer_within_a_blink(page: Page, reader_url: str) -> None:
+    """The reader's own work for a click, a lit aspect and a key; `benchmarks/reader.py` has the frames."""
+    reader = opened(page, reader_url, "stress")
+    expect(reader.locator(".s")).to_have_count(794)
+    times = reader.evaluate(
+        """reader => {
+            const timed = (act) => { const began = performance.now(); act(); return performance.now() - began; };
+            const chips = [...reader.querySelectorAll('.strip .chip')];
+            const key = () => reader.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}));
+            const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
+            return {
+                click: median([...Array(20)].map((_, n) =>
+                    timed(() => reader.querySelector(`.s[data-i="${37 * n}"] .no`).click()))),
+                light: median(chips.map((chip) =>
+                    timed(() => chip.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))))),
+                key: median([...Array(20)].map(() => timed(key))),
+            };
+        }"""
+    )
+    assert all(milliseconds < 50 for milliseconds in times.values()), times

@@ -10,6 +10,7 @@ _HTML = (
     '<button type="button"></button><input type="text" readonly hidden aria-label="Link to this view" />'
     '<span role="status"></span>'
 )
+BUTTON_STYLE = Path(__file__).parent / "copy_link.css"
 _component = component("copy_link", Path(__file__).parent, _HTML)
 
 

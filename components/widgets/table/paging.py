@@ -10,8 +10,6 @@ import streamlit as st
 from components.app.state import PageState
 from components.widgets.table.table import TableEvent
 
-__all__ = ["Paging", "paging", "put_sort"]
-
 ROWS: Final = 50
 
 

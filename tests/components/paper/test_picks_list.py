@@ -107,5 +107,5 @@ def test_only_a_listed_sentence_is_heard(payload: object, index: int | None) -> 
 
 
 def test_nothing_of_a_text_becomes_markup() -> None:
-    script = Path(__file__).parents[3] / "components" / "paper" / "picks_list" / "picks_list.js"
+    script = Path(__file__).parents[3] / "components" / "paper" / "picks_list.js"
     assert "innerHTML" not in script.read_text(encoding="utf-8")

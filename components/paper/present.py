@@ -14,15 +14,15 @@ from components.app.state import PageState
 from components.paper.downloads import file_stem, report_page
 from components.paper.opened import OpenPaper
 from components.paper.picks_list import explanations, picks_list, picks_of
-from components.paper.present.print_page import print_button
 from components.paper.question import LONGEST, asked_hypothesis
 from components.paper.reading import budget_of
 from components.widgets.answers import answers_to, draw_paper
-from components.widgets.copy_link import copy_link
+from components.widgets.component import component
+from components.widgets.copy_link import BUTTON_STYLE, copy_link
 from components.widgets.markdown import literal
 from evidencebench_core.retrievers import Retrieval
 
-_STYLE: Final = Path(__file__).parent / "present.css"
+_HERE: Final = Path(__file__).parent
 _MOST: Final = 30
 _HOW: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -41,11 +41,12 @@ _NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are "
     "none. Read the paper before you rely on it. This is no medical advice."
 )
+_print_button = component("print_page", _HERE, '<button type="button"></button>', style=BUTTON_STYLE)
 
 
 def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, ...]) -> None:
-    """The whole page; of several retrievers the one that is marked on the working page is asked."""
-    st.html(_STYLE)
+    """The whole page; of several retrievers it asks the one whose picks are marked outside this mode."""
+    st.html(_HERE / "present.css")
     st.markdown(f"## {literal(opened.title, 300)}")
     for note in opened.paper.notes:
         if "synthetic" in note:
@@ -112,7 +113,7 @@ def _picks(
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         page = report_page(opened, asked, budget, choice, retrieval, plain=True)
-        print_button(page)
+        _print_button(key="print", data={"page": page, "label": "Print"}, width="content")
         st.download_button(
             "Save as a page", page, f"{file_stem(opened)}.html", "text/html", on_click="ignore"
         )

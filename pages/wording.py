@@ -12,10 +12,10 @@ from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
-from components.wording.add_wordings import draw_wordings
 from components.wording.effect import draw_effect
-from components.wording.make import draw_make
 from components.wording.review import draw_review
+from components.wording.wordings import draw_wordings
+from components.wording.writing import draw_make
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.perturb import Drafts
 

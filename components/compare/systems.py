@@ -11,7 +11,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.widgets.frame_table import draw_notes, frame_table, interval
+from components.widgets.frame_table import draw_notes, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.runs import chosen_of, run_picker
 from components.widgets.table import Column, TableEvent
@@ -138,11 +138,7 @@ def draw_matrix(report: Report) -> None:
         cells[row["b"], row["a"]] = points(-row["difference"], -high, -low, mark)
     keys = list(systems["system"])
     frame = systems.assign(
-        interval=pd.Series(
-            [interval(row["recall"], row["low"], row["high"]) for row in systems.to_dict("records")],
-            index=systems.index,
-            dtype=object,
-        ),
+        interval=intervals(systems, "recall"),
     )
     for place, other in enumerate(keys):
         frame[f"against-{place}"] = [cells.get((key, other)) for key in keys]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,10 +46,11 @@ def frame_table(
     table(columns, rows, key=key, **options)
 
 
-def interval(value: float | None, low: float | None, high: float | None) -> Interval | None:
-    """The cell of a share with its interval; ``None`` where the share is undefined."""
-    known = [None if one is None or math.isnan(one) else one for one in (value, low, high)]
-    return None if known[0] is None else Interval(known[0], *known[1:])
+def intervals(frame: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> pd.Series[Any]:
+    """The cells of a column of shares with their intervals; nothing where the share is undefined."""
+    shares = frame[[value, low, high]].astype(object).where(frame[[value, low, high]].notna(), None)
+    cells = [None if row[0] is None else Interval(*row) for row in shares.itertuples(index=False)]
+    return pd.Series(cells, index=frame.index, dtype=object)
 
 
 def instance_table(

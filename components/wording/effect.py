@@ -1,29 +1,42 @@
-"""The part of the page Wording that tells what other wordings do to retrievers."""
+"""What other wordings do to retrievers: what is missing, recall and differences, single instances."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
 from components.app import resources
 from components.app.choices import Choice
+from components.app.page import percent
 from components.app.state import PageState, open_later
+from components.charts.curves import spelling_chart
+from components.charts.dots import difference_chart
+from components.charts.palette import SYSTEMS, retriever_hue
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.frame_table import draw_notes, frame_table, intervals
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
-from components.wording.ask_dialog import ask_dialog
+from components.widgets.table import Column
+from components.wording.asking import (
+    ASKING,
+    System,
+    ask_dialog,
+    start_asking,
+    systems_of,
+    unanswered,
+    variants_with_original,
+    wording_report,
+)
 from components.wording.instances import draw_instances, draw_side_by_side
-from components.wording.published import draw_published_wordings
-from components.wording.summary import draw_spelling, draw_spread, draw_summary
-from components.wording.work import JOB_KIND, System, start_asking, systems_of, unanswered, wording_report
 from evidencebench_core.analyses import Report
-from evidencebench_core.data import DatasetInfo
+from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.tasks import Task
-
-__all__ = ["QUESTIONS", "draw_effect"]
 
 QUESTIONS: Final = {"paraphrases": "Paraphrases", "negation": "Negation", "spelling": "Spelling errors"}
 _SAID: Final = {
@@ -37,6 +50,40 @@ _SAID: Final = {
     "another of its class, as in RAmBLA. A hypothesis with fewer words than that has all of them misspelt and "
     "counts as capped. The errors are one draw, with seed 0.",
 }
+_COLUMNS: Final = (
+    Column("group", "Retriever"),
+    Column("wording", "Wording", "id"),
+    Column("n", "n", "number", "Instances answered in the original and in this wording"),
+    Column("n_out", "Left out", "number", "Instances without such a wording, or without an answer"),
+    Column("original", "Original", "percent", "Mean Aspect Recall of the original over the same n"),
+    Column("interval", "This wording (95% interval)", "interval", "Mean Aspect Recall; bootstrap of papers"),
+    Column("points", "Difference, points (95% interval)", "text", "Paired by instance; bootstrap of papers"),
+    Column(
+        "p_value", "p", "number", "Two-sided paired randomisation, not corrected for several rows", digits=3
+    ),
+    Column("moves", "Better / same / worse", "text", "Instances"),
+    Column("overlap", "Overlap", "percent", "Mean share of the selection that stays"),
+    Column(
+        "kendall_tau",
+        "Kendall's tau",
+        "number",
+        "Over the sentences in either top K; below 0 if unrelated",
+        digits=2,
+    ),
+    Column(
+        "rank_biased_overlap", "RBO", "number", "Rank-biased overlap of the two top Ks, p = 0.9", digits=2
+    ),
+)
+_PUBLISHED: Final = (
+    Column("system", "System"),
+    Column("wording", "Wording"),
+    Column("task", "Task"),
+    Column("aspect_recall", "Aspect Recall", "percent"),
+    Column("points", "To its original, points", "number", digits=1, signed=True),
+    Column("dataset", "Instances"),
+    Column("source", "Source"),
+)
+Reports = Mapping[str, Report]  # by the systems' labels
 
 
 def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
@@ -55,8 +102,8 @@ def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     )
     question = state["question"]
     st.markdown(_SAID[question])
-    job_panel(JOB_KIND)
-    systems = systems_of(dataset, task, _with_model(choices))
+    job_panel(ASKING)
+    systems = systems_of(dataset, task, _ready_choices(choices))
     if not choices:
         st.info("Choose at least one retriever above.")
     elif not systems:
@@ -70,10 +117,10 @@ def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
             st.button("Bring a file", on_click=lambda: state.put(part="wordings"))
             st.button("Write some with a model", on_click=lambda: state.put(part="make"))
     else:
-        _answer(state, dataset, systems, question)
+        _draw_answer(state, dataset, systems, question)
 
 
-def _with_model(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
+def _ready_choices(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
     """Those that can be asked; what to do about the others is said."""
     ready = []
     for choice in choices:
@@ -86,55 +133,54 @@ def _with_model(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
     return tuple(ready)
 
 
-def _answer(state: PageState, dataset: DatasetInfo, systems: tuple[System, ...], question: str) -> None:
+def _draw_answer(state: PageState, dataset: DatasetInfo, systems: tuple[System, ...], question: str) -> None:
     missing = unanswered(dataset, systems, question)
-    if missing and any(not job.status.ended for job in resources.jobs().jobs(JOB_KIND)):
+    if missing and any(not job.status.ended for job in resources.jobs().jobs(ASKING)):
         st.caption(f"{missing:,} queries have no answer yet and are left out below.")
     elif missing:
-        _missing(dataset, systems, question, missing)
+        _draw_missing(dataset, systems, question, missing)
     reports = {system.label: wording_report(dataset, system, question) for system in systems}
     if all(report.tables[question]["n"].sum() == 0 for report in reports.values()):
         return
     if question == "spelling":
-        draw_spelling(systems, reports)
+        _draw_spelling(systems, reports)
     else:
-        draw_summary(question, systems, reports)
+        _draw_summary(question, systems, reports)
         if question == "paraphrases":
-            draw_spread(systems, reports)
-        _instances(state, dataset, systems, question, reports)
+            _draw_spread(systems, reports)
+        _draw_instances(state, dataset, systems, question, reports)
         where = {"paraphrases": "appendix F", "negation": "section 5.2"}[question]
-        draw_published_wordings(reports[systems[0].label].tables["published"], where)
+        _draw_published(reports[systems[0].label].tables["published"], where)
     with st.expander("How to read these figures"):
-        lines = dict.fromkeys(line for report in reports.values() for line in report.notes)
-        st.markdown("\n".join(f"- {literal(line)}" for line in lines))
+        draw_notes(list(dict.fromkeys(line for report in reports.values() for line in report.notes)))
 
 
-def _missing(dataset: DatasetInfo, systems: tuple[System, ...], question: str, missing: int) -> None:
-    n_wordings = 1 + len(resources.wording_variants(dataset, question))
+def _draw_missing(dataset: DatasetInfo, systems: tuple[System, ...], question: str, missing: int) -> None:
+    n_wordings = len(variants_with_original(dataset, question))
+    asks_server = any(system.asks_server for system in systems)
+    cost = (
+        "Asking a language model may cost: the next step tells what it will take, and nothing is asked before."
+        if asks_server
+        else "Asking takes seconds for bm25, minutes for dense."
+    )
     st.info(
         f"{missing:,} queries ({n_wordings} wordings, the original among them) have no answer yet"
-        f" and are left out below. {_how_long(systems)}"
+        f" and are left out below. {cost}"
     )
     if st.button("Ask what is missing", type="primary"):
-        if any(system.asks_server for system in systems):
+        if asks_server:
             ask_dialog(dataset, systems, question)
         else:
             start_asking(dataset, systems, question)
             st.rerun()
 
 
-def _how_long(systems: tuple[System, ...]) -> str:
-    if any(system.asks_server for system in systems):
-        return "Asking a language model may cost: the next step tells what it will take, and nothing is asked before."
-    return "Asking takes seconds for bm25, minutes for dense."
-
-
-def _instances(
+def _draw_instances(
     state: PageState,
     dataset: DatasetInfo,
     systems: tuple[System, ...],
     question: str,
-    reports: dict[str, Report],
+    reports: Reports,
 ) -> None:
     st.markdown("### Instance by instance")
     place = min(state.number("system") or 0, len(systems) - 1)
@@ -163,3 +209,112 @@ def _instances(
         st.warning(literal(str(error)))
         return
     draw_side_by_side(dataset, system, instance, resources.wording_variants(dataset, question))
+
+
+def _rows(systems: tuple[System, ...], reports: Reports, name: str) -> pd.DataFrame:
+    """A table of every report below each other, each retriever in its own colour.
+
+    Where two are of one kind, the colours are those for A, B and C.
+    """
+    hues = [retriever_hue(system.choice.name) for system in systems]
+    distinct = len({hue.light for hue in hues}) == len(hues)
+    frames = [
+        reports[system.label].tables[name].assign(group=system.label, colour=hue.on(is_dark()))
+        for system, hue in zip(systems, hues if distinct else SYSTEMS, strict=False)
+    ]
+    return pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
+
+
+def _draw_summary(name: str, systems: tuple[System, ...], reports: Reports) -> None:
+    """Differences with intervals, and the table with everything behind them."""
+    frame = _rows(systems, reports, name)
+    chart = frame.rename(columns={"wording": "name", "ci_low": "low", "ci_high": "high"})
+    rows = frame.to_dict("records")
+    draw_chart(
+        difference_chart(
+            chart.astype({"difference": float, "low": float, "high": float}),
+            "Difference to the original, points of recall",
+        ),
+        key=f"differences-{name}",
+        alt="Differences to the original in points: "
+        + "; ".join(f"{row['group']}, {row['wording']}: {_points(row)}" for row in rows),
+    )
+    _draw_table(name, frame)
+
+
+def _draw_spelling(systems: tuple[System, ...], reports: Reports) -> None:
+    """Recall against the number of errors, and the table behind it."""
+    frame = _rows(systems, reports, "spelling")
+    rows = frame.to_dict("records")
+    shares = {"recall": float, "recall_low": float, "recall_high": float}
+    draw_chart(
+        spelling_chart(frame.astype(shares)),
+        key="spelling",
+        alt="Aspect Recall by number of misspelt words: "
+        + "; ".join(f"{row['group']}, {row['errors']}: {percent(row['recall'])}" for row in rows),
+    )
+    wordings = [
+        f"{row['errors']} misspelt" + (f", {row['n_capped']} capped" if row["n_capped"] else "")
+        for row in rows
+    ]
+    _draw_table("spelling", frame.assign(wording=wordings))
+
+
+def _draw_spread(systems: tuple[System, ...], reports: Reports) -> None:
+    """How far single instances move, in one sentence a system."""
+    for system in systems:
+        (row,) = reports[system.label].tables["spread"].to_dict("records")
+        if not row["n"]:
+            continue
+        left_out = f" ({row['n_left_out']:,} left out: a wording is missing)" if row["n_left_out"] else ""
+        st.markdown(
+            f"**{literal(system.label)}**: {row['n_moved']:,} of {row['n']:,} instances{left_out} score "
+            f"differently in at least one wording. Spread (highest - lowest recall of an instance): mean "
+            f"{100 * row['mean_spread']:.1f} points, median {100 * row['median_spread']:.1f}, largest "
+            f"{100 * row['largest_spread']:.1f}; mean SD {100 * row['mean_sd']:.1f}."
+        )
+
+
+def _draw_table(name: str, frame: pd.DataFrame) -> None:
+    rows = frame.to_dict("records")
+    frame = frame.assign(
+        interval=intervals(frame, "recall", "recall_low", "recall_high"),
+        n_out=frame["n_left_out"] + frame["n_missing"],
+        points=[_points(row) for row in rows],
+        moves=[f"{row['better']} / {row['same']} / {row['worse']}" for row in rows],
+    )
+    caption = f"Recall per wording: {name}"
+    frame_table(_COLUMNS, frame, key=f"wording-{name}", action="none", caption=caption, height=520)
+
+
+def _points(row: Mapping[Any, Any]) -> str:
+    if pd.isna(row["difference"]):
+        return "–"
+    text = f"{100 * row['difference']:+.1f}"
+    if pd.isna(row["ci_low"]):
+        return text
+    return f"{text} ({100 * row['ci_low']:+.1f} to {100 * row['ci_high']:+.1f})"
+
+
+def _draw_published(frame: pd.DataFrame, where: str) -> None:
+    """The paper's own figures on wording, marked as other instances."""
+    with st.expander(f"Published figures ({where}): other instances, other systems"):
+        st.caption(
+            "From the EvidenceBench paper, on its test set and with paraphrases or negations by LLMs. They say "
+            "what to expect; they are never paired with the figures above."
+        )
+        frame_table(
+            _PUBLISHED,
+            frame.assign(points=100 * frame["difference"]),
+            key=f"published-{where}",
+            muted=True,
+            action="none",
+            caption="Published figures on wordings",
+            height=420,
+        )
+        ends = [figure for figure in published_results() if figure.source.startswith("Appendix K")]
+        if ends:
+            said = "; ".join(f"{one.system}, {one.strategy}: {100 * one.aspect_recall:.1f}%" for one in ends)
+            st.caption(
+                f"For scale, appendix K, which is about where evidence stands (again other instances): {said}."
+            )

@@ -13,15 +13,15 @@ from components.app.state import PageState, open_later, session_text, set_sessio
 from components.charts.instances import LINES_AT_MOST, slope_chart
 from components.charts.palette import MARKS
 from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.chips import clicked_chip, sentence_chip
+from components.widgets.frame_table import frame_table
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, TableEvent, table
-from components.wording.work import System
+from components.wording.asking import System
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, Variant
-
-__all__ = ["draw_instances", "draw_side_by_side"]
 
 _SHOWN = 200
 
@@ -61,31 +61,18 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
             set_session_text("wording.mark", mark)
             state.put(instance=clicked)
 
-    def heard(event: TableEvent) -> None:
-        state.put(instance=event.value)
-
-    columns = [Column("instance", "Instance", "id"), *(Column(step, step, "percent") for step in steps)]
-    spread = frame[list(steps)].max(axis=1) - frame[list(steps)].min(axis=1)
-    table(
+    shares = frame[list(steps)]
+    frame_table(
         (
-            *columns,
+            Column("instance", "Instance", "id"),
+            *(Column(step, step, "percent") for step in steps),
             Column("spread", "Spread, points", "number", "Highest - lowest recall", digits=1),
             Column("overlap", "Overlap", "percent", "Mean share of the selection that stays"),
         ),
-        [
-            Row(
-                row["instance"],
-                (
-                    row["instance"],
-                    *(row[step] for step in steps),
-                    100 * spread[place],
-                    None if pd.isna(row["overlap"]) else row["overlap"],
-                ),
-            )
-            for place, row in enumerate(frame.head(_SHOWN).to_dict("records"))
-        ],
+        frame.assign(spread=100 * (shares.max(axis=1) - shares.min(axis=1))).head(_SHOWN),
         key=f"movers-{'-'.join(steps)}",
-        on_event=heard,
+        ids="instance",
+        on_event=lambda event: state.put(instance=event.value),
         chosen=(state["instance"],),
         caption="Instances, those that move most first",
         height=380,
@@ -102,7 +89,7 @@ def draw_side_by_side(
     wordings |= {v.name: v.hypotheses[instance.id] for v in variants if v.hypotheses and v.has(instance.id)}
     answers = _answers(system, instance, variants)
     st.markdown(f"#### {literal(instance.id)}: the rankings of {literal(system.label)} side by side")
-    _wordings(dataset, system, instance, wordings, answers)
+    _draw_wordings(dataset, system, instance, wordings, answers)
     picked = {index for answer in answers.values() for index in answer.selection}
     if not picked:
         st.caption("Nothing is answered or picked here yet.")
@@ -114,9 +101,9 @@ def draw_side_by_side(
     first = next(iter(places.values()))
     order = sorted(picked, key=lambda index: (first.get(index, len(instance.sentences)), index))
 
-    def heard(event: TableEvent) -> None:
+    def open_sentence(event: TableEvent) -> None:
         if event.kind in {"open", "chip"}:
-            index = event.value.partition(":")[2] if event.kind == "chip" else event.value
+            index = clicked_chip(event)[1] or event.value
             open_later("browse", _link(dataset, system, instance, {"sentence": index}))
 
     table(
@@ -133,7 +120,7 @@ def draw_side_by_side(
             Row(
                 str(index),
                 (
-                    (Chip(f"sentence:{index}", str(index)),),
+                    (sentence_chip(index),),
                     *(
                         f"{places[name].get(index, '–')}{' pick' if index in answer.selection else ''}"
                         for name, answer in answers.items()
@@ -150,7 +137,7 @@ def draw_side_by_side(
             for index in order[:_SHOWN]
         ],
         key="side-by-side",
-        on_event=heard,
+        on_event=open_sentence,
         caption="Sentences picked under any wording, with their rank under each",
         height=460,
     )
@@ -169,7 +156,7 @@ def _answers(system: System, instance: Instance, variants: Sequence[Variant]) ->
     return found
 
 
-def _wordings(
+def _draw_wordings(
     dataset: DatasetInfo,
     system: System,
     instance: Instance,
@@ -185,7 +172,7 @@ def _wordings(
     there = {name for name, texts in resources.wordings(dataset).items() if instance.id in texts}
     covers, budget = instance.evidence.covers(task.focus), task.budget_for(instance.evidence)
 
-    def heard(event: TableEvent) -> None:
+    def open_wording(event: TableEvent) -> None:
         text = wordings[event.value]
         changes = {} if event.value == "original" else {"h": text}
         open_later("browse", _link(dataset, system, instance, changes))
@@ -210,7 +197,7 @@ def _wordings(
             for name, text in wordings.items()
         ],
         key="wordings",
-        on_event=heard,
+        on_event=open_wording,
         caption="The wordings of this instance; a click reads the paper with one",
     )
 

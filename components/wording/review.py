@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Final
 
 import streamlit as st
@@ -19,12 +20,9 @@ from components.app.state import (
 )
 from components.widgets.focus import focus_on
 from components.widgets.markdown import literal
-from components.wording.words import marked_words
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.perturb import DRAFT_STATES, NEGATION, Draft, Drafts, DraftState
-
-__all__ = ["draw_review"]
 
 _SHOWN: Final = 10  # drafts a page
 _NAMES: Final[Mapping[DraftState, str]] = {
@@ -33,6 +31,8 @@ _NAMES: Final[Mapping[DraftState, str]] = {
     "accepted": "Accepted",
     "rejected": "Rejected",
 }
+_AROUND: Final = ".,;:()[]\"'“”‘’"
+_LONGEST: Final = 1_000  # words that are compared; longer texts are shown without marks
 _LAST: Final = "review.last"  # what Undo takes back: ids
 _EDITED: Final = "review.edited"  # the draft whose words are being changed
 
@@ -67,17 +67,17 @@ def draw_review(state: PageState, dataset: DatasetInfo) -> None:
         )
     n_drafts = counts[shown]
     if not n_drafts:
-        _undo(drafts)
-        _nothing_left(shown, counts)
+        _draw_undo(drafts)
+        _draw_nothing_left(shown, counts)
         return
     at = min(state.number("at") or 0, n_drafts - 1)
     page = drafts.drafts(shown, _SHOWN, at)
-    _bar(state, dataset, drafts, page, at, n_drafts)
+    _draw_bar(state, dataset, drafts, page, at, n_drafts)
     for place, draft in enumerate(page):
-        _card(dataset, drafts, draft, in_hand=place == 0)
+        _draw_card(dataset, drafts, draft, in_hand=place == 0)
 
 
-def _undo(drafts: Drafts) -> None:
+def _draw_undo(drafts: Drafts) -> None:
     last = [int(number) for number in session_text(_LAST + drafts.dataset).split()]
     many = f" {len(last):,}" if len(last) > 1 else ""
     st.button(
@@ -91,7 +91,7 @@ def _undo(drafts: Drafts) -> None:
     )
 
 
-def _nothing_left(shown: DraftState, counts: Mapping[DraftState, int]) -> None:
+def _draw_nothing_left(shown: DraftState, counts: Mapping[DraftState, int]) -> None:
     if shown == "waiting":
         n_refused = counts["refused"]
         more = f" {n_refused:,} were refused by the checks; they can be read and edited." if n_refused else ""
@@ -100,21 +100,21 @@ def _nothing_left(shown: DraftState, counts: Mapping[DraftState, int]) -> None:
         st.info("There are none.")
 
 
-def _bar(
+def _draw_bar(
     state: PageState, dataset: DatasetInfo, drafts: Drafts, page: Sequence[Draft], at: int, n_drafts: int
 ) -> None:
     """Where we are, the way on and back, and the decision on the whole page."""
-    clean = [draft.id for draft in page if draft.state == "waiting" and not _standing(dataset, draft)]
+    clean = [draft.id for draft in page if draft.state == "waiting" and not _replaced(dataset, draft)]
     n_others = sum(draft.state == "waiting" for draft in page) - len(clean)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{at + 1:,} to {at + len(page):,} of {n_drafts:,}**, the first in hand", width="content"
         )
-        _mover(state, "Back", "K", at - 1, at > 0)
-        _mover(state, "Next", "J", at + 1, at + 1 < n_drafts)
+        _draw_mover(state, "Back", "K", at - 1, at > 0)
+        _draw_mover(state, "Next", "J", at + 1, at + 1 < n_drafts)
         if n_drafts > _SHOWN:
-            _mover(state, f"Next {_SHOWN}", "Shift+J", at + _SHOWN, at + _SHOWN < n_drafts)
-        _undo(drafts)
+            _draw_mover(state, f"Next {_SHOWN}", "Shift+J", at + _SHOWN, at + _SHOWN < n_drafts)
+        _draw_undo(drafts)
         if len(clean) > 1:
             st.button(
                 f"Accept {len(clean)} shown",
@@ -124,11 +124,11 @@ def _bar(
                 help="All that are shown below"
                 + (f", but for {n_others} that would take the place of a wording. " if n_others else ". ")
                 + "Read them first: your name is kept with each.",
-                on_click=_decided(drafts, clean, lambda: drafts.accept(clean, session_text("author"))),
+                on_click=_decision(drafts, clean, lambda: drafts.accept(clean, session_text("author"))),
             )
 
 
-def _mover(state: PageState, label: str, key: str, at: int, possible: bool) -> None:
+def _draw_mover(state: PageState, label: str, key: str, at: int, possible: bool) -> None:
     st.button(
         label,
         key=f"review.{label}",
@@ -138,7 +138,7 @@ def _mover(state: PageState, label: str, key: str, at: int, possible: bool) -> N
     )
 
 
-def _card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool) -> None:
+def _draw_card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool) -> None:
     with st.container(border=True, key=f"draft-{'in-hand' if in_hand else draft.id}"):
         st.caption(
             f"{':blue-badge[In hand] ' if in_hand else ''}{literal(draft.instance_id)} · "
@@ -164,29 +164,29 @@ def _card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool) -> 
                 st.markdown(after or "*No wording could be read from the answer.*")
                 if draft.edited is not None:
                     st.caption(f"The model wrote: {literal(draft.text)}")
-        _warnings(dataset, draft)
+        _draw_warnings(dataset, draft)
         with st.container(horizontal=True):
-            _buttons(drafts, draft, editing, in_hand)
+            _draw_buttons(drafts, draft, editing, in_hand)
 
 
-def _warnings(dataset: DatasetInfo, draft: Draft) -> None:
+def _draw_warnings(dataset: DatasetInfo, draft: Draft) -> None:
     """What speaks against it, and what it would replace."""
     if draft.problem:
         st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
-    if there := _standing(dataset, draft):
+    if there := _replaced(dataset, draft):
         origin = resources.wording_origins(dataset).get(draft.name, {}).get(draft.instance_id)
         source = "came with the data" if origin is None else f"is there already ({origin.origin})"
         kind = "negation" if draft.name == NEGATION else "paraphrase"
         st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
 
 
-def _standing(dataset: DatasetInfo, draft: Draft) -> str:
+def _replaced(dataset: DatasetInfo, draft: Draft) -> str:
     """The wording that a draft would replace, unless it is that one."""
     there = resources.wordings(dataset).get(draft.name, {}).get(draft.instance_id, "")
     return "" if draft.state == "accepted" else there
 
 
-def _buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None:
+def _draw_buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None:
     """What can be done with a draft; the one in hand has the keys."""
 
     def button(
@@ -206,7 +206,7 @@ def _buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None
 
     def accept() -> None:
         words = {draft.id: local_widget_text(_text_key(draft))} if editing else {}
-        _decided(drafts, [draft.id], lambda: drafts.accept([draft.id], session_text("author"), words))()
+        _decision(drafts, [draft.id], lambda: drafts.accept([draft.id], session_text("author"), words))()
 
     if editing or (draft.wording and draft.state != "accepted"):
         button(
@@ -223,13 +223,13 @@ def _buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None
         button(
             "Reject",
             "X",
-            _decided(drafts, [draft.id], lambda: drafts.reject([draft.id], session_text("author"))),
+            _decision(drafts, [draft.id], lambda: drafts.reject([draft.id], session_text("author"))),
         )
     if draft.state in ("accepted", "rejected"):
         button("Take back", "T", lambda: _take_back(drafts, [draft.id]), named=False)
 
 
-def _decided(drafts: Drafts, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
+def _decision(drafts: Drafts, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
     """A callback that decides, says what went wrong, and lets the decision be undone."""
 
     def callback() -> None:
@@ -254,3 +254,41 @@ def _take_back(drafts: Drafts, ids: Sequence[int]) -> None:
 
 def _text_key(draft: Draft) -> str:
     return f"review-text-{draft.id}"
+
+
+def changed_words(original: str, draft: str) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """For every word (between blanks) of both texts whether the other does not have it there.
+
+    Case, and punctuation around a word, make no difference.
+    """
+    before, after = original.split(), draft.split()
+    if len(before) + len(after) > _LONGEST:
+        return (False,) * len(before), (False,) * len(after)
+    marks = [True] * len(before), [True] * len(after)
+    for one, other, size in SequenceMatcher(
+        None, _plain(before), _plain(after), autojunk=False
+    ).get_matching_blocks():
+        marks[0][one : one + size] = [False] * size
+        marks[1][other : other + size] = [False] * size
+    return tuple(marks[0]), tuple(marks[1])
+
+
+def marked_words(original: str, draft: str) -> tuple[str, str]:
+    """Both texts as Markdown; words that differ are bold on a coloured ground, the texts nothing but text."""
+    before, after = changed_words(original, draft)
+    return _marked(original.split(), before, "gray"), _marked(draft.split(), after, "orange")
+
+
+def _plain(words: Sequence[str]) -> list[str]:
+    return [word.strip(_AROUND).casefold() or word for word in words]
+
+
+def _marked(words: Sequence[str], changed: Sequence[bool], colour: str) -> str:
+    runs: list[tuple[bool, list[str]]] = []
+    for word, mark in zip(words, changed, strict=True):
+        if runs and runs[-1][0] == mark:
+            runs[-1][1].append(word)
+        else:
+            runs.append((mark, [word]))
+    texts = ((mark, literal(" ".join(run))) for mark, run in runs)
+    return " ".join(f":{colour}-background[**{text}**]" if mark else text for mark, text in texts)

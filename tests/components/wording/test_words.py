@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.wording.words import changed_words, marked_words
+from components.wording.review import changed_words, marked_words
 
 WORDS = st.lists(st.sampled_from(["tea", "lowers", "raises", "IL-6", "in", "(mice)"]), max_size=12).map(
     " ".join

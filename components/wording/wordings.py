@@ -25,8 +25,6 @@ from evidencebench_core.perturb import (
     wordings_document,
 )
 
-__all__ = ["draw_wordings"]
-
 _SHOWN: Final = 100  # wordings of one name
 
 
@@ -37,19 +35,19 @@ def draw_wordings(state: PageState, dataset: DatasetInfo) -> None:
         st.markdown(
             f"Other wordings of the {dataset.n_instances:,} hypotheses that runs can use. Click a name to read them."
         )
-        _names(state, wordings, origins)
+        _draw_names(state, wordings, origins)
         if state["name"] in wordings:
-            _texts(dataset, state["name"], wordings[state["name"]], origins.get(state["name"], {}))
+            _draw_texts(dataset, state["name"], wordings[state["name"]], origins.get(state["name"], {}))
     else:
         st.info("The data brought no other wordings, and none were added yet.")
     left, right = st.columns(2, gap="large")
     with left:
-        _upload(dataset)
+        _draw_upload(dataset)
     with right:
-        _download(dataset, origins)
+        _draw_download(dataset, origins)
 
 
-def _names(
+def _draw_names(
     state: PageState,
     wordings: Mapping[str, Mapping[str, str]],
     origins: Wordings,
@@ -78,7 +76,9 @@ def _names(
     )
 
 
-def _texts(dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: Mapping[str, Wording]) -> None:
+def _draw_texts(
+    dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: Mapping[str, Wording]
+) -> None:
     ids = tuple(texts)[:_SHOWN]
     originals = {row.id: row.hypothesis for row in resources.store().rows(dataset.name, ids)}
     table(
@@ -101,7 +101,7 @@ def _texts(dataset: DatasetInfo, name: str, texts: Mapping[str, str], origins: M
         st.caption(f"The first {_SHOWN} of {len(texts):,}; the file has all that were added.")
 
 
-def _upload(dataset: DatasetInfo) -> None:
+def _draw_upload(dataset: DatasetInfo) -> None:
     st.markdown("#### Bring a file")
     st.markdown("A variants file is one JSON object; every instance has paraphrases, a negation, or both:")
     st.code(
@@ -129,7 +129,7 @@ def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
     st.rerun()
 
 
-def _download(dataset: DatasetInfo, origins: Wordings) -> None:
+def _draw_download(dataset: DatasetInfo, origins: Wordings) -> None:
     st.markdown("#### Take them along")
     if not origins:
         st.caption("Wordings that were added or accepted can be downloaded here; so far there are none.")

@@ -1,0 +1,202 @@
+"""Having a model write drafts of paraphrases and negations: the form, the estimate and the job."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.jobs import Job, JobContext
+from components.app.state import PageState, local_widget
+from components.models.caps import asked_text, draw_caps, draw_estimate_of, session_budget, stopped_at_caps
+from components.models.server import address_text, draw_server, session_connection, session_model
+from components.widgets.first_instances import first_instances
+from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
+from evidencebench_core.data import DatasetInfo
+from evidencebench_core.llm import LLM, AnswerCache, price_of
+from evidencebench_core.perturb import Draft, Drafts
+from evidencebench_core.perturb.making import KINDS, Kind, draft_plan, new_drafts, prompt_of
+from evidencebench_core.runs import RunEstimate
+
+WRITING: Final = "drafts"  # the kind of the jobs
+_TOGETHER: Final = 32  # drafts a transaction, or what comes in a second
+_NAMES: Final[dict[Kind, str]] = {"paraphrase": "Paraphrases", "negation": "Negations"}
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What is to be written by whom; ``fresh`` asks again for what is there."""
+
+    dataset: DatasetInfo
+    model: str
+    kinds: tuple[Kind, ...]
+    limit: int | None = None
+    fresh: bool = False
+
+    def known(self) -> frozenset[tuple[str, str]]:
+        """Instances and kinds that have a draft by this model and today's prompts."""
+        if self.fresh:
+            return frozenset()
+        drafts = Drafts(resources.store(), self.dataset.name)
+        return drafts.known(self.model, {kind: prompt_of(kind) for kind in self.kinds})
+
+    def n_left(self) -> int:
+        """How many drafts are to be written."""
+        known, ids = self.known(), resources.store().ids(self.dataset.name, self.limit)
+        return sum((one, kind) not in known for one in ids for kind in self.kinds)
+
+
+def draw_make(state: PageState, dataset: DatasetInfo) -> None:
+    """Server and model, what to write, caps, estimate, button, progress."""
+    st.markdown(
+        "A language model writes other wordings of the hypotheses. What it writes are **drafts**: somebody reads "
+        "each one and accepts it, changes it or rejects it, and only accepted ones are wordings that a run can "
+        "use. Model, prompt, date and reviewer stay with every wording."
+    )
+    job_panel(WRITING)
+    _draw_waiting(state, dataset)
+    model = session_model()
+    told = f"Asks **{literal(model)}** at {address_text(session_connection())}" if model else "No model yet"
+    with st.expander(f"{told}: server, key and model", expanded=not model):
+        draw_server()
+    kinds = st.pills(
+        "What to write",
+        KINDS,
+        selection_mode="multi",
+        format_func=_NAMES.__getitem__,
+        help="A paraphrase keeps every scientific term, number and direction; one that has lost a term such as "
+        "IL-6 or 0.3 mg is refused. A negation turns the direction round. The prompts are on the page Models.",
+        **local_widget("make.kinds", list(KINDS)),
+    )
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        limit = first_instances(dataset, f"make.limit.{dataset.id}")
+    with right:
+        fresh = st.checkbox(
+            "Ask again where there is a draft",
+            help="Pays again. Where the new words differ they take the old draft's place and wait to be read.",
+            key="make.fresh",
+        )
+    draw_caps()
+    if not kinds:
+        st.info("Choose what to write.")
+    elif model:
+        making = Making(dataset, model, tuple(kind for kind in KINDS if kind in kinds), limit, fresh)
+        _draw_start(making)
+
+
+def _draw_start(making: Making) -> None:
+    ready = draw_estimate_of(lambda: _estimate(making), "wording")
+    left = making.fresh or making.n_left() > 0
+    if not left:
+        st.caption("Every instance chosen has such drafts already, by this model and these prompts.")
+    if st.button("Write drafts", type="primary", disabled=not (ready and left), key="make.start"):
+        _start_job(making)
+        st.rerun()
+
+
+def _draw_waiting(state: PageState, dataset: DatasetInfo) -> None:
+    """How much there is to read, and the way there."""
+    counts = Drafts(resources.store(), dataset.name).counts()
+    if counts["waiting"] or counts["refused"]:
+        refused = f", {counts['refused']:,} refused by the checks" if counts["refused"] else ""
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{counts['waiting']:,} waiting to be read**{refused}.", width="content")
+            st.button(
+                "Review", key="make.review", on_click=lambda: state.put(part="review", drafts=None, at=None)
+            )
+
+
+def _estimate(making: Making) -> RunEstimate:
+    """What is to be asked; ``n_instances`` counts the wordings."""
+    store = resources.store()
+    plan = draft_plan(
+        store,
+        making.dataset.name,
+        making.model,
+        LLM(session_connection(), AnswerCache(store)),
+        kinds=making.kinds,
+        limit=making.limit,
+        known=making.known(),
+        fresh=making.fresh,
+    )
+    return RunEstimate(
+        making.model,
+        plan.n_wordings,
+        plan.n_wordings if plan.n_sampled == plan.n_instances else plan.n_sampled,
+        plan.calls,
+        plan.cached,
+        plan.prompt_tokens,
+        plan.completion_tokens,
+        price_of(making.model),
+    )
+
+
+def _start_job(making: Making) -> Job:
+    """Ask in the background, within the session's caps; every draft is kept as it comes."""
+    store, budget = resources.store(), session_budget()
+    client = LLM(session_connection(), AnswerCache(store), budget=budget)
+    drafts, known, total = Drafts(store, making.dataset.name), making.known(), making.n_left()
+
+    def work(job: JobContext) -> str:
+        made = new_drafts(
+            store,
+            making.dataset.name,
+            making.model,
+            client,
+            kinds=making.kinds,
+            limit=making.limit,
+            known=known,
+            fresh=making.fresh,
+            cancelled=job.cancelled,
+        )
+        tally, waiting, last = _Tally(), list[Draft](), time.monotonic()
+        with stopped_at_caps(lambda: f"{tally}.{asked_text(budget)}"):
+            try:
+                for one in made:
+                    waiting.append(one)
+                    tally.add(one)
+                    if len(waiting) == _TOGETHER or time.monotonic() - last > 1:
+                        drafts.add(waiting)
+                        waiting, last = [], time.monotonic()
+                    job.report(tally.done, total, f"{tally}.{asked_text(budget)}")
+            finally:
+                drafts.add(waiting)
+        resume = " Start it again to go on where it stopped." if job.cancelled() else ""
+        return f"{tally}.{asked_text(budget)}{tally.why}{resume}"
+
+    kinds = " and ".join(f"{kind}s" for kind in making.kinds)
+    subject = f"{making.dataset.name}/{making.model}/{kinds}"
+    title = f"{making.model} writes {kinds} for {making.dataset.name}"
+    return resources.jobs().start(WRITING, subject, title, work)
+
+
+@dataclass(slots=True)
+class _Tally:
+    usable: int = 0
+    refused: int = 0
+    failed: int = 0
+    why: str = ""
+
+    @property
+    def done(self) -> int:
+        return self.usable + self.refused + self.failed
+
+    def add(self, one: Draft) -> None:
+        self.failed += one.failed
+        self.refused += bool(one.problem) and not one.failed
+        self.usable += not one.problem
+        if one.failed and not self.why:
+            self.why = f" The first failed call: {one.problem}"
+
+    def __str__(self) -> str:
+        parts = [f"{self.usable:,} draft{'' if self.usable == 1 else 's'}"]
+        if self.refused:
+            parts.append(f"{self.refused:,} refused by the checks")
+        if self.failed:
+            parts.append(f"{self.failed:,} failed")
+        return ", ".join(parts)

@@ -17,7 +17,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.data import Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
-from evidencebench_core.papers.annotation import Annotation, annotated_raw
+from evidencebench_core.papers.annotation import Annotation, annotated_instance
 
 __all__ = ["dataset_file", "draw_saving", "missing"]
 
@@ -43,7 +43,7 @@ def dataset_file(desk: Desk, instance_id: str) -> bytes:
     PaperError
         If the annotation is not complete.
     """
-    raw: dict[str, Any] = annotated_raw(desk.marked.paper, desk.annotation, instance_id)
+    raw: dict[str, Any] = annotated_instance(desk.marked.paper, desk.annotation, instance_id)
     if isinstance(desk.marked.paper, Instance) and desk.marked.paper.synthetic:
         raw["synthetic"] = True  # an invented paper stays one, whoever marks it
     stream = io.BytesIO()

@@ -8,7 +8,7 @@ from components.app.state import PageState
 from components.paper.keeping import keep_hypothesis
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
-from evidencebench_core.perturb import Refusal, negated
+from evidencebench_core.perturb import Refusal, opposite
 
 LONGEST = 2000
 
@@ -51,11 +51,11 @@ def _wordings(state: PageState, opened: OpenPaper, asked: str) -> None:
     choices = {name: text for name, text in opened.wordings.items() if text != asked}
     if opened.hypothesis and opened.hypothesis != asked:
         choices = {"original": opened.hypothesis, **choices}
-    opposite = negated(asked)
-    if isinstance(opposite, Refusal):
-        st.caption(f"No opposite by rule: {literal(opposite.reason)}.")
+    by_rule = opposite(asked)
+    if isinstance(by_rule, Refusal):
+        st.caption(f"No opposite by rule: {literal(by_rule.reason)}.")
     else:
-        choices = {"opposite, by rule": opposite.text, **choices}
+        choices = {"opposite, by rule": by_rule.text, **choices}
     st.caption("Ask it in other words, and see which sentences are found again.")
     for name, text in choices.items():
         if st.button(f"{literal(name)}: {literal(text)}", key=f"wording.{name}", width="stretch"):

@@ -27,7 +27,7 @@ from evidencebench_core.analyses.wording_frames import (
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.perturb import NEGATION, PARAPHRASE, misspelt
+from evidencebench_core.perturb import NEGATION, PARAPHRASE, misspelling
 from evidencebench_core.runs import Variant, variant_named, variant_names
 from evidencebench_core.runs.wording import RULE_NEGATION, spelling_name
 
@@ -159,7 +159,7 @@ def spelling_report(
         of_seeds = [answers_of(store, setup, variant) for variant in variants]
         name = f"{n} error{'' if n == 1 else 's'}" if n else "0 errors, the original"
         other = mean_answers(name, of_seeds) if n else replace(original, name=name)
-        n_made = [misspelt(texts[one], n).n_mutated for one in original.recalls if one in other.recalls]
+        n_made = [misspelling(texts[one], n).n_mutated for one in original.recalls if one in other.recalls]
         others.append(other)
         n_capped.append(sum(made < n for made in n_made))
         means.append(sum(n_made) / len(n_made) if n_made else None)

@@ -138,7 +138,7 @@ def move(annotation: Annotation, aspect_id: str, position: int) -> Annotation:
     return replace(annotation, aspects=tuple(others))
 
 
-def annotated_raw(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> dict[str, Any]:
+def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> dict[str, Any]:
     """The raw instance, as it would stand in a file of the benchmark.
 
     Its twelve keys come in the order of the released files, then ``aspect_texts``. Aspect ids are

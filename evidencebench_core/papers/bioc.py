@@ -14,7 +14,7 @@ from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.draft import Block, clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
-from evidencebench_core.papers.xml_tree import Element, parsed_xml
+from evidencebench_core.papers.xml_tree import Element, xml_root
 
 ROOT: Final = "collection"
 # section_type -> what is counted; the passages of these are not in the pool.
@@ -68,7 +68,7 @@ def paper_of_bioc_json(content: bytes, name: str = "", limits: Limits = DEFAULT_
 def paper_of_bioc_xml(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
     """The paper of a BioC XML file, of several the first."""
     place = name or "the BioC file"
-    return paper_of_collection(parsed_xml(content, limits, place), place, limits)
+    return paper_of_collection(xml_root(content, limits, place), place, limits)
 
 
 def paper_of_collection(root: Element, place: str, limits: Limits) -> Paper:

@@ -16,9 +16,9 @@ from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.draft import clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
-from evidencebench_core.papers.outline import Part, outlined
+from evidencebench_core.papers.outline import Piece, outline_of
 from evidencebench_core.papers.paper import Paper
-from evidencebench_core.papers.xml_tree import Element, parsed_xml
+from evidencebench_core.papers.xml_tree import Element, xml_root
 
 DOCUMENT: Final = "word/document.xml"
 _STYLES: Final = "word/styles.xml"
@@ -50,14 +50,14 @@ def paper_of_docx(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     archive = _Archive(content, limits, place)
     if DOCUMENT not in archive.names:
         raise PaperError(place, "is a zip file, but no DOCX", "Give DOCX, PDF, JATS XML, BioC or text.")
-    root = parsed_xml(archive.part(DOCUMENT), limits, place)
+    root = xml_root(archive.part(DOCUMENT), limits, place)
     body = root.first("body")
     if body is None:
         raise PaperError(place, "has no body", "Save it again as DOCX.")
-    levels = _levels(parsed_xml(archive.part(_STYLES), limits, place)) if _STYLES in archive.names else {}
+    levels = _levels(xml_root(archive.part(_STYLES), limits, place)) if _STYLES in archive.names else {}
     reader = _Body(levels)
     reader.read(body)
-    outline = outlined(reader.parts, reader.title)
+    outline = outline_of(reader.pieces, reader.title)
     return draft_paper(
         outline.blocks, outline.title, outline.left_out + reader.left_out, [], "docx", "", limits
     )
@@ -125,7 +125,7 @@ class _Body:
 
     def __init__(self, levels: Mapping[str, int | str]) -> None:
         self.levels = levels
-        self.parts: list[Part] = []
+        self.pieces: list[Piece] = []
         self.left_out: Counter[str] = Counter()
         self.title = ""
 
@@ -149,14 +149,14 @@ class _Body:
         level = self.level(element)
         if level == "caption":
             return
-        if level == "title" and not self.title and not self.parts:
+        if level == "title" and not self.title and not self.pieces:
             self.title = text
         elif isinstance(level, int):
-            self.parts.append(Part("heading", text, level))
+            self.pieces.append(Piece("heading", text, level))
         elif level == "title" or _is_bold_heading(element, text):
-            self.parts.append(Part("heading", text))
+            self.pieces.append(Piece("heading", text))
         else:
-            self.parts.append(Part("text", text))
+            self.pieces.append(Piece("text", text))
 
     def level(self, element: Element) -> int | str | None:
         style = element.first("pPr", "pStyle")

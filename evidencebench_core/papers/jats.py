@@ -12,7 +12,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.draft import Block, BlockKind, clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
-from evidencebench_core.papers.xml_tree import Element, parsed_xml
+from evidencebench_core.papers.xml_tree import Element, xml_root
 
 ROOTS: Final = frozenset({"article", "pmc-articleset", "articles", "OAI-PMH", "record"})
 _OTHER_ARTICLES: Final = ("sub-article", "response")
@@ -68,7 +68,7 @@ _ID_KINDS: Final = {
 def paper_of_jats(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
     """The paper of a JATS file: ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH)."""
     place = name or "the JATS file"
-    return paper_of_article(parsed_xml(content, limits, place), place, limits)
+    return paper_of_article(xml_root(content, limits, place), place, limits)
 
 
 def paper_of_article(root: Element, place: str, limits: Limits) -> Paper:

@@ -10,7 +10,7 @@ from typing import Final
 
 from evidencebench_core.papers.draft import clean_text, draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Part, outlined
+from evidencebench_core.papers.outline import Piece, outline_of
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.plain_text import decoded_text
 
@@ -54,7 +54,7 @@ def paper_of_markdown(content: bytes, name: str = "", limits: Limits = DEFAULT_L
     reader = _Lines()
     title, lines = _front_matter(_without_comments(text).splitlines())
     reader.read(lines)
-    outline = outlined(reader.parts, title)
+    outline = outline_of(reader.pieces, title)
     return draft_paper(
         outline.blocks, outline.title, outline.left_out + reader.left_out, notes, "markdown", "", limits
     )
@@ -77,10 +77,10 @@ def _front_matter(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 
 class _Lines:
-    """Gathers parts line by line."""
+    """Gathers pieces line by line."""
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.pieces: list[Piece] = []
         self.left_out: Counter[str] = Counter()
         self.running: list[str] = []
 
@@ -93,11 +93,11 @@ class _Lines:
         self.left_out["figures"] += len(re.findall(r"!\[[^\]]{0,500}\][(\[]", text))
         plain = _plain(text)
         if any(map(str.isalnum, plain)):
-            self.parts.append(Part("text", plain))
+            self.pieces.append(Piece("text", plain))
 
     def heading(self, text: str, level: int) -> None:
         self.flush()
-        self.parts.append(Part("heading", _plain(text), level))
+        self.pieces.append(Piece("heading", _plain(text), level))
 
     def read(self, lines: Sequence[str]) -> None:
         skipping, in_table = "", False

@@ -53,7 +53,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Piece:
     """A heading or a paragraph of an importer; ``level`` is 1 and up for headings, 0 where nobody knows it."""
 
     kind: Literal["heading", "text"]
@@ -70,26 +70,26 @@ class Outline:
     left_out: Counter[str]
 
 
-def outlined(parts: Sequence[Part], title: str = "") -> Outline:
-    """Title, blocks and counts of a paper; without a title, the first part is it if it looks like one."""
-    kept = [part for part in parts if clean_text(part.text)]
+def outline_of(pieces: Sequence[Piece], title: str = "") -> Outline:
+    """Title, blocks and counts of a paper; without a title, the first piece is it if it looks like one."""
+    kept = [piece for piece in pieces if clean_text(piece.text)]
     reader = _Reader()
     if not title and kept and _is_title(kept):
         title, kept = kept[0].text, kept[1:]
     front = _front_matter(kept)
     reader.left_out["front matter"] += front
-    for part in kept[front:]:
-        (reader.heading if part.kind == "heading" else reader.text)(part)
+    for piece in kept[front:]:
+        (reader.heading if piece.kind == "heading" else reader.text)(piece)
     return Outline(clean_text(title), tuple(reader.blocks), reader.left_out)
 
 
-def _is_title(parts: Sequence[Part]) -> bool:
-    first = clean_text(parts[0].text)
+def _is_title(pieces: Sequence[Piece]) -> bool:
+    first = clean_text(pieces[0].text)
     if part_of_heading(first) != "body" or class_of_heading(first) or _RUN_IN.match(first):
         return False
-    if parts[0].kind == "heading":
+    if pieces[0].kind == "heading":
         return len(first) <= _LONGEST_TITLE
-    follows = next((part for part in parts[1:_FRONT_PARTS] if part.kind == "heading"), None)
+    follows = next((piece for piece in pieces[1:_FRONT_PARTS] if piece.kind == "heading"), None)
     return (
         len(first) <= _LONGEST_TITLE // 2
         and follows is not None
@@ -97,12 +97,12 @@ def _is_title(parts: Sequence[Part]) -> bool:
     )
 
 
-def _front_matter(parts: Sequence[Part]) -> int:
-    """How many parts stand above the abstract: authors and their addresses."""
+def _front_matter(pieces: Sequence[Piece]) -> int:
+    """How many pieces stand above the abstract: authors and their addresses."""
     length = 0
-    for index, part in enumerate(parts[:_FRONT_PARTS]):
-        text = clean_text(part.text)
-        is_heading = part.kind == "heading"
+    for index, piece in enumerate(pieces[:_FRONT_PARTS]):
+        text = clean_text(piece.text)
+        is_heading = piece.kind == "heading"
         if (is_heading and part_of_heading(text) == "abstract") or (not is_heading and _RUN_IN.match(text)):
             return index
         if is_heading and class_of_heading(text) not in {None, "conclusion"}:
@@ -114,7 +114,7 @@ def _front_matter(parts: Sequence[Part]) -> int:
 
 
 class _Reader:
-    """Walks down the parts of a paper."""
+    """Walks down the pieces of a paper."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -123,16 +123,16 @@ class _Reader:
         self.labels: set[str] = set()
         self.n_texts = 0  # in the abstract
 
-    def heading(self, part: Part) -> None:
-        text = clean_text(part.text)
+    def heading(self, piece: Piece) -> None:
+        text = clean_text(piece.text)
         is_summary = text.strip(" .:").casefold() == "summary" and not self.blocks
         if part_of_heading(text) == "abstract" or is_summary:
-            self.place.enter("abstract", part.level)
+            self.place.enter("abstract", piece.level)
             self.labels, self.n_texts = set(), 0
-        elif self.place.part == "abstract" and self.is_label(text, part.level > self.place.level > 0):
+        elif self.place.part == "abstract" and self.is_label(text, piece.level > self.place.level > 0):
             self.labels.add(text.strip(" .:").casefold())
             self.blocks.append(Block("abstract", text))
-        elif self.place.step(text, part.level):
+        elif self.place.step(text, piece.level):
             if self.place.part == "body":
                 self.blocks.append(Block("heading", text))
             self.left_out["back matter"] += self.place.part == "back matter"
@@ -146,8 +146,8 @@ class _Reader:
         begun = bool(self.labels) or not self.n_texts or text.endswith(":")
         return is_label(text) and begun and name not in self.labels and not opens_body
 
-    def text(self, part: Part) -> None:
-        text = clean_text(part.text)
+    def text(self, piece: Piece) -> None:
+        text = clean_text(piece.text)
         where = self.place.part
         if where == "references":
             self.left_out["references"] += 1

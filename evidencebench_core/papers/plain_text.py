@@ -11,7 +11,7 @@ from evidencebench_core.data.sections import class_of_heading, is_label, part_of
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.draft import draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Part, outlined
+from evidencebench_core.papers.outline import Piece, outline_of
 from evidencebench_core.papers.paper import Paper
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer
@@ -40,8 +40,8 @@ def paper_of_text(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     lines are joined. The title is the first line, the abstract what stands under "Abstract".
     """
     text, notes = decoded_text(content, name or "the text")
-    parts, n_tables = _parts(text)
-    outline = outlined(parts)
+    pieces, n_tables = _pieces(text)
+    outline = outline_of(pieces)
     outline.left_out["tables"] += n_tables
     return draft_paper(outline.blocks, outline.title, outline.left_out, notes, "text", "", limits)
 
@@ -82,17 +82,17 @@ def _unmarked(content: bytes) -> str:
     return "utf-8"
 
 
-def _parts(text: str) -> tuple[list[Part], int]:
+def _pieces(text: str) -> tuple[list[Piece], int]:
     """Headings and paragraphs, and how many tables were left out."""
     words = frozenset(re.findall(r"[a-z]+(?:-[a-z]+)*", text.lower()))
-    parts: list[Part] = []
+    pieces: list[Piece] = []
     n_tables = 0
     for group in _groups(text):
         if len(group) > 1 and sum(len(_COLUMNS.findall(line)) >= 2 for line in group) >= len(group) / 2:
             n_tables += 1
         else:
-            parts += _parts_of_group(group, words)
-    return parts, n_tables
+            pieces += _pieces_of_group(group, words)
+    return pieces, n_tables
 
 
 def _groups(text: str) -> Iterator[list[str]]:
@@ -108,24 +108,24 @@ def _groups(text: str) -> Iterator[list[str]]:
         yield group
 
 
-def _parts_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Part]:
+def _pieces_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Piece]:
     if len(lines) == 1:
         line = lines[0].strip()
-        yield Part("heading" if _is_lone_heading(line) else "text", _without_bullet(line))
+        yield Piece("heading" if _is_lone_heading(line) else "text", _without_bullet(line))
         return
     wrapped = max(map(len, lines)) <= _WRAPPED
     running: list[str] = []
     for number, line in enumerate(lines):
         heads = _is_main_heading(line) or (number == 0 and not wrapped and _is_lone_heading(line))
         if (heads or not wrapped or _ITEM.match(line)) and running:
-            yield Part("text", _joined(running, words))
+            yield Piece("text", _joined(running, words))
             running = []
         if heads:
-            yield Part("heading", line.strip())
+            yield Piece("heading", line.strip())
         else:
             running.append(_without_bullet(line))
     if running:
-        yield Part("text", _joined(running, words))
+        yield Piece("text", _joined(running, words))
 
 
 def _is_main_heading(line: str) -> bool:

@@ -139,7 +139,7 @@ def _text_kind(content: bytes, name: str) -> PaperKind:
 def _paper_of_xml(content: bytes, place: str, limits: Limits) -> Paper:
     """XML is parsed once, and its root element says what it is."""
     from evidencebench_core.papers import bioc, jats
-    from evidencebench_core.papers.xml_tree import parsed_xml
+    from evidencebench_core.papers.xml_tree import xml_root
 
     if _HTML.match(content[:8192]):
         raise PaperError(
@@ -147,7 +147,7 @@ def _paper_of_xml(content: bytes, place: str, limits: Limits) -> Paper:
             "is a web page",
             "Give the article's XML or PDF, or copy its text from the browser and paste it.",
         )
-    root = parsed_xml(content, limits, place)
+    root = xml_root(content, limits, place)
     if root.tag == bioc.ROOT:
         return bioc.paper_of_collection(root, place, limits)
     if root.tag in jats.ROOTS or any(element.tag == "article" for element in root.walk()):

@@ -119,7 +119,7 @@ class _Builder:
         )
 
 
-def parsed_xml(content: bytes, limits: Limits, place: str) -> Element:
+def xml_root(content: bytes, limits: Limits, place: str) -> Element:
     """The root element of an XML file; `PaperError` if it is broken, declares entities or goes beyond a bound."""
     from xml.parsers import expat
 

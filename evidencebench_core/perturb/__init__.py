@@ -1,8 +1,8 @@
 """Other wordings of a hypothesis: spelling errors, its opposite, paraphrases; drafts of a model and their review."""
 
 from evidencebench_core.perturb.drafts import DRAFT_STATES, Draft, Drafts, DraftState
-from evidencebench_core.perturb.negation import Negated, Refusal, negated
-from evidencebench_core.perturb.spelling import Misspelt, misspelt
+from evidencebench_core.perturb.negation import Opposite, Refusal, opposite
+from evidencebench_core.perturb.spelling import Misspelling, misspelling
 from evidencebench_core.perturb.wording_files import read_wordings, wordings_document, write_wordings
 from evidencebench_core.perturb.wordings import (
     NEGATION,
@@ -23,16 +23,16 @@ __all__ = [
     "DraftState",
     "Drafts",
     "MadeBy",
-    "Misspelt",
-    "Negated",
+    "Misspelling",
+    "Opposite",
     "Refusal",
     "Wording",
     "Wordings",
     "add_wordings",
     "added_wordings",
     "hypothesis_variants",
-    "misspelt",
-    "negated",
+    "misspelling",
+    "opposite",
     "read_wordings",
     "wordings_document",
     "write_wordings",

@@ -93,7 +93,7 @@ _EFFECTS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Negated:
+class Opposite:
     """The opposite of a hypothesis, and the rule that made it."""
 
     text: str
@@ -107,7 +107,7 @@ class Refusal:
     reason: str
 
 
-def negated(hypothesis: str) -> Negated | Refusal:  # noqa: PLR0911 - one for each reason
+def opposite(hypothesis: str) -> Opposite | Refusal:  # noqa: PLR0911 - one for each reason
     """The hypothesis turned into its opposite, or why that cannot honestly be done by rule.
 
     Everything but the words that the rule names stays as it was, with one blank between words.
@@ -178,19 +178,19 @@ def _finite_verb(bare: Sequence[str]) -> int | None:
     return None
 
 
-def _of_auxiliary(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+def _of_auxiliary(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     verb, is_negated = bare[at], bare[at + 1 : at + 2] == ["not"]
     if verb in {"do", "does"}:
         return _without_do_not(words, bare, at)
     if verb in {"can", "cannot"} and not is_negated:
         other = "cannot" if verb == "can" else "can"
-        return Negated(_spliced(words, at, at + 1, other), f"{verb} → {other}")
+        return Opposite(_spliced(words, at, at + 1, other), f"{verb} → {other}")
     if is_negated:
-        return Negated(_spliced(words, at + 1, at + 2), f"{verb} not → {verb}")
+        return Opposite(_spliced(words, at + 1, at + 2), f"{verb} not → {verb}")
     return _with_not(words, at) if verb == "will" else _of_be(words, bare, at)
 
 
-def _of_verb(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+def _of_verb(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     verb, rest = bare[at], bare[at + 1 :]
     lemma, others = lemma_of(verb) or verb, _coordinated(bare, at)
     if others is None:
@@ -206,7 +206,7 @@ def _of_verb(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
     start = _before_adverbs(bare, at)
     auxiliary = "does not" if is_singular(verb) else "do not"
     taken = [*words[:start], auxiliary, *words[start:at], lemma, *_any(words[at + 1 :])]
-    return Negated(" ".join(taken), f"{verb} → {auxiliary} {lemma}")
+    return Opposite(" ".join(taken), f"{verb} → {auxiliary} {lemma}")
 
 
 def _before_adverbs(bare: Sequence[str], at: int) -> int:
@@ -221,7 +221,7 @@ def _behind_adverbs(bare: Sequence[str], at: int) -> int:
     return at
 
 
-def _without_do_not(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+def _without_do_not(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     if bare[at + 1 : at + 2] != ["not"]:
         return Refusal("an emphatic 'do' that the rules do not know")
     verb_at = next((i for i in range(at + 2, len(bare)) if not bare[i].endswith("ly")), None)
@@ -230,10 +230,10 @@ def _without_do_not(words: list[str], bare: list[str], at: int) -> Negated | Ref
     lemma = bare[verb_at]
     verb = third_person(lemma) if bare[at] == "does" else lemma
     taken = [*words[:at], *words[at + 2 : verb_at], verb, *words[verb_at + 1 :]]
-    return Negated(" ".join(taken), f"{bare[at]} not {lemma} → {verb}")
+    return Opposite(" ".join(taken), f"{bare[at]} not {lemma} → {verb}")
 
 
-def _of_be(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
+def _of_be(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     if "no" in bare[at + 1 : at + 3]:
         return Refusal("it is negated in a way that the rules do not know")
     compared = _behind_adverbs(bare, at + 1)
@@ -245,10 +245,10 @@ def _of_be(words: list[str], bare: list[str], at: int) -> Negated | Refusal:
         return _with_not(words, at)
     other = _COMPARED[bare[compared]]
     text = _spliced(words, compared, compared + 1, _like(words[compared], bare[compared], other))
-    return Negated(text, f"{bare[compared]} → {other}")
+    return Opposite(text, f"{bare[compared]} → {other}")
 
 
-def _of_effect(words: list[str], bare: list[str], at: int) -> Negated | None:
+def _of_effect(words: list[str], bare: list[str], at: int) -> Opposite | None:
     """*has no effect* ↔ *has an effect*, *plays no role* ↔ *plays a role*."""
     near = bare[at + 1 : at + 5]
     effect = next((word for word in near if word in _EFFECTS), None)
@@ -260,7 +260,7 @@ def _of_effect(words: list[str], bare: list[str], at: int) -> Negated | None:
         "no" if near[0] != "no" else "" if effect.endswith("s") else "an" if near[1][:1] in "aeiou" else "a"
     )
     rule = f"{near[0]} {near[1]} → {f'{article} {near[1]}'.lstrip()}"
-    return Negated(_spliced(words, at + 1, at + 2, *filter(None, [article])), rule)
+    return Opposite(_spliced(words, at + 1, at + 2, *filter(None, [article])), rule)
 
 
 def _coordinated(bare: Sequence[str], at: int) -> tuple[int, ...] | None:
@@ -278,18 +278,18 @@ def _coordinated(bare: Sequence[str], at: int) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-def _with_opposites(words: list[str], bare: list[str], places: Sequence[int]) -> Negated:
+def _with_opposites(words: list[str], bare: list[str], places: Sequence[int]) -> Opposite:
     taken, rules = list(words), list[str]()
     for at in places:
         lemma = OPPOSITES[_LEMMAS[bare[at]]]
         form = third_person(lemma) if is_singular(bare[at]) else lemma
         taken[at] = _like(words[at], bare[at], form)
         rules.append(f"{bare[at]} → {form}")
-    return Negated(" ".join(taken), ", ".join(rules))
+    return Opposite(" ".join(taken), ", ".join(rules))
 
 
-def _with_not(words: list[str], at: int) -> Negated:
-    return Negated(
+def _with_not(words: list[str], at: int) -> Opposite:
+    return Opposite(
         " ".join([*words[: at + 1], "not", *_any(words[at + 1 :])]), f"{words[at]} → {words[at]} not"
     )
 

@@ -16,7 +16,7 @@ _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 
 
 @dataclass(frozen=True, slots=True)
-class Misspelt:
+class Misspelling:
     """A text with spelling errors.
 
     Attributes
@@ -41,7 +41,7 @@ class Misspelt:
         return self.n_mutated < self.n_asked
 
 
-def misspelt(text: str, n: int, seed: int = 0) -> Misspelt:
+def misspelling(text: str, n: int, seed: int = 0) -> Misspelling:
     """The text with ``n`` of its words misspelt, or all of them where it has fewer.
 
     The same text, number and seed give the same errors on every machine, and the errors for a smaller
@@ -65,7 +65,7 @@ def misspelt(text: str, n: int, seed: int = 0) -> Misspelt:
         place = places[rng.randrange(len(places))]
         others = _class_of(text[place]).replace(text[place], "")
         characters[place] = others[rng.randrange(len(others))]
-    return Misspelt("".join(characters), n, len(words), min(n, len(words)))
+    return Misspelling("".join(characters), n, len(words), min(n, len(words)))
 
 
 def _class_of(character: str) -> str:

@@ -11,10 +11,10 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.perturb import (
     NEGATION,
     PARAPHRASE,
-    Negated,
+    Opposite,
     hypothesis_variants,
-    misspelt,
-    negated,
+    misspelling,
+    opposite,
 )
 from evidencebench_core.runs.variant import Variant, digest_of
 
@@ -55,8 +55,8 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
     if spelling:
         return _spelling(store, dataset, int(spelling[1]), int(spelling[2] or 0))
     if name == RULE_NEGATION:
-        opposites = {one: negated(text) for one, text in _hypotheses(store, dataset).items()}
-        texts = {one: made.text for one, made in opposites.items() if isinstance(made, Negated)}
+        opposites = {one: opposite(text) for one, text in _hypotheses(store, dataset).items()}
+        texts = {one: made.text for one, made in opposites.items() if isinstance(made, Opposite)}
         return _unless_empty(store, dataset, name, texts)
     return _unless_empty(store, dataset, name, hypothesis_variants(store, dataset).get(name, {}))
 
@@ -69,8 +69,8 @@ def variant_names(store: Store, dataset: str) -> dict[str, int]:
 def _spelling(store: Store, dataset: str, n: int, seed: int) -> Variant:
     if n < 1:
         raise SettingError("variant spelling:n=0", "is the original", "Run without a variant.")
-    made = {one: misspelt(text, n, seed) for one, text in _hypotheses(store, dataset).items()}
-    texts = {one: misspelling.text for one, misspelling in made.items() if misspelling.n_mutated}
+    made = {one: misspelling(text, n, seed) for one, text in _hypotheses(store, dataset).items()}
+    texts = {one: new.text for one, new in made.items() if new.n_mutated}
     return _unless_empty(store, dataset, spelling_name(n, seed), texts)
 
 

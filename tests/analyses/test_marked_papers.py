@@ -16,7 +16,7 @@ from evidencebench_core.analyses.marked_papers import (
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_raw
+from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_instance
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from tests.factories import tiny_dataset, written
@@ -56,7 +56,7 @@ def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
 def test_gold_saved_as_an_instance_is_the_gold_that_it_was(store: Store) -> None:
     marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
     assert marked.gold is not None
-    raw = annotated_raw(marked.paper, marked.gold, "again")
+    raw = annotated_instance(marked.paper, marked.gold, "again")
     known = store.raw("tiny", "tiny_0")
     assert list(raw["aspect2sentence_indices"].values()) == list(known["aspect2sentence_indices"].values())
     for key in ("hypothesis", "paper_as_candidate_pool", "sentence_types_in_candidate_pool", "paper_id"):

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from evidencebench_core.data import KEYS, ingest, open_store, parse_instance
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_raw, mark, move, set_result
+from evidencebench_core.papers.annotation import (
+    Annotation,
+    add_aspect,
+    annotated_instance,
+    mark,
+    move,
+    set_result,
+)
 from evidencebench_core.papers.draft import Block, draft_paper
 
 PAPER = draft_paper(
@@ -42,7 +49,9 @@ def annotation(covers: dict[str, list[int]], results: tuple[str, ...] = ()) -> A
 
 def test_every_key_by_hand() -> None:
     # Heat is covered by 1 and 3, use by 3 and 4, harm, the result, by 5: two sentences (3 and 5) cover all.
-    raw = annotated_raw(PAPER, annotation({"heat": [3, 1], "use": [3, 4], "harm": [5]}, ("harm",)), "tea_1")
+    raw = annotated_instance(
+        PAPER, annotation({"heat": [3, 1], "use": [3, 4], "harm": [5]}, ("harm",)), "tea_1"
+    )
     assert tuple(raw) == (*KEYS, "aspect_texts")
     ids = ["tea_1_aspect_0", "tea_1_aspect_1", "tea_1_aspect_2"]
     assert raw["hypothesis"] == "Tea helps."
@@ -69,7 +78,7 @@ def test_every_key_by_hand() -> None:
 
 
 def test_without_results_there_is_null() -> None:
-    raw = annotated_raw(PAPER, annotation({"heat": [1]}), "tea_1")
+    raw = annotated_instance(PAPER, annotation({"heat": [1]}), "tea_1")
     assert [key for key in KEYS if raw[key] is None] == [
         "results_aspect_list_ids",
         "results_evidence_retrieval_at_optimal_evaluation",
@@ -79,7 +88,7 @@ def test_without_results_there_is_null() -> None:
 
 def test_it_is_ingested_and_comes_back(tmp_path: Path) -> None:
     marked = annotation({"heat": [1, 3], "harm": [5]}, ("harm",))
-    raw = annotated_raw(PAPER, marked, "tea_1")
+    raw = annotated_instance(PAPER, marked, "tea_1")
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"tea_1": raw}), encoding="utf-8")
     store = open_store(tmp_path / "store.sqlite")
@@ -94,7 +103,7 @@ def test_it_is_ingested_and_comes_back(tmp_path: Path) -> None:
 
 def test_the_order_is_the_annotators() -> None:
     made = move(annotation({"heat": [1], "harm": [5]}), "aspect_1", 0)
-    raw = annotated_raw(PAPER, made, "t")
+    raw = annotated_instance(PAPER, made, "t")
     assert list(raw["aspect_texts"].values()) == ["harm", "heat"]
     assert raw["aspect2sentence_indices"]["t_aspect_0"] == [5]
 
@@ -103,15 +112,15 @@ def test_what_is_not_complete_is_named() -> None:
     with pytest.raises(
         PaperError, match="annotation of Ada: has aspects that no sentence covers: 'use', 'harm'"
     ):
-        annotated_raw(PAPER, annotation({"heat": [1], "use": [], "harm": []}), "t")
+        annotated_instance(PAPER, annotation({"heat": [1], "use": [], "harm": []}), "t")
     with pytest.raises(PaperError, match="has no aspects"):
-        annotated_raw(PAPER, annotation({}), "t")
+        annotated_instance(PAPER, annotation({}), "t")
     with pytest.raises(PaperError, match="has no hypothesis"):
-        annotated_raw(PAPER, Annotation("Ada", " ", N, annotation({"heat": [1]}).aspects, 1), "t")
+        annotated_instance(PAPER, Annotation("Ada", " ", N, annotation({"heat": [1]}).aspects, 1), "t")
     with pytest.raises(PaperError, match="was made on a paper of 7 sentences, and this one has 6"):
-        annotated_raw(PAPER, Annotation("Ada", "Tea.", 7), "t")
+        annotated_instance(PAPER, Annotation("Ada", "Tea.", 7), "t")
     with pytest.raises(PaperError, match="instance id: is empty"):
-        annotated_raw(PAPER, annotation({"heat": [1]}), " ")
+        annotated_instance(PAPER, annotation({"heat": [1]}), " ")
 
 
 @given(st.lists(st.tuples(st.sets(st.integers(0, N - 1), min_size=1), st.booleans()), min_size=1, max_size=7))
@@ -119,7 +128,7 @@ def test_any_complete_annotation_passes_every_check(marks: list[tuple[set[int], 
     made = annotation({f"aspect {number}": sorted(cover) for number, (cover, _) in enumerate(marks)})
     for number, (_, is_result) in enumerate(marks):
         made = set_result(made, f"aspect_{number}", is_result)
-    raw = annotated_raw(PAPER, made, "t")
+    raw = annotated_instance(PAPER, made, "t")
     instance = parse_instance("t", json.loads(json.dumps(raw)))
     assert instance.evidence.optimal == _smallest([cover for cover, _ in marks])
 
@@ -151,7 +160,7 @@ def test_the_benchmarks_own_gold_gives_the_benchmarks_own_file(train_raw: dict[s
             sentences=tuple(raw["paper_as_candidate_pool"]),
             sentence_types=tuple(raw["sentence_types_in_candidate_pool"]),
         )
-        ours = annotated_raw(paper, made, instance_id)
+        ours = annotated_instance(paper, made, instance_id)
         assert list(ours)[:12] == list(raw)[:12]
         assert ours["paper_as_candidate_pool"] == raw["paper_as_candidate_pool"]
         assert len(ours["results_aspect_list_ids"] or ()) == len(results)

@@ -13,13 +13,13 @@ import pytest
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import Limits
-from evidencebench_core.papers.xml_tree import parsed_xml
+from evidencebench_core.papers.xml_tree import xml_root
 
 LIMITS = Limits()
 
 
 def text_of(content: bytes) -> str:
-    return parsed_xml(content, LIMITS, "file").text()
+    return xml_root(content, LIMITS, "file").text()
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def asked() -> Iterator[tuple[str, list[str]]]:
 
 
 def test_names_lose_their_prefix_and_order_is_kept() -> None:
-    root = parsed_xml(b'<a xmlns:m="u"><m:b x="1">one</m:b> two<b/></a>', LIMITS, "file")
+    root = xml_root(b'<a xmlns:m="u"><m:b x="1">one</m:b> two<b/></a>', LIMITS, "file")
     assert [element.tag for element in root.walk()] == ["a", "b", "b"]
     assert root.text() == "one two"
     assert root.text("b") == " two"
@@ -112,7 +112,7 @@ def test_a_hundred_thousand_levels() -> None:
 
 def test_very_many_elements() -> None:
     with pytest.raises(PaperError, match="more than 1,000 elements"):
-        parsed_xml(b"<a>" + b"<b/>" * 1000 + b"</a>", Limits(max_nodes=1000), "file")
+        xml_root(b"<a>" + b"<b/>" * 1000 + b"</a>", Limits(max_nodes=1000), "file")
 
 
 @pytest.mark.parametrize(

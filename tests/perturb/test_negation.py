@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.perturb import Negated, Refusal, negated
+from evidencebench_core.perturb import Opposite, Refusal, opposite
 from evidencebench_core.perturb.negation import OPPOSITES, VERBS, is_singular, lemma_of, third_person
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "opposite"),
+    ("hypothesis", "expected"),
     [
         ("Tea increases the risk of cancer.", "Tea decreases the risk of cancer."),
         ("High doses decrease sleep.", "High doses increase sleep."),
@@ -51,10 +51,10 @@ from evidencebench_core.perturb.negation import OPPOSITES, VERBS, is_singular, l
         ),
     ],
 )
-def test_it_says_the_opposite(hypothesis: str, opposite: str) -> None:
-    made = negated(hypothesis)
-    assert isinstance(made, Negated), made
-    assert made.text == opposite
+def test_it_says_the_opposite(hypothesis: str, expected: str) -> None:
+    made = opposite(hypothesis)
+    assert isinstance(made, Opposite), made
+    assert made.text == expected
     assert "→" in made.rule
 
 
@@ -82,15 +82,15 @@ def test_it_says_the_opposite(hypothesis: str, opposite: str) -> None:
     ],
 )
 def test_it_refuses_with_a_reason(hypothesis: str, reason: str) -> None:
-    made = negated(hypothesis)
+    made = opposite(hypothesis)
     assert isinstance(made, Refusal), made
     assert reason in made.reason
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(sorted(VERBS)), max_size=6).map(" ".join))
 def test_any_text_is_negated_or_refused(text: str) -> None:
-    made = negated(text)
-    if isinstance(made, Negated):
+    made = opposite(text)
+    if isinstance(made, Opposite):
         assert made.text != " ".join(text.split())
 
 
@@ -119,13 +119,13 @@ def test_against_the_hand_written_negations(train_path: Path) -> None:
     if not variants.exists():
         pytest.skip("no hypothesis_variants_train.json beside the train set")
     train = json.loads(train_path.read_text(encoding="utf-8"))
-    made = {int(one.rpartition("_")[2]): negated(raw["hypothesis"]) for one, raw in train.items()}
+    made = {int(one.rpartition("_")[2]): opposite(raw["hypothesis"]) for one, raw in train.items()}
     refused = {number for number, answer in made.items() if isinstance(answer, Refusal)}
     # Two have no verb or no opposite, the others several claims.
     assert refused == {2, 6, 45, 49, 60, 62, 70, 92}
     pairs: Counter[tuple[str, str]] = Counter()
     for number, answer in made.items():
-        if isinstance(answer, Negated):
+        if isinstance(answer, Opposite):
             denies = any(f" {word} " in f" {answer.text} " for word in ("not", "cannot"))
             was_denied = number in _AFFIRM
             ours = "affirmed" if was_denied and not denies else "denied" if denies else "reversed"
@@ -143,7 +143,7 @@ def test_against_the_hand_written_negations(train_path: Path) -> None:
 @pytest.mark.realdata
 def test_the_opposites_on_train_are_what_the_figures_were_made_with(train_path: Path) -> None:
     train = json.loads(train_path.read_text(encoding="utf-8"))
-    answers = [negated(raw["hypothesis"]) for raw in train.values()]
-    texts = [[one.text, one.rule] if isinstance(one, Negated) else None for one in answers]
+    answers = [opposite(raw["hypothesis"]) for raw in train.values()]
+    texts = [[one.text, one.rule] if isinstance(one, Opposite) else None for one in answers]
     digest = hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode()).hexdigest()
     assert digest == "3d5ec58657b2e8ffc37559172ce34ab97030fa50ba10fb1411b21f59e67d6c99"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.perturb import misspelt
+from evidencebench_core.perturb import misspelling
 
 TEXT = "Night-shift work increases IL6 by 12% – in women."
 
@@ -27,53 +27,54 @@ def changed(a: str, b: str) -> list[int]:
 
 def test_eligible_words_have_a_letter_or_digit() -> None:
     # Night-shift work increases IL6 by 12% in women. – the dash alone is no word
-    assert misspelt(TEXT, 0).n_eligible == 8
-    assert misspelt(TEXT, 0).text == TEXT
+    assert misspelling(TEXT, 0).n_eligible == 8
+    assert misspelling(TEXT, 0).text == TEXT
 
 
 def test_more_errors_than_words_are_capped_and_say_so() -> None:
-    made = misspelt(TEXT, 20)
+    made = misspelling(TEXT, 20)
     assert (made.n_asked, made.n_mutated, made.capped) == (20, 8, True)
     assert len(changed(TEXT, made.text)) == 8
-    assert not misspelt(TEXT, 8).capped
+    assert not misspelling(TEXT, 8).capped
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=80), st.integers(0, 12), st.integers(0, 5))
 def test_each_error_hits_another_word_and_keeps_the_class(text: str, n: int, seed: int) -> None:
-    made = misspelt(text, n, seed)
+    made = misspelling(text, n, seed)
     places = changed(text, made.text)
     assert len(places) == made.n_mutated == min(n, made.n_eligible)
     assert all(kind(text[place]) == kind(made.text[place]) >= 0 for place in places)
     words = [word.span() for word in re.finditer(r"\S+", text)]
     assert all(sum(start <= place < end for place in places) <= 1 for start, end in words)
-    assert made == misspelt(text, n, seed)
+    assert made == misspelling(text, n, seed)
 
 
 def test_fewer_errors_are_among_more() -> None:
-    few, many = (set(changed(TEXT, misspelt(TEXT, n, 3).text)) for n in (2, 5))
+    few, many = (set(changed(TEXT, misspelling(TEXT, n, 3).text)) for n in (2, 5))
     assert few < many
 
 
 def test_seeds_differ() -> None:
-    assert len({misspelt(TEXT, 3, seed).text for seed in range(5)}) == 5
+    assert len({misspelling(TEXT, 3, seed).text for seed in range(5)}) == 5
 
 
 def test_the_errors_of_a_seed_are_the_same_on_every_machine() -> None:
-    assert misspelt("Tea helps 12 women", 4, 0).text == "Tex helpm 19 wocen"
-    assert misspelt("", 3).n_mutated == 0
+    assert misspelling("Tea helps 12 women", 4, 0).text == "Tex helpm 19 wocen"
+    assert misspelling("", 3).n_mutated == 0
 
 
 @pytest.mark.parametrize(("n", "seed"), [(-1, 0), (1, -1)])
 def test_negative_numbers_are_refused(n: int, seed: int) -> None:
     with pytest.raises(SettingError):
-        misspelt(TEXT, n, seed)
+        misspelling(TEXT, n, seed)
 
 
 @pytest.mark.realdata
 def test_the_errors_on_train_are_what_the_figures_were_made_with(train_path: Path) -> None:
     hypotheses = [raw["hypothesis"] for raw in json.loads(train_path.read_text(encoding="utf-8")).values()]
     texts = [
-        [misspelt(text, n, seed).text for n in (1, 2, 3, 5, 8) for seed in (0, 1, 2)] for text in hypotheses
+        [misspelling(text, n, seed).text for n in (1, 2, 3, 5, 8) for seed in (0, 1, 2)]
+        for text in hypotheses
     ]
     digest = hashlib.sha256(json.dumps(texts, ensure_ascii=False).encode()).hexdigest()
     assert digest == "eaae50b90f1a38a52efe451f74065284f1e5dfe8e428581a2435110aa531c39c"

@@ -99,17 +99,11 @@ def _written(store: Store, info: RunInfo, args: argparse.Namespace, stream: Bina
         dataset = store.dataset(info.dataset)
         stream.write(bibtex([(info.retriever, info.settings)], dataset).encode())
         return {}
-    tasks = tasks_of(info, args.task)
+    tasks = tasks_of(info, args.task, several=args.format in _SEVERAL_TASKS)
     if args.format == "json":
         return _json(store, info, tasks, stream)
     if args.format == "csv":
         return _csv(store, info, tasks, args, stream)
-    if len(tasks) > 1:
-        raise SettingError(
-            f"run {info.id}",
-            f"has answers for {len(tasks)} tasks: {', '.join(task.name for task in tasks)}",
-            "Say which one with --task.",
-        )
     return {tasks[0].name: _one_task(store, info, tasks[0], args, stream)}
 
 
@@ -166,7 +160,7 @@ def _html(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, str
     stream.write(page.encode())
     missing = dict.fromkeys(score.missing, "no answer")
     return Written(
-        score.n_scored, min(args.limit or 200, len(store.ids(info.dataset))), missing, score.skipped
+        score.n_scored, min(args.limit or 200, len(store.ids(info.dataset))), missing, dict(score.skipped)
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from evidencebench_core.export.answers import Answer, RunAnswers, answers_of, tasks_of
+from evidencebench_core.export.answers import Answer, RunAnswers, tasks_of
 from evidencebench_core.export.dataset import BenchmarkFile, export_dataset, stream_dataset, write_benchmark
 from evidencebench_core.export.files import whole_file
 from evidencebench_core.export.report import (
     ReportInput,
     left_out_text,
-    paper_title,
     report_html,
     report_of,
     run_html,
@@ -24,11 +23,9 @@ __all__ = [
     "ReportInput",
     "RunAnswers",
     "Written",
-    "answers_of",
     "bibtex",
     "export_dataset",
     "left_out_text",
-    "paper_title",
     "places_and_scores",
     "report_html",
     "report_of",

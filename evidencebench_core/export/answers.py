@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from evidencebench_core.data.model import EvidenceSet, Instance
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import EvidenceSet, Instance
-    from evidencebench_core.data.store import Store
-    from evidencebench_core.retrievers import Retrieval
-
-__all__ = ["Answer", "RunAnswers", "answers_of", "tasks_of"]
-
-NOT_ASKED = "it was not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,7 @@ class RunAnswers:
             retrieval = None
             if instance_id in done:
                 retrieval = runs.retrieval(self.run.id, self.task.name, instance_id)
-            reason = "" if retrieval is not None else failures.get(instance_id, NOT_ASKED)
+            reason = "" if retrieval is not None else failures.get(instance_id, "it was not asked")
             yield Answer(instance_id, evidence, retrieval, reason, instance)
 
     def _instances(self) -> Iterator[tuple[str, EvidenceSet, Instance | None]]:
@@ -83,13 +76,13 @@ class RunAnswers:
             yield instance_id, evidence, None
 
 
-def tasks_of(run: RunInfo, names: Sequence[str] | None) -> tuple[Task, ...]:
+def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) -> tuple[Task, ...]:
     """The tasks asked for, or all that the run has answers for.
 
     Raises
     ------
     SettingError
-        For an unknown task.
+        For an unknown task, or where there are several and only one may be.
     UnknownNameError
         If the run has no answers, or none for one of the tasks.
     """
@@ -101,27 +94,9 @@ def tasks_of(run: RunInfo, names: Sequence[str] | None) -> tuple[Task, ...]:
     for task in tasks:
         if not run.tasks.get(task.name):
             raise UnknownNameError(f"run {run.id}", f"has no answers for {task.name}", remedy)
-    return tasks
-
-
-def answers_of(
-    store: Store, run_id: str, task: str | Task | None = None, with_papers: bool = False
-) -> RunAnswers:
-    """The answers of a run on a task; without a task on the only one that it has.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task, no answers for it, or several tasks and none was named.
-    """
-    run = RunStore(store).run(run_id)
-    if isinstance(task, Task):
-        task = task.name
-    tasks = tasks_of(run, None if task is None else [task])
-    if len(tasks) > 1:
+    if len(tasks) > 1 and not several:
+        listed = ", ".join(task.name for task in tasks)
         raise SettingError(
-            f"run {run.id}",
-            f"has answers for {len(tasks)} tasks: {', '.join(one.name for one in tasks)}",
-            "Say which one with --task.",
+            f"run {run.id}", f"has answers for {len(tasks)} tasks: {listed}", "Say which one with --task."
         )
-    return RunAnswers(store, run, tasks[0], with_papers)
+    return tasks

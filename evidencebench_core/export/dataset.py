@@ -13,16 +13,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final
 
 from evidencebench_core.data.check import check_instance
+from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.export.files import whole_file
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import DatasetInfo, Store
-
-__all__ = ["LAYOUTS", "BenchmarkFile", "Layout", "export_dataset", "stream_dataset", "write_benchmark"]
 
 _TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tried
 
@@ -87,15 +83,6 @@ class BenchmarkFile:
     identical: bool | None = None
 
 
-class _Sink(Protocol):
-    def write(self, data: bytes, /) -> object: ...
-
-
-class _Nowhere:
-    def write(self, data: bytes, /) -> None:
-        """Nothing: only the hash is wanted."""
-
-
 def write_benchmark(
     raws: Iterable[tuple[str, Mapping[str, Any]]], stream: BinaryIO, layout: Layout = LAYOUTS[0]
 ) -> BenchmarkFile:
@@ -114,7 +101,7 @@ def write_benchmark(
     SettingError
         If two have the same id, or there is none.
     """
-    return _written(_checked(raws), stream, layout)
+    return _write(_checked(raws), stream, layout)
 
 
 def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:
@@ -136,28 +123,32 @@ def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:
 
 def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:
     """The same to a stream, a pipe say."""
-    layout = LAYOUTS[0]
-    if info.n_bytes <= _TRIED_UP_TO:
-        for tried in LAYOUTS:
-            if _written(_raws(store, info), _Nowhere(), tried, info).identical:
-                layout = tried
-                break
-    return _written(_raws(store, info), stream, layout, info)
+    layouts = LAYOUTS if info.n_bytes <= _TRIED_UP_TO else ()
+    layout = next((one for one in layouts if _is_original(store, info, one)), LAYOUTS[0])
+    return _write(_raws(store, info), stream, layout, info)
 
 
-def _written(
+def _is_original(store: Store, info: DatasetInfo, layout: Layout) -> bool:
+    digest, n_bytes = hashlib.sha256(), 0
+    for piece in layout.pieces(_raws(store, info)):
+        digest.update(piece)
+        n_bytes += len(piece)
+        if n_bytes > info.n_bytes:
+            return False
+    return digest.hexdigest() == info.sha256
+
+
+def _write(
     raws: Iterable[tuple[str, Mapping[str, Any]]],
-    sink: _Sink,
+    stream: BinaryIO,
     layout: Layout,
     info: DatasetInfo | None = None,
 ) -> BenchmarkFile:
     digest, n_bytes, n_instances = hashlib.sha256(), 0, -1  # the last piece is no instance
     for piece in layout.pieces(raws):
-        sink.write(piece)
+        stream.write(piece)
         digest.update(piece)
         n_bytes, n_instances = n_bytes + len(piece), n_instances + 1
-        if info is not None and n_bytes > info.n_bytes and isinstance(sink, _Nowhere):
-            break  # too long already: another layout
     sha256 = digest.hexdigest()
     return BenchmarkFile(
         n_instances, n_bytes, sha256, layout, None if info is None else sha256 == info.sha256

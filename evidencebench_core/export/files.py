@@ -1,5 +1,3 @@
-"""Files that are there whole or not at all."""
-
 from __future__ import annotations
 
 import os
@@ -10,8 +8,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evidencebench_core.errors import SettingError
-
-__all__ = ["whole_file"]
 
 
 @contextmanager

@@ -5,42 +5,20 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
+from typing import Any, Final, Literal, TextIO
 
+from evidencebench_core.data.store import DatasetInfo
+from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.text import visible
-from evidencebench_core.export.written import Tally, Written
+from evidencebench_core.export.written import Written
 from evidencebench_core.metrics import Gain, marginal_gains
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunInfo
+from evidencebench_core.tasks import Score, Task
 
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import DatasetInfo
-    from evidencebench_core.export.answers import Answer
-    from evidencebench_core.retrievers import Retrieval
-    from evidencebench_core.runs import RunInfo
-    from evidencebench_core.tasks import Score, Task
-
-__all__ = [
-    "COLUMNS",
-    "TEXT_COLUMNS",
-    "cell",
-    "places_and_scores",
-    "write_csv",
-    "write_json",
-    "write_predictions",
-]
-
-COLUMNS: Final = (
-    "run",
-    "task",
-    "instance",
-    "pick",
-    "rank",
-    "sentence",
-    "score",
-    "picked",
-    "covers",
-    "newly_covered",
-    "note",
-)
+_KEYS: Final = ("run", "task", "instance")
+_VALUES: Final = ("pick", "rank", "sentence", "score", "picked", "covers", "newly_covered")
+COLUMNS: Final = (*_KEYS, *_VALUES, "note")
 TEXT_COLUMNS: Final = ("section", "text")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
@@ -87,24 +65,22 @@ def write_csv(
     ``picked`` 1 or 0; ``covers`` and ``newly_covered`` are labels of the task's aspects, the latter those
     that no earlier pick covers. An instance without any line of this kind has one with a ``note``.
     """
-    tally = Tally(task)
-    rows = csv.writer(stream, lineterminator="\n")
-    first = True
+    written, rows = Written(), csv.writer(stream, lineterminator="\n")
     for answer in answers:
-        if first and header:
-            rows.writerow([*COLUMNS, *(TEXT_COLUMNS if answer.instance else ())])
-        first = False
+        texts = TEXT_COLUMNS if answer.instance else ()
+        if header:
+            rows.writerow([*COLUMNS, *texts])
+            header = False
         key = (cell(run), task.name, cell(answer.instance_id))
-        picks = tally.add(answer)
+        picks = written.add(answer, task)
         lines = [] if picks is None else list(_lines(answer, task, picks, what))
-        tally.n_rows += len(lines)
-        rows.writerows((*key, *line) for line in lines)
+        written.n_rows += len(lines)
         if not lines:
-            beside = [""] * len(TEXT_COLUMNS) if answer.instance else []
-            rows.writerow((*key, *[""] * 7, cell(_why_none(tally, answer)), *beside))
-    if first and header:
+            lines = [(*[""] * len(_VALUES), cell(_why_none(written, answer)), *[""] * len(texts))]
+        rows.writerows((*key, *line) for line in lines)
+    if header:
         rows.writerow(COLUMNS)
-    return tally.written()
+    return written
 
 
 def _lines(
@@ -112,15 +88,14 @@ def _lines(
 ) -> Iterator[tuple[str | int | float, ...]]:
     if answer.retrieval is None:
         return
-    aspects = answer.evidence.focused(task.focus)
-    covers = answer.evidence.covers(task.focus)
-    gains = {gain.sentence: gain for gain in marginal_gains(picks, covers)}
+    aspects, instance = answer.evidence.focused(task.focus), answer.instance
+    gains = {gain.sentence: gain for gain in marginal_gains(picks, answer.evidence.covers(task.focus))}
     number = {index: place for place, index in enumerate(picks, start=1)}
     rank, score = places_and_scores(answer.retrieval)
     listed = picks if what == "selection" else tuple(dict.fromkeys((*answer.retrieval.ranking, *picks)))
     for index in listed:
         gain = gains.get(index, Gain(index, (), (), None))
-        line = (
+        yield (
             number.get(index, ""),
             rank.get(index, ""),
             index,
@@ -129,11 +104,8 @@ def _lines(
             " ".join(aspect.label for aspect in aspects if index in aspect.sentence_indices),
             " ".join(aspects[position].label for position in gain.new),
             "",
+            *((cell(instance.sections[index]), cell(instance.sentences[index])) if instance else ()),
         )
-        if answer.instance is None:
-            yield line
-        else:
-            yield (*line, cell(answer.instance.sections[index]), cell(answer.instance.sentences[index]))
 
 
 def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, float]]:
@@ -142,24 +114,23 @@ def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, f
     return rank, dict(zip(retrieval.ranking, retrieval.scores, strict=False))
 
 
-def _why_none(tally: Tally, answer: Answer) -> str:
+def _why_none(written: Written, answer: Answer) -> str:
     if answer.retrieval is not None:
         return "no sentence was picked"
-    name = answer.instance_id
-    return f"skipped: {tally.skipped[name]}" if name in tally.skipped else f"no answer: {answer.reason}"
+    skipped = written.skipped.get(answer.instance_id)
+    return f"no answer: {answer.reason}" if skipped is None else f"skipped: {skipped}"
 
 
 def write_predictions(answers: Iterable[Answer], task: Task, stream: TextIO) -> Written:
     """Write a prediction file, ``{"instance id": [sentence index, ...], ...}``, one instance a line."""
-    tally = Tally(task)
-    comma = "{"
+    written, comma = Written(), "{"
     for answer in answers:
-        picks = tally.add(answer)
+        picks = written.add(answer, task)
         if picks is not None:
             stream.write(f"{comma}\n{json.dumps(answer.instance_id)}: {json.dumps(picks)}")
-            comma, tally.n_rows = ",", tally.n_rows + 1
+            comma, written.n_rows = ",", written.n_rows + 1
     stream.write("\n}\n" if comma == "," else "{}\n")
-    return tally.written()
+    return written
 
 
 def write_json(
@@ -209,12 +180,12 @@ def write_json(
 
 
 def _write_instances(task: Task, score: Score, answers: Iterable[Answer], stream: TextIO) -> Written:
-    tally, comma = Tally(task), ""
+    written, comma = Written(), ""
     for answer in answers:
-        picks = tally.add(answer)
+        picks = written.add(answer, task)
         record: dict[str, Any]
         if picks is None or answer.retrieval is None:
-            record = {"error": _why_none(tally, answer)}
+            record = {"error": _why_none(written, answer)}
         else:
             record = {
                 "selection": picks,
@@ -223,10 +194,10 @@ def _write_instances(task: Task, score: Score, answers: Iterable[Answer], stream
                 "seconds": answer.retrieval.seconds,
                 "aspect_recall": score.per_instance.get(answer.instance_id),
             }
-            tally.n_rows += 1
+            written.n_rows += 1
         stream.write(f"{comma}\n{_json(answer.instance_id)}: {_json(record)}")
         comma = ","
-    return tally.written()
+    return written
 
 
 def _json(value: object) -> str:

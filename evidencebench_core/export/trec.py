@@ -22,22 +22,19 @@ An instance without an answer cannot be in a run, and a comment is no part of th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Literal, TextIO
+from typing import Final, Literal, TextIO
 from urllib.parse import quote
 
+from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.export.written import Tally, Written, nothing_asked
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import EvidenceSet
-    from evidencebench_core.export.answers import Answer
-    from evidencebench_core.tasks import Task
-
-__all__ = ["UNFINDABLE", "What", "trec_id", "write_qrels", "write_run"]
+from evidencebench_core.export.answers import Answer
+from evidencebench_core.export.written import Written, nothing_asked
+from evidencebench_core.tasks import Task
+from evidencebench_core.tasks.selection import validated_selection
 
 What = Literal["selection", "ranking"]
-UNFINDABLE: Final = "none"
-DEEPEST: Final = 20  # ndeval, and so ir_measures' StRecall, looks no further down
+_UNFINDABLE: Final = "none"
+_DEEPEST: Final = 20  # ndeval, and so ir_measures' StRecall, looks no further down
 _SAFE: Final = "-._~:/@+,;=()[]{}!$&'*?"
 
 
@@ -76,20 +73,24 @@ def write_run(
     """
     if what not in ("selection", "ranking"):
         raise SettingError("what", f"is {shown(what)}", "Choices are: selection, ranking.")
-    tally, n_encoded, longest = Tally(task), 0, 0
+    written, n_encoded, longest = Written(), 0, 0
     safe_tag = trec_id(tag) or "run"
     for answer in answers:
-        picks = tally.add(answer)
-        if picks is None:
+        picks = written.add(answer, task)
+        if picks is None or answer.retrieval is None:
             continue
         qid = trec_id(answer.instance_id)
         n_encoded += qid != answer.instance_id
-        listed = picks[: task.budget_for(answer.evidence)] if what == "selection" else _ranking(answer)
+        ranking = validated_selection(
+            answer.retrieval.ranking, answer.evidence.n_sentences, answer.instance_id
+        )
+        listed = picks[: task.budget_for(answer.evidence)] if what == "selection" else ranking
         longest = max(longest, len(listed))
         for place, index in enumerate(listed):
             stream.write(f"{qid} Q0 {index} {place + 1} {len(listed) - place} {safe_tag}\n")
-        tally.n_rows += len(listed)
-    return tally.written([*_run_notes(tally, what, longest), *_encoded_note(n_encoded)])
+        written.n_rows += len(listed)
+    written.notes = [*_run_notes(written, task, what, longest), *_encoded_note(n_encoded)]
+    return written
 
 
 def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: TextIO) -> Written:
@@ -107,52 +108,45 @@ def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: Tex
     Written
         Instances that have nothing to cover are in ``skipped`` and not in the file.
     """
-    n_instances = n_rows = n_encoded = n_unfindable = 0
-    skipped: dict[str, str] = {}
+    written, n_encoded, n_unfindable = Written(), 0, 0
     for instance_id, evidence in gold:
         if not evidence.focused(task.focus):
-            skipped[instance_id] = nothing_asked(task)
+            written.skipped[instance_id] = nothing_asked(task)
             continue
         qid = trec_id(instance_id)
-        n_instances, n_encoded = n_instances + 1, n_encoded + (qid != instance_id)
+        written.n_instances += 1
+        n_encoded += qid != instance_id
         for number, aspect in enumerate(evidence.aspects, start=1):
             if task.focus == "results" and not aspect.is_result:
                 continue
             n_unfindable += not aspect.sentence_indices
-            for docid in aspect.sentence_indices or (UNFINDABLE,):
+            for docid in aspect.sentence_indices or (_UNFINDABLE,):
                 stream.write(f"{qid} {number} {docid} 1\n")
-                n_rows += 1
-    notes = _encoded_note(n_encoded)
+                written.n_rows += 1
+    written.notes = _encoded_note(n_encoded)
     if n_unfindable:
         which = "1 aspect is" if n_unfindable == 1 else f"{n_unfindable:,} aspects are"
-        notes.append(f"{which} covered by no sentence, and found by no run: docid {UNFINDABLE}.")
-    return Written(n_instances, n_rows, skipped=skipped, notes=tuple(notes))
+        written.notes.append(f"{which} covered by no sentence, and found by no run: docid {_UNFINDABLE}.")
+    return written
 
 
-def _ranking(answer: Answer) -> tuple[int, ...]:
-    from evidencebench_core.tasks.selection import validated_selection
-
-    ranking = () if answer.retrieval is None else answer.retrieval.ranking
-    return validated_selection(ranking, answer.evidence.n_sentences, answer.instance_id)
-
-
-def _run_notes(tally: Tally, what: What, longest: int) -> list[str]:
-    task, notes = tally.task, []
-    if tally.unanswered:
+def _run_notes(written: Written, task: Task, what: What, longest: int) -> list[str]:
+    notes = []
+    if written.unanswered:
         notes.append("ir_measures scores instances that have no line 0, as `score --missing zero` does.")
-    if what == "selection" and tally.over_budget:
+    if what == "selection" and written.over_budget:
         notes.append(
             "A selection beyond the budget is cut to its first K; our score is the mean over all choices of K."
         )
-    cutoff: int | None = task.budget if isinstance(task.budget, int) else longest
+    cutoff = task.budget if isinstance(task.budget, int) else longest
     if what == "ranking" and not isinstance(task.budget, int):
         notes.append("No single StRecall@k is this task's Aspect Recall; that of the selection is.")
-    elif cutoff is not None and cutoff > DEEPEST:
+    elif cutoff > _DEEPEST:
         notes.append(
-            f"Aspect Recall would be StRecall@{cutoff}, but ndeval looks at {DEEPEST} sentences at most."
+            f"Aspect Recall would be StRecall@{cutoff}, but ndeval looks at {_DEEPEST} sentences at most."
         )
     else:
-        notes.append(f"Aspect Recall is StRecall@{max(cutoff or 1, 1)} of ir_measures, over the qrels.")
+        notes.append(f"Aspect Recall is StRecall@{max(cutoff, 1)} of ir_measures, over the qrels.")
     return notes
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS, contrast
 from evidencebench_core.data import ingest, open_store, parse_instance
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.export import answers_of, report_html, report_of, run_html
+from evidencebench_core.export import RunAnswers, report_html, report_of, run_html
 from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
 from evidencebench_core.export.text import counted
@@ -244,7 +244,7 @@ def test_the_page_of_a_run(tmp_path: Path) -> None:
     ingest(store, written(raws, tmp_path / "tiny.json"))
     (*_, last) = execute(store, "tiny", "lead", tasks=["result-er@5"], limit=5)
     run, score = RunStore(store).run(last.run_id), score_run(store, last.run_id, "result-er@5")
-    answers = answers_of(store, run.id, with_papers=True)
+    answers = RunAnswers(store, run, score.task, with_papers=True)
     whole = Skeleton(run_html(run, score, answers, "evidencebench export x", {"python": "3"}))
     # tiny_4 has no result aspects and tiny_5 was not asked: both are on the page and say so.
     assert [tag for tag, _ in whole.tags].count("details") == 6

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Instance, Store, ingest, open_store, parse_instance
-from evidencebench_core.export import answers_of, versions, write_csv, write_json, write_predictions
-from evidencebench_core.export.answers import Answer
+from evidencebench_core.export import Answer, RunAnswers, write_csv, write_json, write_predictions
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, predictions_from, score_predictions, score_run
@@ -121,8 +120,9 @@ def store(tmp_path: Path) -> Store:
 
 def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None:
     (*_, last) = execute(store, "tiny", "bm25", tasks=["result-er@5"])
+    task = task_named("result-er@5")
     path, stream = tmp_path / "mine.json", io.StringIO()
-    told = write_predictions(answers_of(store, last.run_id), task_named("result-er@5"), stream)
+    told = write_predictions(RunAnswers(store, RunStore(store).run(last.run_id), task), task, stream)
     path.write_text(stream.getvalue(), encoding="utf-8")
     predictions = predictions_from(path)
     assert len(predictions) == told.n_instances == 5
@@ -142,7 +142,7 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     (*_, last) = execute(store, "tiny", "bm25", {"k1": 1.2}, tasks=["er@3", "result-er@5"], limit=5)
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
     tasks = [task_named("er@3"), task_named("result-er@5")]
-    answers = [(task, score_run(store, run.id, task), answers_of(store, run.id, task)) for task in tasks]
+    answers = [(task, score_run(store, run.id, task), RunAnswers(store, run, task)) for task in tasks]
     told = write_json(run, info, answers, stream, {"python": "3.x"})
     document = json.loads(stream.getvalue())
     assert document["run"] == run.id
@@ -162,10 +162,3 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
         "error": "skipped: it has no result aspects"
     }
     assert told["er@3"].unanswered == {"tiny_5": "it was not asked"}
-
-
-def test_versions_name_python_and_this_package() -> None:
-    found = versions()
-    assert found["python"].startswith("3.")
-    assert "evidencebench-explorer" in found
-    assert "numpy" in found

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from evidencebench_core.data import Aspect, EvidenceSet, ingest, open_store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
-from evidencebench_core.export import answers_of, trec_id, write_qrels, write_run
-from evidencebench_core.export.answers import Answer
+from evidencebench_core.export import Answer, RunAnswers, tasks_of, trec_id, write_qrels, write_run
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import execute, score_run
+from evidencebench_core.runs import RunStore, execute, score_run
 from evidencebench_core.tasks import Task, score, task_named
 from tests.factories import tiny_dataset, written
 
@@ -84,7 +83,7 @@ def test_lines_of_the_qrels_by_hand() -> None:
     text, told = qrels_text([("i", GOLD)], ER_AT_3)
     assert text == "i 1 1 1\ni 1 4 1\ni 2 none 1\ni 3 7 1\n"
     assert told.n_rows == 4
-    assert told.notes == ("1 aspect is covered by no sentence, and found by no run: docid none.",)
+    assert told.notes == ["1 aspect is covered by no sentence, and found by no run: docid none."]
     # The result tasks ask for z alone, and it keeps the number of its label, A3.
     assert qrels_text([("i", GOLD)], task_named("result-er@5"))[0] == "i 3 7 1\n"
 
@@ -107,7 +106,7 @@ def test_ties_keep_the_order_of_the_ranking() -> None:
 def test_a_selection_beyond_the_budget_is_cut_and_told() -> None:
     run, told = run_text([answer("i", GOLD, [0, 2, 3, 7])], ER_AT_3)
     assert len(run.splitlines()) == 3
-    assert told.over_budget == ("i",)
+    assert told.over_budget == ["i"]
     assert any("cut to its first K" in line for line in told.lines())
 
 
@@ -125,7 +124,7 @@ def test_nothing_is_left_out_in_silence() -> None:
     ]
     text, told = run_text(answers, task_named("result-er@5"))
     assert {line.split()[0] for line in text.splitlines()} == {"fine"}
-    assert told.empty == ("empty",)
+    assert told.empty == ["empty"]
     assert told.unanswered == {"silent": "the server was silent"}
     assert told.skipped == {"none": "it has no result aspects"}
     assert told.lines()[:3] == (
@@ -203,7 +202,7 @@ def test_subtopic_recall_is_aspect_recall_on_train(train_path: Path, tmp_path: P
     ingest(store, train_path, "train")
     task = task_named(name)
     (*_, last) = execute(store, "train", "abstract-tail", tasks=[name])
-    answers = answers_of(store, last.run_id)
+    answers = RunAnswers(store, RunStore(store).run(last.run_id), task)
     run, told = run_text(answers, task)
     qrels, _ = qrels_text(store.evidence_sets("train"), task)
     ours = score_run(store, last.run_id, name)
@@ -241,11 +240,13 @@ def test_answers_of_a_run(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store.sqlite")
     ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
     (*_, last) = execute(store, "tiny", "lead", tasks=["er@3", "result-er@5"], limit=2)
+    run = RunStore(store).run(last.run_id)
+    assert {task.name for task in tasks_of(run, None)} == {"er@3", "result-er@5"}
     with pytest.raises(SettingError, match="--task"):
-        answers_of(store, last.run_id)
+        tasks_of(run, None, several=False)
     with pytest.raises(UnknownNameError, match="no answers for er@10"):
-        answers_of(store, last.run_id, "er@10")
-    answers = list(answers_of(store, last.run_id[:6], ER_AT_3, with_papers=True))
+        tasks_of(run, ["er@10"])
+    answers = list(RunAnswers(store, run, ER_AT_3, with_papers=True))
     assert [one.instance_id for one in answers] == list(tiny_dataset())
     assert answers[0].retrieval is not None
     assert answers[0].retrieval.selection == (0, 1, 2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import evidencebench_core
 from evidencebench_core.data import ingest, open_store
-from evidencebench_core.export import bibtex
+from evidencebench_core.export import bibtex, versions
 from evidencebench_core.export.used import _REFERENCES, escaped
 from tests.factories import tiny_dataset, written
 
@@ -90,3 +90,10 @@ def test_records_are_well_formed() -> None:
         assert record.count("{") == record.count("}")
     assert "title = {The Probabilistic Relevance Framework: {BM25} and Beyond}," in text
     assert "url = {https://github.com/dorianbrown/rank_bm25}," in text
+
+
+def test_versions_name_python_and_this_package() -> None:
+    found = versions()
+    assert found["python"].startswith("3.")
+    assert "evidencebench-explorer" in found
+    assert "numpy" in found

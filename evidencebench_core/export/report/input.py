@@ -1,10 +1,7 @@
-"""What a report is made of."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance, SentenceType
@@ -12,16 +9,6 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.retrievers import Retrieval, Setting
 from evidencebench_core.tasks import Task
 from evidencebench_core.tasks.selection import validated_selection
-
-__all__ = ["ReportInput", "paper_title", "report_of"]
-
-
-def _none() -> Mapping[str, Any]:
-    return MappingProxyType({})
-
-
-def _unexplained() -> Mapping[int, str]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +66,17 @@ class ReportInput:
     paper_id: str = ""
     source: str = ""
     retriever: str = ""
-    settings: Mapping[str, Setting] = field(default_factory=_none)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     task: str = ""
     focus: Focus = "all"
     budget: int | None = None
     evidence: EvidenceSet | None = None
-    left_out: Mapping[str, int] = field(default_factory=_none)
+    left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    explanations: Mapping[int, str] = field(default_factory=_unexplained)
+    explanations: Mapping[int, str] = field(default_factory=dict)
     command: str = ""
     created_at: str = ""
-    versions: Mapping[str, str] = field(default_factory=_none)
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n_sentences = len(self.sentences)
@@ -109,7 +96,7 @@ class ReportInput:
 
     @property
     def covers(self) -> tuple[frozenset[int], ...]:
-        """What the aspects of the focus are covered by; nothing without gold."""
+        """The sentences that cover each aspect of the focus; nothing without gold."""
         return () if self.evidence is None else self.evidence.covers(self.focus)
 
     @property
@@ -133,13 +120,14 @@ def report_of(
         Any further field of `ReportInput`, such as ``retriever`` or ``command``.
     """
     has_gold = bool(instance.evidence.aspects)
+    has_title = instance.sentence_types[:1] == ("section_name",)
     fields: dict[str, Any] = {
         "hypothesis": instance.hypothesis,
         "sentences": instance.sentences,
         "sentence_types": instance.sentence_types,
         "sections": instance.sections,
         "retrieval": retrieval,
-        "title": paper_title(instance.sentences, instance.sentence_types),
+        "title": instance.sentences[0] if has_title else "",
         "paper_id": instance.paper_id,
         "evidence": instance.evidence if has_gold else None,
     }
@@ -150,8 +138,3 @@ def report_of(
     if instance.synthetic:
         fields["notes"] = ("The paper is synthetic: it was invented, and reports nothing real.",)
     return ReportInput(**(fields | others))
-
-
-def paper_title(sentences: tuple[str, ...], types: tuple[SentenceType, ...]) -> str:
-    """The title, where the paper begins with one: its first sentence, if that is typed as a heading."""
-    return sentences[0] if sentences and types[0] == "section_name" else ""

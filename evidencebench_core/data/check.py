@@ -1,21 +1,18 @@
 """Every promise of the benchmark's format, checked on a raw instance.
 
-The format is the paper's appendix A.6, refined by spec rules 1 to 5; `parse` turns what passes
-into an `Instance`. Ingest asks this of every instance, so what is usually true is asked first and
-of C, and only where it is not true the culprit is looked for.
+The format is the paper's appendix A.6, refined by spec rules 1 to 5; `parse` turns what passes into an
+`Instance`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NoReturn, TypeGuard, cast, get_args
+from typing import Any, Final, NoReturn, TypeVar, get_args
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import InstanceError, shown
-
-__all__ = ["EVALUATIONS", "KEYS", "OPTIONAL_KEYS", "check_instance", "inverted"]
 
 KEYS: Final = (
     "hypothesis",
@@ -39,13 +36,18 @@ EVALUATIONS: Final = {  # key -> (task, fixed budget or None where the object br
     "results_evidence_retrieval_at_5_evaluation": ("result-er@5", 5),
 }
 
-_KEY_SET: Final = frozenset(KEYS)
-_SENTENCE_TYPES: Final = get_args(SentenceType)
-_TYPE_SET: Final = frozenset(_SENTENCE_TYPES)
-_OPTIONAL_SET: Final = frozenset(OPTIONAL_KEYS)
+_POOL: Final = "paper_as_candidate_pool"
+_TYPES: Final = "sentence_types_in_candidate_pool"
 _IDS: Final = "aspect_list_ids"
 _RESULT_IDS: Final = "results_aspect_list_ids"
 _RESULT_FIELDS: Final = (_RESULT_IDS, *(key for key in EVALUATIONS if key.startswith("results_")))
+_SENTENCE_TYPES: Final = get_args(SentenceType)
+_KINDS: Final[Mapping[type, str]] = {str: "text", list: "a list", dict: "an object"}
+
+_HALF: Final = "has half of a surrogate pair"
+_UTF_8: Final = "Write the file as valid UTF-8."
+
+_T = TypeVar("_T")
 
 
 def check_instance(instance_id: str, raw: object) -> bool:
@@ -92,113 +94,82 @@ class _Checks:
     def __init__(self, instance_id: str, raw: object) -> None:
         self.id = instance_id
         if not _is_unicode(instance_id):
-            self.fail("", "has half of a surrogate pair in its id", "Write the file as valid UTF-8.")
+            self.fail("", f"{_HALF} in its id", _UTF_8)
         if not instance_id.strip():
             self.fail("", "is a blank instance id", "Give every instance an id.")
-        if not isinstance(raw, dict):
-            self.fail("", f"is {shown(raw)}, not an object", "An instance is an object with 12 keys.")
-        self.raw = cast("dict[str, Any]", raw)
-        if not raw.keys() >= _KEY_SET:
-            missing = next(key for key in KEYS if key not in raw)
-            self.fail(missing, "is missing", "All 12 keys of the format are required.")
+        self.raw = self.of_kind("", raw, dict, "An instance is an object with 12 keys.")
+        for key in KEYS:
+            if key not in self.raw:
+                self.fail(key, "is missing", "All 12 keys of the format are required.")
+
+    def run(self) -> bool:
+        raw = self.raw
+        for key in ("hypothesis", "paper_id"):
+            self.text(key, raw[key])
+        n_sentences = self.n_sentences()
+        known = self.aspect_ids(_IDS)
+        results = self.result_ids(known)
+        covering = self.covering(known, n_sentences)
+        inverse = inverted(covering, n_sentences)
+        follows = self.inverse(inverse)
+        for field, (_, budget) in EVALUATIONS.items():
+            focus = results if field in _RESULT_FIELDS else known
+            if focus is not None:
+                self.evaluation(field, budget, focus, list(inverse.values()))
+        self.names("aspect_texts", self.texts("aspect_texts"), known)
+        self.texts("hypothesis_paraphrases")
+        if raw.get("hypothesis_negation") is not None:
+            self.text("hypothesis_negation", raw["hypothesis_negation"])
+        if not isinstance(raw.get("synthetic"), bool | None):
+            self.fail("synthetic", f"is {shown(raw['synthetic'])}", "Give true or false.")
+        return follows
 
     def fail(self, field: str, problem: str, remedy: str) -> NoReturn:
         name = self.id if self.id.strip() and _is_unicode(self.id) else shown(self.id)
         raise InstanceError(f"{name}.{field}" if field else name, problem, remedy)
 
-    def run(self) -> bool:
-        raw = self.raw
-        self.text("hypothesis", raw["hypothesis"])
-        self.text("paper_id", raw["paper_id"])
-        n_sentences = self.n_sentences()
-        known = self.aspect_ids(_IDS)
-        results = self.result_ids(known)
-        aspects_of = self.covering(known, n_sentences)
-        follows = self.inverse(aspects_of, n_sentences)
-        self.selections(aspects_of, {"": known, "results_": results}, n_sentences)
-        if not _OPTIONAL_SET.isdisjoint(raw):
-            self.optional(known)
-        return follows
-
     # -- plain values ---------------------------------------------------------------------
 
+    def of_kind(self, field: str, value: object, kind: type[_T], remedy: str) -> _T:
+        if not isinstance(value, kind):
+            self.fail(field, f"is {shown(value)}, not {_KINDS[kind]}", remedy)
+        return value
+
     def text(self, field: str, value: object) -> None:
-        if not isinstance(value, str):
-            self.fail(field, f"is {shown(value)}, not text", "Give a JSON string.")
-        if not value.strip():
+        text = self.of_kind(field, value, str, "Give a JSON string.")
+        if not text.strip():
             self.fail(field, "is empty", "Give a text that is not blank.")
-        if not _is_unicode(value):
-            self.fail(field, "has half of a surrogate pair", "Write the file as valid UTF-8.")
+        if not _is_unicode(text):
+            self.fail(field, _HALF, _UTF_8)
 
     def strings(self, field: str, value: object) -> list[str]:
-        if not isinstance(value, list):
-            self.fail(field, f"is {shown(value)}, not a list", "Give a JSON list of strings.")
+        strings: list[str] = self.of_kind(field, value, list, "Give a JSON list of strings.")
         try:
-            unicode = _is_unicode("".join([item for item in value if not item.isascii()]))
-        except (AttributeError, TypeError):
-            position, item = next((p, item) for p, item in enumerate(value) if not isinstance(item, str))
-            self.fail(f"{field}[{position}]", f"is {shown(item)}, not text", "Give a JSON string.")
-        if not unicode:
-            position = next(position for position, item in enumerate(value) if not _is_unicode(item))
-            self.fail(
-                f"{field}[{position}]", "has half of a surrogate pair", "Write the file as valid UTF-8."
-            )
-        return value
+            if _is_unicode("".join(strings)):
+                return strings
+        except TypeError:
+            pass
+        for position, item in enumerate(strings):
+            if not isinstance(item, str):
+                self.fail(f"{field}[{position}]", f"is {shown(item)}, not text", "Give a JSON string.")
+            if not _is_unicode(item):
+                self.fail(f"{field}[{position}]", _HALF, _UTF_8)
+        return strings
 
     def texts(self, field: str) -> dict[str, str]:
         value = self.raw.get(field)
         if value is None:
             return {}
-        if not isinstance(value, dict):
-            self.fail(field, f"is {shown(value)}, not an object", "Give an object of name: text.")
-        for name, text in value.items():
+        texts: dict[str, str] = self.of_kind(field, value, dict, "Give an object of name: text.")
+        for name, text in texts.items():
             self.text(f"{field}, a name", name)
             self.text(f"{field}[{shown(name)}]", text)
-        return value
+        return texts
 
-    def optional(self, known: frozenset[str]) -> None:
-        self.names("aspect_texts", self.texts("aspect_texts"), known)
-        self.texts("hypothesis_paraphrases")
-        negation, synthetic = self.raw.get("hypothesis_negation"), self.raw.get("synthetic")
-        if negation is not None:
-            self.text("hypothesis_negation", negation)
-        if synthetic is not None and not isinstance(synthetic, bool):
-            self.fail("synthetic", f"is {shown(synthetic)}", "Give true or false.")
-
-    # -- the paper ------------------------------------------------------------------------
-
-    def n_sentences(self) -> int:
-        pool, field = "paper_as_candidate_pool", "sentence_types_in_candidate_pool"
-        n_sentences = len(self.strings(pool, self.raw[pool]))
-        if not n_sentences:
-            self.fail(pool, "is empty", "A paper needs at least one sentence.")
-        types = self.raw[field]
-        if not isinstance(types, list):
-            self.strings(field, types)
-        if len(types) != n_sentences:
-            self.fail(
-                field, f"has {len(types)} entries for {n_sentences} sentences", "Give one type a sentence."
-            )
-        if types.count("normal_paragraph") + types.count("abstract") + types.count("section_name") != len(
-            types
-        ):
-            self.strings(field, types)
-            position, kind = next((p, kind) for p, kind in enumerate(types) if kind not in _TYPE_SET)
-            allowed = ", ".join(_SENTENCE_TYPES)
-            self.fail(f"{field}[{position}]", f"is {shown(kind)}", f"Types are: {allowed}.")
-        return n_sentences
-
-    def indices(self, field: str, aspect: str | None, value: object, n_sentences: int) -> list[int]:
-        """Sentence indices of ``field``, or of its entry for an aspect."""
-        if not _are_indices(value, n_sentences):
-            self.fail_indices(field if aspect is None else f"{field}[{shown(aspect)}]", value, n_sentences)
-        return value
-
-    def fail_indices(self, field: str, value: object, n_sentences: int) -> NoReturn:
-        if not isinstance(value, list):
-            self.fail(field, f"is {shown(value)}, not a list", "Give a list of 0-based sentence indices.")
-        for item in value:
-            if type(item) is not int:
+    def indices(self, field: str, value: object, n_sentences: int) -> list[int]:
+        indices: list[int] = self.of_kind(field, value, list, "Give a list of 0-based sentence indices.")
+        for item in indices:
+            if type(item) is not int:  # a bool is an int, and 3.0 == 3
                 self.fail(field, f"holds {shown(item)}, not an integer", "Sentence indices are integers.")
             if not 0 <= item < n_sentences:
                 self.fail(
@@ -206,9 +177,25 @@ class _Checks:
                     f"holds sentence index {item}, but the paper has {n_sentences} sentences",
                     f"Indices run from 0 to {n_sentences - 1}.",
                 )
-        self.fail(field, f"repeats an index: {shown(value)}", "List every sentence once.")
+        if len(set(indices)) != len(indices):
+            self.fail(field, f"repeats an index: {shown(value)}", "List every sentence once.")
+        return indices
 
-    # -- aspects --------------------------------------------------------------------------
+    # -- the paper and its aspects --------------------------------------------------------
+
+    def n_sentences(self) -> int:
+        n_sentences = len(self.strings(_POOL, self.raw[_POOL]))
+        if not n_sentences:
+            self.fail(_POOL, "is empty", "A paper needs at least one sentence.")
+        types = self.of_kind(_TYPES, self.raw[_TYPES], list, "Give a JSON list of strings.")
+        if len(types) != n_sentences:
+            problem = f"has {len(types)} entries for {n_sentences} sentences"
+            self.fail(_TYPES, problem, "Give one type a sentence.")
+        for position, kind in enumerate(types):
+            if kind not in _SENTENCE_TYPES:
+                remedy = f"Types are: {', '.join(_SENTENCE_TYPES)}."
+                self.fail(f"{_TYPES}[{position}]", f"is {shown(kind)}", remedy)
+        return n_sentences
 
     def aspect_ids(self, field: str) -> frozenset[str]:
         ids = self.strings(field, self.raw[field])
@@ -235,112 +222,77 @@ class _Checks:
         return ids
 
     def names(self, field: str, ids: Collection[str], known: frozenset[str]) -> None:
-        if not known.issuperset(ids):
-            unknown = next(aspect for aspect in ids if aspect not in known)
-            self.fail(field, f"names aspect {shown(unknown)}", f"Aspects are those of {_IDS}.")
+        for aspect in ids:
+            if aspect not in known:
+                self.fail(field, f"names aspect {shown(aspect)}", f"Aspects are those of {_IDS}.")
 
-    def covering(self, known: frozenset[str], n_sentences: int) -> dict[int, list[str]]:
-        """The other mapping as it should be, without the sentences that cover nothing."""
+    def covering(self, known: frozenset[str], n_sentences: int) -> dict[str, list[int]]:
         field = "aspect2sentence_indices"
-        value = self.raw[field]
-        if not isinstance(value, dict):
-            self.fail(field, f"is {shown(value)}, not an object", "Give an object of aspect id: indices.")
-        self.names(field, value, known)
-        if len(value) != len(known):
-            absent = next(aspect for aspect in self.raw[_IDS] if aspect not in value)
-            self.fail(field, f"has no entry for aspect {shown(absent)}", "Give one entry an aspect.")
-        aspects_of: dict[int, list[str]] = {}
-        for aspect, indices in value.items():
-            for index in self.indices(field, aspect, indices, n_sentences):
-                if index in aspects_of:
-                    aspects_of[index].append(aspect)
-                else:
-                    aspects_of[index] = [aspect]
-        return aspects_of
+        covering = self.of_kind(field, self.raw[field], dict, "Give an object of aspect id: indices.")
+        self.names(field, covering, known)
+        for aspect in self.raw[_IDS]:
+            if aspect not in covering:
+                self.fail(field, f"has no entry for aspect {shown(aspect)}", "Give one entry an aspect.")
+        for aspect, indices in covering.items():
+            self.indices(f"{field}[{shown(aspect)}]", indices, n_sentences)
+        return covering
 
-    def inverse(self, aspects_of: Mapping[int, list[str]], n_sentences: int) -> bool:
+    def inverse(self, expected: Mapping[str, list[str]]) -> bool:
+        """Whether the other mapping is the expected one to the order; the same in another order will do."""
         field = "sentence_index2aspects"
-        value = self.raw[field]
-        if not isinstance(value, dict):
-            self.fail(
-                field, f"is {shown(value)}, not an object", "Give an object of sentence index: aspects."
-            )
-        if tuple(value) == _index_keys(n_sentences):
-            entries = list(value.values())
-            n_nothing = n_sentences - len(aspects_of)
-            if entries.count([]) == n_nothing and all(
-                entries[index] == aspects for index, aspects in aspects_of.items()
-            ):
-                return True
-        keys = frozenset(_index_keys(n_sentences))
+        value = self.of_kind(field, self.raw[field], dict, "Give an object of sentence index: aspects.")
+        if value == expected and list(value) == list(expected):
+            return True
         for key, aspects in value.items():
-            if key not in keys:
-                self.fail(field, f"has the key {shown(key)}", f'Keys are "0" to "{n_sentences - 1}".')
-            expected = aspects_of.get(int(key), [])
+            if key not in expected:
+                self.fail(field, f"has the key {shown(key)}", f'Keys are "0" to "{len(expected) - 1}".')
             known = isinstance(aspects, list) and all(isinstance(aspect, str) for aspect in aspects)
-            if not known or set(aspects) != set(expected):
+            if not known or set(aspects) != set(expected[key]):
                 self.fail(
                     f"{field}[{shown(key)}]",
-                    f"is {shown(aspects)}, but aspect2sentence_indices says {shown(sorted(expected))}",
+                    f"is {shown(aspects)}, but aspect2sentence_indices says {shown(sorted(expected[key]))}",
                     "The two mappings must be each other's inverse.",
                 )
-        if len(value) != n_sentences:
-            absent = next(key for key in _index_keys(n_sentences) if key not in value)
-            self.fail(
-                field, f"has no entry for sentence {absent}", "Give one entry a sentence, empty lists too."
-            )
+        for key in expected:
+            if key not in value:
+                remedy = "Give one entry a sentence, empty lists too."
+                self.fail(field, f"has no entry for sentence {key}", remedy)
         return False
 
     # -- stored selections ----------------------------------------------------------------
 
-    def selections(
-        self,
-        aspects_of: Mapping[int, list[str]],
-        asked: Mapping[str, frozenset[str] | None],
-        n_sentences: int,
+    def evaluation(
+        self, field: str, budget: int | None, focus: frozenset[str], aspects_of: Sequence[Collection[str]]
     ) -> None:
-        for field, (_, budget) in EVALUATIONS.items():
-            focus = asked["results_" if field.startswith("results_") else ""]
-            if focus is None:
-                continue
-            value = self.raw[field]
-            if value is None:
-                self.fail(field, "is null", "Only the results_* evaluations may be null.")
-            if not isinstance(value, dict):
-                self.fail(field, f"is {shown(value)}, not an object", "Give an evaluation object.")
-            limit = budget or self.optimal(field, value, len(focus))
-            for key in ("one_selection_of_sentences", "covered_aspects"):
-                if key not in value:
-                    self.fail(f"{field}.{key}", "is missing", "An evaluation object brings a selection.")
-            picks = self.picks(field, value, n_sentences, budget, limit)
-            covered = self.covered_aspects(
-                field, value, focus & {aspect for index in picks for aspect in aspects_of.get(index, ())}
-            )
-            if budget is None and len(covered) != len(focus):
-                covering = self.raw["aspect2sentence_indices"]
-                n_coverable = sum(bool(covering[aspect]) for aspect in focus)
-                if len(covered) != n_coverable:
-                    self.fail(
-                        f"{field}.one_selection_of_sentences",
-                        f"covers {len(covered)} of {n_coverable} aspects",
-                        "An optimal selection covers every aspect that a sentence covers.",
-                    )
-            if budget is None:
-                self.no_spare_pick(field, picks, focus, aspects_of)
-
-    def no_spare_pick(
-        self, field: str, picks: list[int], focus: frozenset[str], aspects_of: Mapping[int, list[str]]
-    ) -> None:
-        times = Counter(aspect for pick in picks for aspect in aspects_of.get(pick, ()) if aspect in focus)
+        if self.raw[field] is None:
+            self.fail(field, "is null", "Only the results_* evaluations may be null.")
+        value = self.of_kind(field, self.raw[field], dict, "Give an evaluation object.")
+        limit = budget or self.optimal(field, value, len(focus))
+        for key in ("one_selection_of_sentences", "covered_aspects"):
+            if key not in value:
+                self.fail(f"{field}.{key}", "is missing", "An evaluation object brings a selection.")
+        where = f"{field}.one_selection_of_sentences"
+        picks = self.indices(where, value["one_selection_of_sentences"], len(aspects_of))
+        if len(picks) > limit or (budget is None and len(picks) != limit):
+            problem = f"has {len(picks)} sentences for a budget of {limit}"
+            self.fail(where, problem, "The selection must fit.")
+        times = Counter(aspect for pick in picks for aspect in aspects_of[pick] if aspect in focus)
+        self.covered_aspects(f"{field}.covered_aspects", value["covered_aspects"], times.keys())
+        if budget is not None:
+            return
+        n_coverable = len(focus & set[str]().union(*aspects_of))
+        if len(times) != n_coverable:
+            remedy = "An optimal selection covers every aspect that a sentence covers."
+            self.fail(where, f"covers {len(times)} of {n_coverable} aspects", remedy)
         for pick in picks:
-            if all(times[aspect] > 1 for aspect in aspects_of.get(pick, ()) if aspect in focus):
+            if all(times[aspect] > 1 for aspect in aspects_of[pick] if aspect in focus):
                 self.fail(
-                    f"{field}.one_selection_of_sentences",
+                    where,
                     f"covers the same without sentence {pick}",
                     "An optimal selection has the smallest number of sentences that cover all aspects.",
                 )
 
-    def optimal(self, field: str, value: dict[str, Any], n_aspects: int) -> int:
+    def optimal(self, field: str, value: Mapping[str, Any], n_aspects: int) -> int:
         optimal = value.get("optimal")
         if type(optimal) is not int or optimal < 1:
             self.fail(f"{field}.optimal", f"is {shown(optimal)}", "Give a positive integer.")
@@ -352,35 +304,15 @@ class _Checks:
             )
         return optimal
 
-    def picks(
-        self, field: str, value: dict[str, Any], n_sentences: int, budget: int | None, limit: int
-    ) -> list[int]:
-        where = f"{field}.one_selection_of_sentences"
-        picks = self.indices(where, None, value["one_selection_of_sentences"], n_sentences)
-        if len(picks) > limit or (budget is None and len(picks) != limit):
-            self.fail(where, f"has {len(picks)} sentences for a budget of {limit}", "The selection must fit.")
-        return picks
-
-    def covered_aspects(self, field: str, value: dict[str, Any], covered: frozenset[str]) -> frozenset[str]:
-        where = f"{field}.covered_aspects"
-        stored = frozenset(self.strings(where, value["covered_aspects"]))
-        if stored != covered:
-            name = min(stored ^ covered)
+    def covered_aspects(self, where: str, value: object, covered: Collection[str]) -> None:
+        stored = set(self.strings(where, value))
+        if stored != set(covered):
+            name = min(stored.symmetric_difference(covered))
             self.fail(
                 where,
                 f"leaves out {shown(name)}" if name in covered else f"names {shown(name)}, which is not",
                 "It must list the aspects of the task that one_selection_of_sentences covers.",
             )
-        return stored
-
-
-def _are_indices(value: object, n_sentences: int) -> TypeGuard[list[int]]:
-    if not isinstance(value, list):
-        return False
-    for item in value:
-        if type(item) is not int or not 0 <= item < n_sentences:  # a bool is an int, and 3.0 == 3
-            return False
-    return len(set(value)) == len(value)
 
 
 def _is_unicode(text: str) -> bool:

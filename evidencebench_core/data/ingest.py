@@ -1,18 +1,14 @@
-"""Dataset file -> store, all of it or nothing.
-
-One thread reads, checks and packs instances; another compresses them and writes them in batches.
-A batch is few, long calls that leave the interpreter to the first one.
-"""
+"""Dataset file -> store, all of it or nothing."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import sqlite3
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice, starmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -23,12 +19,9 @@ from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import instances_in
 from evidencebench_core.errors import StoreError, StreamError, shown
 
-__all__ = ["IngestResult", "dataset_name", "ingest"]
-
 Progress = Callable[[int, int, int], None]
 
 _BATCH: Final = 64
-_WAITING: Final = 4  # batches read but not written yet
 _ENDS: Final = 10  # sentences at either end of a paper that count as its ends
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".gz", ".zst", ".zstd"})
 
@@ -113,27 +106,17 @@ def _ingested(
         " source, ingested_at) VALUES (?, '', 0, 0, 0, 0, 0, ?, ?)",
         (name, str(path.resolve()), now),
     ).lastrowid
-    with Source(path) as source, ThreadPoolExecutor(1, "ingest") as pool:
+    with Source(path) as source:
         writer = _Writer(db, cast("int", dataset_id), path)
-        batch: list[_Record] = []
-        writing: deque[Future[None]] = deque()
         n_instances = n_results = synthetic = 0
-        for instance_id, raw in instances_in(source):
-            record = _record(instance_id, raw)
-            batch.append(record)
-            n_instances += 1
-            n_results += record.n_result_aspects > 0
-            synthetic |= record.synthetic
-            if len(batch) == _BATCH:
-                writing.append(pool.submit(writer.write, batch))
-                batch = []
-                if len(writing) > _WAITING:
-                    writing.popleft().result()
-                if progress is not None:
-                    progress(source.bytes_read, source.n_bytes, n_instances)
-        writing.append(pool.submit(writer.write, batch))
-        for written in writing:
-            written.result()
+        records = starmap(_record, instances_in(source))
+        while batch := list(islice(records, _BATCH)):
+            writer.write(batch)
+            n_instances += len(batch)
+            n_results += sum(record.n_result_aspects > 0 for record in batch)
+            synthetic |= any(record.synthetic for record in batch)
+            if progress is not None and len(batch) == _BATCH:
+                progress(source.bytes_read, source.n_bytes, n_instances)
         source.check_unchanged()
         if sha256 is not None and source.sha256 != sha256:
             raise changed(path)
@@ -146,9 +129,6 @@ def _ingested(
         if progress is not None:
             progress(source.n_bytes, source.n_bytes, n_instances)
     return next(info for info in datasets_in(db) if info.id == dataset_id)
-
-
-# -- one instance, packed -----------------------------------------------------------------
 
 
 class _Record(NamedTuple):
@@ -201,16 +181,12 @@ def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> f
     return sum(covered) / len(covered)
 
 
-# -- many instances, written --------------------------------------------------------------
-
-
 class _Writer:
     """Writes records inside the transaction that is open; rows get ids that follow each other."""
 
     def __init__(self, db: sqlite3.Connection, dataset_id: int, path: Path) -> None:
         self.db, self.dataset_id, self.path = db, dataset_id, path
         self.position = 0
-        self.failed = False
         self.next_instance = self._free_id("instances")
         self.next_paper = self._free_id("papers")
 
@@ -218,14 +194,6 @@ class _Writer:
         return int(self.db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
     def write(self, records: Sequence[_Record]) -> None:
-        """Write a batch; once one has failed, nothing more (SQLite may have left the transaction)."""
-        if not records or self.failed:
-            return
-        self.failed = True
-        self._write(records)
-        self.failed = False
-
-    def _write(self, records: Sequence[_Record]) -> None:
         papers = self._papers(records)
         first, position = self.next_instance, self.position
         try:

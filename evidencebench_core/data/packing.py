@@ -83,7 +83,7 @@ def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: b
         return orjson.dumps(rest)
     except (TypeError, RecursionError) as error:
         raise InstanceError(
-            instance_id, f"has a value that cannot be stored: {error}", "Mend or leave out that key."
+            instance_id, f"has a value that cannot be stored: {error}", "Fix or leave out that key."
         ) from error
 
 

@@ -8,13 +8,10 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from evidencebench_core.errors import StreamError
-
-__all__ = ["Source", "changed"]
 
 CHUNK: Final = 1 << 20
 _ZSTD_FEED: Final = 1 << 10  # a zstd block says up to 128 KiB in 4 bytes: 1 KiB in is 32 MiB out at most
@@ -83,16 +80,13 @@ class Source:
 
     def __iter__(self) -> Iterator[bytes]:
         chunks = self._gzip() if self._is_gzip else self._zstd() if self._is_zstd else self._plain()
-        with ThreadPoolExecutor(1, "sha256") as pool:  # hashing runs beside whoever takes the chunk
-            hashing = pool.submit(self._digest.update, b"")
-            try:
-                for chunk in chunks:
-                    hashing.result()
-                    hashing = pool.submit(self._digest.update, chunk)
-                    self.n_content += len(chunk)
-                    yield chunk
-            except OSError as error:
-                raise _not_readable(self.path, error) from error
+        try:
+            for chunk in chunks:
+                self._digest.update(chunk)
+                self.n_content += len(chunk)
+                yield chunk
+        except OSError as error:
+            raise _not_readable(self.path, error) from error
 
     def check_unchanged(self) -> None:
         now = os.fstat(self._file.fileno())

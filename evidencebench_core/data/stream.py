@@ -7,12 +7,12 @@ What is read, all of it UTF-8 (a byte order mark is tolerated), plain, gzip or z
   ``{"<id>": {...}}``. An object is taken for the first kind if its first key is ``id`` or one
   of the format's own keys. Lines may also be broken over several lines.
 
-How: a window of bytes moves over the file. The end of an instance is guessed by counting braces,
-in texts and outside, and orjson decodes what lies before it. No proper prefix of a JSON object is
-one, so if orjson takes it, the guess was right. Where it does not, braces are counted outside of
-texts only; and if that does not help, the scanner of `json` decides and words the error. A window
-that is too short for an instance is doubled, so the work stays linear in the size of the file.
-(Integers beyond 64 bits, which no key of the format can hold, come out as floats.)
+A window of bytes moves over the file. orjson decodes what lies before the brace that closes an
+instance if no text in it has unpaired braces: no proper prefix of a JSON object is one, so if orjson
+takes it, that was the end. Where it does not, the scanner of `json` decides and words the error.
+
+ijson 3.6 cannot do this: it turns half a surrogate pair into another character, needs memory with
+the square of the nesting (60,000 brackets, 3 GB), and its errors do not say where they are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 import orjson
 
@@ -31,14 +31,15 @@ from evidencebench_core.data.check import KEYS, OPTIONAL_KEYS
 from evidencebench_core.data.source import Source
 from evidencebench_core.errors import StreamError, shown
 
-__all__ = ["MAX_VALUE", "instances_in", "iter_raw"]
-
 MAX_VALUE: Final = 64 << 20
 _TAIL: Final = 16  # no token but a string is cut off further from the end: "-Infinity", "\\ud83d\\ude00"
+_LOOK_AHEAD: Final = 4 << 10  # bytes, to see the first key of an object and that of its value
 _BLANK: Final = re.compile(rb"[ \t\n\r]*")
 _PLAIN_KEY: Final = re.compile(rb'"([^"\\\x00-\x1f\x80-\xff]*)"')
-_BRACES: Final = re.compile(rb'[{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # and texts, which may hold some
-_FLAT_KEYS: Final = frozenset({"id", *KEYS, *OPTIONAL_KEYS})
+_KEY: Final = '"(?:' + "|".join(("id", *KEYS, *OPTIONAL_KEYS)) + ')"'
+_FLAT: Final = re.compile(
+    rf"{{\s*{_KEY}\s*:\s*+(?!{{\s*{_KEY})".encode()
+)  # an instance may be called "synthetic"
 
 
 def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, object]]:
@@ -81,70 +82,34 @@ def instances_in(source: Source, max_value: int = MAX_VALUE) -> Iterator[tuple[s
 
 
 def _instances_of_object(window: _Window) -> Iterator[tuple[str, object]]:
-    window.keep_from_here()  # a flat instance is decoded from its bracket on, once its first key is known
-    window.take(b"{", "an object of instances")
-    if window.next_byte() == b"}":
-        window.take(b"}", "")
-        window.keep_nothing()
+    if window.is_flat():
+        flat = cast("dict[str, Any]", window.value())
+        identity = flat.pop("id", None)
+        if not isinstance(identity, str):
+            window.fail(
+                f"stands right after an instance whose id is {shown(identity)}",
+                'A line is {"id": "...", ...} or {"<id>": {...}}, the id being text.',
+            )
+        window.instance = identity
+        yield identity, flat
         return
-    key = window.key()
-    if key in _FLAT_KEYS:
-        is_id = _opens_instance(window)  # an instance may be called "synthetic"
-        window.back_to_kept()
-        if not is_id:
-            yield _flat_instance(window)
-            return
-        window.take(b"{", "an object of instances")
+    window.take(b"{", "an object of instances")
+    more = window.next_byte() != b"}"
+    while more:
         key = window.key()
-    window.keep_nothing()
-    while True:
         window.take(b":", "':' after an instance id")
         window.instance, window.inside = key, True
         value = window.value()
         window.inside = False
         yield key, value
-        if window.next_byte() == b"}":
-            window.take(b"}", "")
-            return
-        window.take(b",", "',' or '}' after an instance")
-        key = window.key()
-
-
-def _opens_instance(window: _Window) -> bool:
-    """Whether the value of the key just read is an object that begins with a key of an instance."""
-    window.take(b":", "':' after a key")
-    if window.next_byte() != b"{":
-        return False
-    window.take(b"{", "")
-    return window.next_byte() == b'"' and window.key() in _FLAT_KEYS
-
-
-def _flat_instance(window: _Window) -> tuple[str, object]:
-    value = window.value()
-    identity = value.pop("id", None) if isinstance(value, dict) else None
-    if not isinstance(identity, str):
-        window.fail(
-            f"stands right after an instance whose id is {shown(identity)}",
-            'A line is {"id": "...", ...} or {"<id>": {...}}, the id being text.',
-        )
-    window.instance = identity
-    return identity, value
+        more = window.next_byte() != b"}"
+        if more:
+            window.take(b",", "',' or '}' after an instance")
+    window.take(b"}", "")
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _line_at(path: Path, offset: int) -> int:
-    """The line of a byte of the content, from 1: counted only for the one message that needs it."""
-    line = 1
-    with Source(path) as source:
-        for chunk in source:
-            line += chunk.count(b"\n", 0, max(0, offset))
-            offset -= len(chunk)
-            if offset <= 0:
-                break
-    return line
 
 
 def _finite_float(digits: str) -> float:
@@ -154,7 +119,18 @@ def _finite_float(digits: str) -> float:
     return number
 
 
-def _guessed_end(data: bytes, start: int) -> int:
+def _integer(digits: str) -> int | float:
+    """As orjson has it: what goes beyond 64 bits, which no key of the format can hold, is a float."""
+    number = int(digits)
+    return number if -(1 << 63) <= number < 1 << 64 else _finite_float(digits)
+
+
+_decode: Final = json.JSONDecoder(
+    parse_float=_finite_float, parse_int=_integer, parse_constant=_refuse_constant
+).raw_decode
+
+
+def _end_by_braces(data: bytes, start: int) -> int:
     """Where the object that begins at ``start`` ends if no text in it has unpaired braces; 0 if not here."""
     find = data.find
     depth, at = 1, start + 1
@@ -170,22 +146,6 @@ def _guessed_end(data: bytes, start: int) -> int:
     return 0
 
 
-def _exact_end(data: bytes, start: int) -> int:
-    """Where the object that begins at ``start`` ends if it is JSON; 0 if not here. Takes longer."""
-    if data.find(b"}", start) < 0:
-        return 0
-    depth = 0
-    for match in _BRACES.finditer(data, start):
-        token = match[0]
-        if token == b"{":
-            depth += 1
-        elif token == b"}":
-            depth -= 1
-            if not depth:
-                return match.end()
-    return 0
-
-
 class _Window:
     """The part of the content that is being looked at, and where in the file that is."""
 
@@ -195,34 +155,20 @@ class _Window:
         self.instance: str | None = None  # the last one begun,
         self.inside = False  # and whether it is still being read: both for messages
         self._chunks = iter(source)
-        self._decode = json.JSONDecoder(parse_float=_finite_float, parse_constant=_refuse_constant).raw_decode
         self._data = b""
         self._at = 0
-        self._kept: int | None = None  # from here on the window is kept, whatever has been consumed
-        self._begins_at = 0  # offset of the window in the content, in bytes
+        self._byte, self._line = 0, 1  # where the window begins in the content
         self._ended = False
         self._grow()
         if self._data.startswith(codecs.BOM_UTF8):
             self._at = len(codecs.BOM_UTF8)
 
-    # -- moving ---------------------------------------------------------------------------
-
-    def keep_from_here(self) -> None:
-        self._kept = self._at
-
-    def keep_nothing(self) -> None:
-        self._kept = None
-
-    def back_to_kept(self) -> None:
-        self._at, self._kept = self._kept or 0, None
-
     def _grow(self) -> bool:
         """Drop what is done with and read as much again as is left; False at the end."""
-        gone = self._at if self._kept is None else self._kept
-        self._begins_at += gone
-        self._at -= gone
-        self._kept = None if self._kept is None else 0
-        parts = [self._data[gone:]]
+        self._byte += self._at
+        self._line += self._data.count(b"\n", 0, self._at)
+        parts = [self._data[self._at :]]
+        self._at = 0
         n_left, n_new = len(parts[0]), 0
         if n_left > self.max_value:
             self._fail_long()
@@ -236,22 +182,25 @@ class _Window:
     def next_byte(self) -> bytes:
         """Skip blanks; the byte that follows, or b"" at the end of the file."""
         while True:
-            match = _BLANK.match(self._data, self._at)
-            self._at = match.end() if match else self._at
+            self._at = cast("re.Match[bytes]", _BLANK.match(self._data, self._at)).end()
             if self._at < len(self._data):
                 return self._data[self._at : self._at + 1]
             if not self._grow():
                 return b""
 
     def take(self, byte: bytes, what: str) -> None:
-        found = self.next_byte()
-        if not found:
+        there = self.next_byte()
+        if not there:
             self._fail_cut_off()
-        if found != byte:
+        if there != byte:
             self.fail(f"has {self._found()} where {what} should be", "Check the JSON there.")
         self._at += 1
 
-    # -- values ---------------------------------------------------------------------------
+    def is_flat(self) -> bool:
+        """Whether an instance with its own ``id`` comes next."""
+        while len(self._data) - self._at < min(_LOOK_AHEAD, self.max_value) and self._grow():
+            pass
+        return _FLAT.match(self._data, self._at) is not None
 
     def key(self) -> str:
         """The string that comes next: an instance id."""
@@ -264,28 +213,23 @@ class _Window:
 
     def value(self) -> object:
         """The JSON value that comes next."""
-        if self.next_byte() != b"{":
-            return self._value_by_json()
-        while True:
-            for end_of_object in (_guessed_end, _exact_end):
-                end = end_of_object(self._data, self._at)
-                if end:
-                    try:
-                        value = orjson.loads(memoryview(self._data)[self._at : end])
-                    except orjson.JSONDecodeError:
-                        continue
-                    if end - self._at > self.max_value:
-                        self._fail_long()
-                    self._at = end
-                    return value
-            if end or not self._grow():
+        if self.next_byte() == b"{":
+            end = _end_by_braces(self._data, self._at)
+            if not end and self._grow():
+                end = _end_by_braces(self._data, self._at)
+            try:
+                value = orjson.loads(memoryview(self._data)[self._at : end])
+            except orjson.JSONDecodeError:
                 return self._value_by_json()
+            self._move_to(end)
+            return value
+        return self._value_by_json()
 
     def _value_by_json(self) -> object:
         while True:
             text = self._decoded()
             try:
-                value, end = self._decode(text, 0)
+                value, end = _decode(text, 0)
             except json.JSONDecodeError as error:
                 unfinished = error.msg.startswith("Unterminated")
                 at_end = error.pos >= len(text) - _TAIL
@@ -295,18 +239,20 @@ class _Window:
                 if unfinished or error.pos >= len(rest) or (at_end and not rest.endswith("}")):
                     self._fail_cut_off()
                 at = self._at + len(text[: error.pos].encode())
-                self.fail(f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}", "Mend it there.", at)
+                self.fail(f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}", "Fix it there.", at)
             except RecursionError:
                 self.fail("is nested too deeply", "An instance has three levels.")
             except ValueError as error:  # NaN and Infinity, integers of thousands of digits
                 self.fail(f"has a bad number: {error}", "Write a JSON number.")
             if end > len(text) - _TAIL and isinstance(value, int | float) and self._grow():
                 continue  # the number may go on
-            n_bytes = len(text[:end].encode())
-            if n_bytes > self.max_value:
-                self._fail_long()
-            self._at += n_bytes
+            self._move_to(self._at + len(text[:end].encode()))
             return value
+
+    def _move_to(self, end: int) -> None:
+        if end - self._at > self.max_value:
+            self._fail_long()
+        self._at = end
 
     def _decoded(self) -> str:
         """The rest of the window as text."""
@@ -320,12 +266,10 @@ class _Window:
                 self._at + error.start,
             )
 
-    # -- messages -------------------------------------------------------------------------
-
     def fail(self, problem: str, remedy: str, at: int | None = None) -> NoReturn:
         at = self._at if at is None else at
-        offset = self._begins_at + at
-        place = f"{self.source.path}, line {_line_at(self.source.path, offset)}, byte {offset}"
+        line = self._line + self._data.count(b"\n", 0, at)
+        place = f"{self.source.path}, line {line}, byte {self._byte + at}"
         if self.instance is not None:
             place += f" ({'in' if self.inside else 'after'} instance {shown(self.instance)})"
         raise StreamError(place, problem, remedy) from None

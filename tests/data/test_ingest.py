@@ -225,8 +225,8 @@ def test_cut_off_and_binary(store: Store, tmp_path: Path) -> None:
 def test_a_line_of_3_gb(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "long.json"
     with path.open("wb") as file:
-        file.write(b'{"x": {"hypothesis": "')
-        file.truncate(3 << 30)  # sparse: takes no space
+        file.write(b'{"x": {"hypothesis": "' + b"tea " * (33 << 20))
+        file.truncate(3 << 30)  # sparse: the rest takes no space
     assert "has a value of more than 67,108,864 bytes" in refused(store, path, StreamError)
 
 

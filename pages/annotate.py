@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.annotate import (
-    annotator_here,
-    draw_choice,
-    draw_comparing,
-    draw_marking,
-    draw_title,
-    draw_who,
-    page_bar,
-)
+from components.annotate.choose import draw_choice
+from components.annotate.comparing import draw_comparing
+from components.annotate.desk import annotator_here, draw_who
+from components.annotate.marking import draw_marking, draw_page_bar, draw_title
 from components.app import resources
 from components.app.page import drop_missing, guarded
 from components.app.state import PageState
@@ -47,7 +42,7 @@ def draw(state: PageState) -> None:
     except UnknownNameError as error:
         st.title("Mark evidence")
         st.warning(literal(str(error)))
-        page_bar(state)
+        draw_page_bar(state)
         return
     drop_missing(state, len(marked.paper.sentences))
     if state["view"] == "compare":
@@ -57,7 +52,7 @@ def draw(state: PageState) -> None:
     if annotator:
         draw_marking(state, marked, annotator)
         return
-    page_bar(state)
+    draw_page_bar(state)
     draw_title(marked)
     draw_who(state, resources.paper_annotations().annotators(marked.key))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from components.annotate.desk import Desk
 from components.app import resources
 from components.app.state import PageState
-from components.widgets.chips import sentence_chip
+from components.widgets.chips import clicked_chip, go_to_sentence, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.marked_papers import GOLD, annotation_of, annotators_of, without_marks
@@ -24,8 +25,6 @@ from evidencebench_core.papers.annotation import (
     set_hypothesis,
     set_result,
 )
-
-__all__ = ["aspect_rows", "draw_aspects", "draw_others", "progress_line"]
 
 _COLUMNS: Final = (
     Column("aspect", "Aspect", "chips"),
@@ -56,7 +55,7 @@ def aspect_rows(annotation: Annotation, sentences: Sequence[str]) -> tuple[Row, 
             aspect.id,
             (
                 (Chip(f"aspect:{aspect.id}", f"A{number + 1}", number, aspect.text, bool(aspect.sentences)),),
-                _said(aspect),
+                _text(aspect),
                 _marks(aspect, sentences),
             ),
         )
@@ -64,7 +63,7 @@ def aspect_rows(annotation: Annotation, sentences: Sequence[str]) -> tuple[Row, 
     )
 
 
-def _said(aspect: MarkedAspect) -> str:
+def _text(aspect: MarkedAspect) -> str:
     return f"{aspect.text} (result)" if aspect.is_result else aspect.text
 
 
@@ -76,24 +75,24 @@ def draw_aspects(state: PageState, desk: Desk) -> None:
     """A field for a new aspect, the list, and what can be done with the chosen one."""
     annotation, labels = desk.annotation, desk.labels()
     st.markdown("#### Study aspects")
-    _new_aspect(state, desk)
+    _draw_new(state, desk)
     if not annotation.aspects:
         st.markdown(
             "A study aspect is one thing that an expert would want to learn from this paper about the hypothesis: "
             "what was compared, in whom, what was found. Write one, then click sentences in the paper and say what "
             "they cover."
         )
-        _start_from(desk)
+        _draw_lists(desk)
         return
     st.caption(progress_line(annotation, labels))
 
-    def heard(event: TableEvent) -> None:
-        kind, _, value = event.value.partition(":")
+    def act(event: TableEvent) -> None:
+        kind, value = clicked_chip(event)
         if event.kind == "open":
             state.put(aspect=None if state["aspect"] == event.value else event.value)
-        elif event.kind == "chip" and kind == "sentence":
+        elif kind == "sentence":
             state.put(sentence=value)
-        elif event.kind == "chip" and kind == "aspect":
+        elif kind == "aspect":
             state.put(aspect=value, lit=None if state["lit"] == value else value)
 
     chosen = desk.chosen(state["aspect"])
@@ -101,7 +100,7 @@ def draw_aspects(state: PageState, desk: Desk) -> None:
         _COLUMNS,
         aspect_rows(annotation, desk.marked.paper.sentences),
         key="own-aspects",
-        on_event=heard,
+        on_event=act,
         chosen=[chosen.id] if chosen else [],
         caption="Study aspects; a click chooses one to change it",
         height=560,
@@ -109,10 +108,10 @@ def draw_aspects(state: PageState, desk: Desk) -> None:
     if chosen is None:
         st.caption("Click an aspect to change its words, its place, or to remove it.")
     else:
-        _change(state, desk, chosen, labels[chosen.id])
+        _draw_change(state, desk, chosen, labels[chosen.id])
 
 
-def _new_aspect(state: PageState, desk: Desk) -> None:
+def _draw_new(state: PageState, desk: Desk) -> None:
     with st.form("new-aspect", clear_on_submit=True, border=True):
         text = st.text_input(
             "New study aspect",
@@ -134,7 +133,7 @@ def _new_aspect(state: PageState, desk: Desk) -> None:
         st.rerun()
 
 
-def _start_from(desk: Desk) -> None:
+def _draw_lists(desk: Desk) -> None:
     """Somebody else's list of aspects, so that marks can be compared aspect by aspect."""
     annotations = resources.paper_annotations()
     for other in annotators_of(annotations, desk.marked):
@@ -157,7 +156,7 @@ def _start_from(desk: Desk) -> None:
             st.rerun()
 
 
-def _change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str) -> None:
+def _draw_change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str) -> None:
     place = desk.annotation.aspects.index(aspect)
     with st.container(border=True):
         text = st.text_input(
@@ -171,12 +170,11 @@ def _change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str) -> N
             )
             if is_result != aspect.is_result and desk.edit(lambda a: set_result(a, aspect.id, is_result)):
                 st.rerun()
-            if st.button("Up", key="aspect-up", disabled=place == 0):
-                desk.edit(lambda a: move(a, aspect.id, place - 1))
-                st.rerun()
-            if st.button("Down", key="aspect-down", disabled=place + 1 == len(desk.annotation.aspects)):
-                desk.edit(lambda a: move(a, aspect.id, place + 1))
-                st.rerun()
+            last = len(desk.annotation.aspects) - 1
+            for name, to in (("Up", place - 1), ("Down", place + 1)):
+                if st.button(name, key=f"aspect-{name.lower()}", disabled=not 0 <= to <= last):
+                    desk.edit(partial(move, aspect_id=aspect.id, position=to))
+                    st.rerun()
             if st.button("Remove", key="aspect-remove", help="Undo brings it back, with its marks."):
                 desk.edit(lambda a: remove_aspect(a, aspect.id))
                 state.put(aspect=None, lit=None)
@@ -202,23 +200,17 @@ def draw_others(state: PageState, desk: Desk) -> None:
     if state["others"] != "1":
         return
     rows = [
-        Row(f"{other}.{aspect.id}", (other, _said(aspect), marks))
+        Row(f"{other}.{aspect.id}", (other, _text(aspect), marks))
         for other in others
         for aspect in annotation_of(annotations, desk.marked, other).aspects
         for marks in [_marks(aspect, desk.marked.paper.sentences)]
     ]
-
-    def heard(event: TableEvent) -> None:
-        kind, _, value = event.value.partition(":")
-        if event.kind == "chip" and kind == "sentence":
-            state.put(sentence=value)
-
     table(
         _OTHERS_COLUMNS,
         rows,
         key="others-aspects",
         action="none",
-        on_event=heard,
+        on_event=lambda event: go_to_sentence(state, event),
         caption="What others marked",
         height=480,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -12,8 +13,6 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses.marked_papers import instance_key
 from evidencebench_core.data import DatasetInfo, Filter
-
-__all__ = ["draw_choice"]
 
 _SHOWN: Final = 12
 _OWN: Final = (
@@ -38,11 +37,11 @@ def draw_choice(state: PageState) -> None:
         "as an instance of the benchmark. Two people who marked the same paper see how far they agree, and make a "
         "consensus."
     )
-    _own(state)
-    _instances(state)
+    _draw_own(state)
+    _draw_instances(state)
 
 
-def _own(state: PageState) -> None:
+def _draw_own(state: PageState) -> None:
     st.markdown("#### Your papers")
     papers = resources.own_papers().all()
     if not papers:
@@ -50,20 +49,22 @@ def _own(state: PageState) -> None:
         if st.button("Bring a paper", type="primary"):
             st.switch_page("pages/paper.py")
         return
-
-    def heard(event: TableEvent) -> None:
-        if event.kind == "open":
-            state.put(paper=event.value)
-
     who = resources.paper_annotations().annotators
     rows = [
         Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, ", ".join(who(own.key)) or None))
         for own in papers
     ]
-    table(_OWN, rows, key="own-to-mark", on_event=heard, caption="Kept papers; a click opens one", height=420)
+    table(
+        _OWN,
+        rows,
+        key="own-to-mark",
+        on_event=partial(_open, state),
+        caption="Kept papers; a click opens one",
+        height=420,
+    )
 
 
-def _instances(state: PageState) -> None:
+def _draw_instances(state: PageState) -> None:
     st.markdown("#### Or an instance of a dataset")
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
@@ -80,10 +81,10 @@ def _instances(state: PageState) -> None:
         st.text_input(
             "Words of its hypothesis", **state.widget("q", state["q"]), placeholder="night shift diabetes"
         )
-    _listed(state, datasets[name])
+    _draw_list(state, datasets[name])
 
 
-def _listed(state: PageState, dataset: DatasetInfo) -> None:
+def _draw_list(state: PageState, dataset: DatasetInfo) -> None:
     ids = resources.matching(dataset, Filter(hypothesis=state["q"]))
     marked = set(resources.paper_annotations().papers())
     before = instance_key(dataset, "")
@@ -102,16 +103,11 @@ def _listed(state: PageState, dataset: DatasetInfo) -> None:
         )
         for row in resources.store().rows(dataset.name, list(first)[:_SHOWN])
     ]
-
-    def heard(event: TableEvent) -> None:
-        if event.kind == "open":
-            state.put(paper=event.value)
-
     table(
         _INSTANCES,
         rows,
         key="instances-to-mark",
-        on_event=heard,
+        on_event=partial(_open, state),
         caption="Instances; a click opens one",
         empty="No hypothesis has these words.",
     )
@@ -120,3 +116,8 @@ def _listed(state: PageState, dataset: DatasetInfo) -> None:
             f"The first {_SHOWN} of {len(ids):,} in {literal(dataset.name)}; those that were marked come first. "
             "Search to see others."
         )
+
+
+def _open(state: PageState, event: TableEvent) -> None:
+    if event.kind == "open":
+        state.put(paper=event.value)

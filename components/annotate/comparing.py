@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
 from components.annotate.consensus import draw_consensus
-from components.annotate.figures import draw_figures
-from components.annotate.marking import draw_title, page_bar
+from components.annotate.marking import draw_page_bar, draw_title
 from components.app import resources
+from components.app.page import percent
 from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, PaperView, paper_view
+from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses import Report
-from evidencebench_core.analyses.agreement import AnnotatedTwice, agreement_report
+from evidencebench_core.analyses.agreement import (
+    ASPECT_LEVEL,
+    SENTENCE_LEVEL,
+    AnnotatedTwice,
+    agreement_report,
+)
 from evidencebench_core.analyses.consensus import CONSENSUS, AspectPair, evidence_of, matched_aspects
 from evidencebench_core.analyses.marked_papers import MarkedPaper, annotation_of, annotators_of
+from evidencebench_core.analyses.report import records
 from evidencebench_core.data.model import Aspect
 from evidencebench_core.papers.annotation import Annotation
 
-__all__ = ["draw_comparing"]
-
 _EVERY: Final = "all"
+_MEASURE: Final = (Column("measure", "Measure"),)
+_BY_ASPECT: Final = (
+    Column("aspect", "By aspect", help="Does this sentence cover this aspect?"),
+    Column("aspect_plain", "95%, plain", help="Bootstrap that draws judgements"),
+    Column("aspect_nested", "95%, hierarchical", help="Draws aspects first, then sentences within each"),
+    Column("humans", "Two human teams", help="EvidenceBench, table 2, for scale"),
+    Column("gpt", "Humans and GPT-4", help="EvidenceBench, table 2, for scale"),
+)
+_BY_SENTENCE: Final = (
+    Column("sentence", "By sentence", help="Is this sentence evidence for any aspect?"),
+    Column("sentence_plain", "95%, plain", help="Bootstrap that draws sentences"),
+)
 
 
 def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
@@ -34,27 +53,27 @@ def draw_comparing(state: PageState, marked: MarkedPaper) -> None:
         one for one in annotators_of(annotations, marked) if annotation_of(annotations, marked, one).aspects
     ]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        page_bar(state)
+        draw_page_bar(state)
         if st.button("Back to marking", key="to-marking"):
             state.put(view=None, item=None)
             st.rerun()
-        chosen = _two(state, known)
+        chosen = _pair_picker(state, known)
         copy_link(state.link("paper", "view"))
     draw_title(marked)
     if chosen is None:
-        _teach(known)
+        _draw_lack(known)
         return
     a, b = (annotation_of(annotations, marked, one) for one in chosen)
     pairs = matched_aspects(a, b)
-    draw_figures(_report(marked, a, b))
+    _draw_figures(_report(marked, a, b))
     paper, side = st.columns([58, 42], gap="medium")
     with paper, st.container(key="paper-stays-in-sight"):
-        _reader(state, marked, a, b, pairs)
+        _draw_reader(state, marked, a, b, pairs)
     with side:
         draw_consensus(state, marked, a, b)
 
 
-def _two(state: PageState, known: list[str]) -> tuple[str, str] | None:
+def _pair_picker(state: PageState, known: list[str]) -> tuple[str, str] | None:
     """The two that the address names, with pickers; ``None`` with fewer than two annotators."""
     if len(known) < 2:
         return None
@@ -75,7 +94,7 @@ def _two(state: PageState, known: list[str]) -> tuple[str, str] | None:
     return first, second
 
 
-def _teach(known: list[str]) -> None:
+def _draw_lack(known: list[str]) -> None:
     who = f"Only {literal(known[0], 60)} has" if known else "Nobody has"
     st.info(
         f"{who} written aspects for this paper so far. A comparison needs two: go back to marking, and let a second "
@@ -93,7 +112,7 @@ def _report(marked: MarkedPaper, a: Annotation, b: Annotation) -> Report:
     )
 
 
-def _reader(
+def _draw_reader(
     state: PageState, marked: MarkedPaper, a: Annotation, b: Annotation, pairs: tuple[AspectPair, ...]
 ) -> None:
     """The paper, its marks told apart by who made them: of all aspects, or of one."""
@@ -108,7 +127,7 @@ def _reader(
         (b.annotator, of_b - of_a, f"Marked by {b.annotator} alone"),
     )
 
-    def heard(event: PaperEvent) -> None:
+    def act(event: PaperEvent) -> None:
         state.put(sentence=event.sentence, lit=None if event.aspect is None else str(event.aspect))
 
     view = PaperView(
@@ -120,4 +139,68 @@ def _reader(
         selected=state.number("sentence"),
         aspect=state.number("lit"),
     )
-    paper_view(view, key="compared", height=740, on_event=heard)
+    paper_view(view, key="compared", height=740, on_event=act)
+
+
+def _draw_figures(report: Report) -> None:
+    """The table, what it stands on, and what was left out."""
+    agreement = report.tables["agreement"]
+    st.markdown("#### Agreement")
+    table(
+        figure_columns(agreement),
+        figure_rows(agreement),
+        key="agreement",
+        action="none",
+        caption=report.title,
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        counts = {row["level"]: row["n_judgements"] for row in records(agreement)}
+        stands_on = [
+            f"{counts[level]:,} judgements {words}"
+            for level, words in ((ASPECT_LEVEL, "by aspect"), (SENTENCE_LEVEL, "by sentence"))
+            if level in counts
+        ]
+        st.caption(
+            f"{' and '.join(stands_on)}, headings included. {literal(report.notes[0])}", width="content"
+        )
+        with st.popover("What the figures stand on"):
+            for note in report.notes[1:]:
+                st.caption(literal(note))
+
+
+def figure_columns(agreement: pd.DataFrame) -> tuple[Column, ...]:
+    """Those by aspect only where aspects could be compared."""
+    levels = set(agreement["level"])
+    return (*_MEASURE, *(_BY_ASPECT if ASPECT_LEVEL in levels else ()), *_BY_SENTENCE)
+
+
+def figure_rows(agreement: pd.DataFrame) -> tuple[Row, ...]:
+    """One row a measure."""
+    found = records(agreement)
+    return tuple(
+        Row(
+            measure,
+            (measure[0].upper() + measure[1:], *_cells([r for r in found if r["measure"] == measure])),
+        )
+        for measure in dict.fromkeys(str(row["measure"]) for row in found)
+    )
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str | None, ...]:
+    cells: list[str | None] = []
+    for row in rows:
+        cells += ["undefined" if row["value"] is None else percent(row["value"])]
+        cells += [_span(row["low"], row["high"])]
+        if row["level"] == ASPECT_LEVEL:
+            cells += [_span(row["low_hierarchical"], row["high_hierarchical"])]
+            cells += [_plus_minus(row["humans"], row["humans_pm"])]
+            cells += [_plus_minus(row["human_gpt"], row["human_gpt_pm"])]
+    return tuple(cells)
+
+
+def _span(low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}"
+
+
+def _plus_minus(value: float | None, around: float | None) -> str | None:
+    return None if value is None or around is None else f"{100 * value:.1f} ± {100 * around:.1f}"

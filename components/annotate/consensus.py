@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.annotate.desk import Desk, desk_of
 from components.app.state import PageState
-from components.widgets.chips import sentence_chip
+from components.widgets.chips import clicked_chip, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.consensus import (
@@ -23,8 +23,6 @@ from evidencebench_core.analyses.consensus import (
 )
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.papers.annotation import Annotation
-
-__all__ = ["draw_consensus"]
 
 _COLUMNS: Final = (
     Column("aspect", "Aspect", "chips"),
@@ -45,15 +43,15 @@ def draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Anno
     if not items:
         st.markdown("There is none: both marked the same.")
     else:
-        st.caption(_counted(items, a, b))
+        st.caption(_counts_text(items, a, b))
     if deciding:
-        _steps(state, desk, items, a, b)
+        _draw_steps(state, desk, items, a, b)
         if standing is not None:
-            _decide(state, desk, items, a, b)
-    _list(state, marked, items, standing if deciding else None)
+            _draw_decision(state, desk, items, a, b)
+    _draw_list(state, marked, items, standing if deciding else None)
 
 
-def _counted(items: Sequence[Disagreement], a: Annotation, b: Annotation) -> str:
+def _counts_text(items: Sequence[Disagreement], a: Annotation, b: Annotation) -> str:
     parts = [
         f"{sum(item.by == one.annotator for item in items)} by {literal(one.annotator, 40)} alone"
         for one in (a, b)
@@ -64,7 +62,9 @@ def _counted(items: Sequence[Disagreement], a: Annotation, b: Annotation) -> str
     return f"{len(items):,} in all: {' and '.join(parts)}.{tail}"
 
 
-def _steps(state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation) -> None:
+def _draw_steps(
+    state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation
+) -> None:
     """Begin, decide all at once, undo, open."""
     if desk.revision.annotation is None:
         st.markdown(
@@ -91,7 +91,7 @@ def _steps(state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annot
             st.rerun()
 
 
-def _decide(
+def _draw_decision(
     state: PageState, desk: Desk, items: Sequence[Disagreement], a: Annotation, b: Annotation
 ) -> None:
     """The disagreement that was clicked, and whose view of it is taken."""
@@ -122,20 +122,20 @@ def _go_to(state: PageState, item: Disagreement) -> None:
         state.put(sentence=item.sentence)
 
 
-def _list(
+def _draw_list(
     state: PageState, marked: MarkedPaper, items: Sequence[Disagreement], consensus: Annotation | None
 ) -> None:
     if not items:
         return
     by_id = {item.id: item for item in items}
 
-    def heard(event: TableEvent) -> None:
-        kind, _, value = event.value.partition(":")
+    def act(event: TableEvent) -> None:
+        kind, value = clicked_chip(event)
         if event.kind == "open" and event.value in by_id:
             _go_to(state, by_id[event.value])
-        elif event.kind == "chip" and kind == "sentence":
+        elif kind == "sentence":
             state.put(sentence=value)
-        elif event.kind == "chip" and kind == "aspect":
+        elif kind == "aspect":
             state.put(scope=value)
 
     columns = _COLUMNS if consensus is not None else _COLUMNS[:-1]
@@ -144,7 +144,7 @@ def _list(
         columns,
         [Row(item.id, cells) for item, cells in zip(items, rows, strict=True)],
         key="disagreements",
-        on_event=heard,
+        on_event=act,
         chosen=[state["item"]],
         caption="Disagreements; a click goes to one",
         height=560,

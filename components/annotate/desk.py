@@ -1,38 +1,40 @@
-"""One annotator at one paper: what stands, and edits that are saved at once."""
+"""One annotator at one paper: who, what stands, edits that are saved at once, and the ways out."""
 
 from __future__ import annotations
 
+import io
+import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
 
 from components.app import resources
-from components.app.state import flash, session_text, set_session_text
+from components.app.state import PageState, flash, open_later, session_text, set_session_text
 from components.widgets.markdown import literal
-from evidencebench_core.analyses.marked_papers import MarkedPaper
+from evidencebench_core.analyses.consensus import CONSENSUS
+from evidencebench_core.analyses.marked_papers import GOLD, MarkedPaper
+from evidencebench_core.data import Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.papers.annotation import Annotation, MarkedAspect
+from evidencebench_core.export import write_benchmark
+from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.papers.annotations import Revision
+from evidencebench_core.papers.draft import clean_text
 
-__all__ = ["Desk", "desk_of"]
-
-_EDITS = "annotate.edits"
+_EDITS: Final = "annotate.edits"
+_NAME: Final = "annotator"
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What an annotator has before them.
-
-    Attributes
-    ----------
-    marked : MarkedPaper
-    annotator : str
-    revision : Revision
-        As it stood when the page was drawn.
-    """
+    """What an annotator has before them."""
 
     marked: MarkedPaper
     annotator: str
-    revision: Revision
+    revision: Revision  # as it stood when the page was drawn
 
     @property
     def annotation(self) -> Annotation:
@@ -64,7 +66,7 @@ class Desk:
         except EvidenceBenchError as error:
             flash(literal(str(error)))
             return False
-        _changed()
+        _count_edit()
         return True
 
     def put(self, annotation: Annotation) -> bool:
@@ -74,12 +76,12 @@ class Desk:
     def undo(self) -> None:
         """One revision back."""
         resources.paper_annotations().undo(self.marked.key, self.annotator)
-        _changed()
+        _count_edit()
 
     def redo(self) -> None:
         """One revision on."""
         resources.paper_annotations().redo(self.marked.key, self.annotator)
-        _changed()
+        _count_edit()
 
 
 def desk_of(marked: MarkedPaper, annotator: str) -> Desk:
@@ -91,5 +93,135 @@ def _blank(marked: MarkedPaper, annotator: str) -> Annotation:
     return Annotation(annotator, marked.hypothesis, len(marked.paper.sentences))
 
 
-def _changed() -> None:
+def _count_edit() -> None:
     set_session_text(_EDITS, str(int(session_text(_EDITS, "0")) + 1))
+
+
+def annotator_here(state: PageState) -> str:
+    """The annotator of the address, else of the session; ``""`` where nobody has said a name."""
+    named = clean_text(state["annotator"])[:100]
+    if named == GOLD:
+        st.warning('"gold" is what the dataset marked, and cannot be changed. Say another name.')
+        return ""
+    if not named and session_text(_NAME):
+        state.put(annotator=session_text(_NAME))
+    elif named != CONSENSUS:  # that is nobody's name
+        set_session_text(_NAME, named)
+    return named or session_text(_NAME)
+
+
+def draw_who(state: PageState, known: tuple[str, ...]) -> None:
+    """Ask for the name, as the page's one question."""
+    st.markdown("#### Who marks?")
+    st.markdown(
+        "Everything you mark is kept under this name as you go. Several people can mark one paper, each for "
+        "themselves, and compare afterwards."
+    )
+    ask_who(state, known, "start")
+
+
+def ask_who(state: PageState, known: tuple[str, ...], key: str) -> None:
+    """A field for a new name, and the names that have marked this paper."""
+    with st.form(f"who-{key}", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Your name or initials", max_chars=100, key=f"who-name-{key}", width=260)
+        said = st.form_submit_button("Start marking", type="primary")
+    if said and clean_text(name):
+        _take(state, clean_text(name))
+    elif said:
+        st.warning("Say who marks: initials will do.")
+    if known:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("Marked it before:", width="content")
+            for one in known:
+                if st.button(literal(one, 40), key=f"who-{key}.{one}"):
+                    _take(state, one)
+
+
+def _take(state: PageState, name: str) -> None:
+    state.put(annotator=name, view=None, aspect=None)
+    st.rerun()
+
+
+def missing(annotation: Annotation) -> str:
+    """What an instance still lacks, as a sentence; ``""`` where it is complete."""
+    lacks = []
+    if not annotation.hypothesis.strip():
+        lacks.append("a hypothesis")
+    if not annotation.aspects:
+        lacks.append("a study aspect")
+    n_bare = len(annotation.uncovered)
+    if n_bare:
+        lacks.append(f"a sentence for {n_bare} aspect{'' if n_bare == 1 else 's'}")
+    return f"It still lacks {' and '.join(lacks)}." if lacks else ""
+
+
+def dataset_file(desk: Desk, instance_id: str) -> bytes:
+    """A dataset of one instance as the benchmark's files have it; ``PaperError`` where it is not complete."""
+    raw: dict[str, Any] = annotated_instance(desk.marked.paper, desk.annotation, instance_id)
+    if isinstance(desk.marked.paper, Instance) and desk.marked.paper.synthetic:
+        raw["synthetic"] = True  # an invented paper stays one, whoever marks it
+    stream = io.BytesIO()
+    write_benchmark([(instance_id, raw)], stream)
+    return stream.getvalue()
+
+
+def draw_saving(state: PageState, desk: Desk) -> None:
+    """The two ways out; before it is complete, what is missing."""
+    if not desk.annotation.aspects:
+        return
+    st.markdown("#### Save as an instance")
+    lacks = missing(desk.annotation)
+    st.caption(
+        lacks
+        or "Complete: hypothesis, aspects, and a sentence for each. Optimal selections are computed as it is saved."
+    )
+    paper = desk.marked.paper
+    start = paper.id if isinstance(paper, Instance) else paper.paper_id
+    instance_id = st.text_input(
+        "Id of the instance", value=start, max_chars=200, key=f"instance-id.{desk.marked.key}"
+    ).strip()
+    ready = not lacks and bool(instance_id)
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download dataset (JSON)",
+            lambda: dataset_file(desk, instance_id),
+            f"{_file_stem(desk)}.json",
+            "application/json",
+            on_click="ignore",
+            disabled=not ready,
+            help="In the benchmark's format: its tools and the authors' code read it.",
+        )
+        with st.popover("Add to my datasets", disabled=not ready):
+            _draw_add(state, desk, instance_id)
+
+
+def _file_stem(desk: Desk) -> str:
+    words = f"{desk.marked.name} marked by {desk.annotator}"
+    return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-").lower()[:80]
+
+
+def _draw_add(state: PageState, desk: Desk, instance_id: str) -> None:
+    st.markdown(
+        "As a dataset of its own, so that it can be read, searched and scored in Browse with every retriever."
+    )
+    number = desk.revision.number
+    name = st.text_input(
+        "Name of the dataset",
+        value=f"{desk.marked.name[:60]} ({desk.annotator}, revision {number})",
+        max_chars=200,
+        key=f"dataset-name.{desk.version}",
+    ).strip()
+    if not st.button("Add it", type="primary", key="add-dataset", disabled=not name):
+        return
+    try:
+        with tempfile.TemporaryDirectory(prefix="evidencebench-marked-") as folder:
+            path = Path(folder) / f"{_file_stem(desk)}.json"
+            path.write_bytes(dataset_file(desk, instance_id))
+            result = ingest(resources.store(), path, name)
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+        return
+    added = "Added" if result.added else "The store had the same already"
+    flash(f"{added}: dataset {literal(result.dataset.name, 80)}.")
+    open_later("browse", {"dataset": result.dataset.name, "instance": instance_id})
+    st.rerun()

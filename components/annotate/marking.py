@@ -7,9 +7,7 @@ from functools import partial
 import streamlit as st
 
 from components.annotate.aspects import draw_aspects, draw_others
-from components.annotate.desk import Desk, desk_of
-from components.annotate.saving import draw_saving
-from components.annotate.who import ask_who
+from components.annotate.desk import Desk, ask_who, desk_of, draw_saving
 from components.app import resources
 from components.app.state import PageState
 from components.widgets.copy_link import copy_link
@@ -17,8 +15,6 @@ from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, PaperView, paper_view
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
-
-__all__ = ["draw_marking", "draw_title", "page_bar"]
 
 _OF_ONE_PAPER = (
     "paper",
@@ -39,20 +35,20 @@ _FEW = 6  # aspects, up to which their pills have room for words
 def draw_marking(state: PageState, marked: MarkedPaper, annotator: str) -> None:
     """Everything about one annotator's work on one paper."""
     desk = desk_of(marked, annotator)
-    _bar(state, desk)
+    _draw_bar(state, desk)
     draw_title(marked)
-    _hypothesis(desk)
+    _draw_hypothesis(desk)
     paper, side = st.columns([58, 42], gap="medium")
     with paper, st.container(key="paper-stays-in-sight"):
-        _reader(state, desk)
+        _draw_reader(state, desk)
     with side:
-        _sentence(state, desk)
+        _draw_sentence(state, desk)
         draw_aspects(state, desk)
         draw_saving(state, desk)
         draw_others(state, desk)
 
 
-def page_bar(state: PageState) -> None:
+def draw_page_bar(state: PageState) -> None:
     """Back to all papers."""
     if st.button("All papers", key="all-papers"):
         state.put(**dict.fromkeys(_OF_ONE_PAPER))
@@ -67,12 +63,12 @@ def draw_title(marked: MarkedPaper) -> None:
         st.caption(f"Instance {literal(marked.name)} of the dataset {literal(marked.dataset)}")
 
 
-def _bar(state: PageState, desk: Desk) -> None:
+def _draw_bar(state: PageState, desk: Desk) -> None:
     known = tuple(
         one for one in resources.paper_annotations().annotators(desk.marked.key) if one != desk.annotator
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        page_bar(state)
+        draw_page_bar(state)
         with st.popover(f"Marking as {literal(desk.annotator, 30)}"):
             ask_who(state, known, "other")
         if st.button("Undo", disabled=not desk.revision.can_undo):
@@ -88,7 +84,7 @@ def _bar(state: PageState, desk: Desk) -> None:
         copy_link(state.link("paper", annotator=desk.annotator))
 
 
-def _hypothesis(desk: Desk) -> None:
+def _draw_hypothesis(desk: Desk) -> None:
     standing = desk.annotation.hypothesis
     words = st.text_area(
         "Hypothesis",
@@ -103,10 +99,10 @@ def _hypothesis(desk: Desk) -> None:
         st.rerun()
 
 
-def _reader(state: PageState, desk: Desk) -> None:
+def _draw_reader(state: PageState, desk: Desk) -> None:
     ids = list(desk.labels())
 
-    def heard(event: PaperEvent) -> None:
+    def act(event: PaperEvent) -> None:
         clicked = state.number("sentence") if event.sentence is None else event.sentence
         state.put(sentence=event.sentence, lit=None if event.aspect is None else ids[event.aspect])
         if event.kind == "aspect" and event.aspect is not None:
@@ -124,7 +120,7 @@ def _reader(state: PageState, desk: Desk) -> None:
         selected=state.number("sentence"),
         aspect=ids.index(state["lit"]) if state["lit"] in ids else None,
     )
-    paper_view(view, key="reader", height=780, on_event=heard)
+    paper_view(view, key="reader", height=780, on_event=act)
 
 
 def _toggle(desk: Desk, aspect_id: str, index: int) -> None:
@@ -134,7 +130,7 @@ def _toggle(desk: Desk, aspect_id: str, index: int) -> None:
         desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
 
 
-def _sentence(state: PageState, desk: Desk) -> None:
+def _draw_sentence(state: PageState, desk: Desk) -> None:
     """What the chosen sentence covers, to be toggled."""
     aspects, index = desk.annotation.aspects, state.number("sentence")
     if not aspects:
@@ -158,11 +154,11 @@ def _sentence(state: PageState, desk: Desk) -> None:
                 default=covered,
                 key=f"covers.{index}.{desk.version}",
             )
-            _take(desk, index, set(covered), set(chosen))
-        _click_mode(state, desk)
+            _save_marks(desk, index, set(covered), set(chosen))
+        _draw_click_mode(state, desk)
 
 
-def _take(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
+def _save_marks(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
     for aspect_id in before ^ after:
         change = mark if aspect_id in after else unmark
         desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
@@ -170,7 +166,7 @@ def _take(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
         st.rerun()
 
 
-def _click_mode(state: PageState, desk: Desk) -> None:
+def _draw_click_mode(state: PageState, desk: Desk) -> None:
     """For many marks in a row: a click in the paper marks for the chosen aspect at once."""
     chosen = desk.chosen(state["aspect"])
     what = f"for {desk.labels()[chosen.id]}" if chosen else "(choose an aspect below first)"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.annotate.aspects import aspect_rows, progress_line
-from components.annotate.figures import figure_columns, figure_rows
-from components.annotate.saving import missing
+from components.annotate.comparing import figure_columns, figure_rows
+from components.annotate.desk import missing
 from components.widgets.table import Chip
 from evidencebench_core.analyses.agreement import AnnotatedTwice, agreement_report
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect

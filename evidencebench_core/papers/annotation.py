@@ -28,7 +28,7 @@ class MarkedAspect:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one annotator marked in one paper."""
+    """One annotator's marks in one paper."""
 
     annotator: str
     hypothesis: str

@@ -60,16 +60,16 @@ class Annotations:
             return _revision(db, paper, annotator)
 
     def latest(self, paper: str, annotator: str) -> Revision:
-        """What stands now."""
+        """The revision that stands now."""
         with self.store.read() as db:
             return _revision(db, paper, _annotator(annotator))
 
     def undo(self, paper: str, annotator: str) -> Revision:
-        """One revision back; nothing happens where there is none."""
+        """Go one revision back; nothing happens where there is none."""
         return self._walk(paper, _annotator(annotator), _parent)
 
     def redo(self, paper: str, annotator: str) -> Revision:
-        """What was undone last comes back; a save after an undo goes its own way."""
+        """Bring back the revision that was undone last; a save after an undo goes its own way."""
         return self._walk(paper, _annotator(annotator), _child)
 
     def _walk(self, paper: str, annotator: str, neighbour: _Neighbour) -> Revision:

@@ -14,9 +14,9 @@ from typing import IO, Final
 
 from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.papers.draft import clean_text, draft_paper
+from evidencebench_core.papers.draft import clean_text
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
-from evidencebench_core.papers.outline import Piece, outline_of
+from evidencebench_core.papers.outline import Piece, paper_of_pieces
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element, xml_root
 
@@ -57,10 +57,7 @@ def paper_of_docx(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     levels = _levels(xml_root(archive.part(_STYLES), limits, place)) if _STYLES in archive.names else {}
     reader = _Body(levels)
     reader.read(body)
-    outline = outline_of(reader.pieces, reader.title)
-    return draft_paper(
-        outline.blocks, outline.title, outline.left_out + reader.left_out, [], "docx", "", limits
-    )
+    return paper_of_pieces(reader.pieces, "docx", limits, reader.title, reader.left_out)
 
 
 class _Archive:
@@ -121,7 +118,7 @@ def _levels(styles: Element) -> dict[str, int | str]:
 
 
 class _Body:
-    """Walks over the blocks of a document."""
+    """The pieces of a document, its tables and pictures left out."""
 
     def __init__(self, levels: Mapping[str, int | str]) -> None:
         self.levels = levels

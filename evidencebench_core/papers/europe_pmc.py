@@ -35,7 +35,7 @@ _URL_PMID: Final = re.compile(r"https?://pubmed\.ncbi\.nlm\.nih\.gov/(\d{1,9})/?
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What names a paper: ``PMC123``, a PubMed id or a DOI."""
+    """The name of a paper: ``PMC123``, a PubMed id or a DOI."""
 
     kind: Literal["pmc", "pmid", "doi"]
     value: str

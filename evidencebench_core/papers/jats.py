@@ -61,7 +61,6 @@ _ID_KINDS: Final = {
     "pmcaid": "pmc",
     "pmid": "pubmed",
     "doi": "doi",
-    "publisher-id": "",
 }
 
 
@@ -133,7 +132,7 @@ class _Article:
         self.left_out["other abstracts"] += max(0, len(found) - 1)
 
     def section(self, element: Element, kind: BlockKind) -> None:
-        """What stands in a section, a body or an abstract, its heading first.
+        """The content of a section, a body or an abstract, its heading first.
 
         Journals put "Competing interests" and the like in the body, too: these are back matter there.
         """
@@ -211,7 +210,7 @@ class _Article:
 
 
 def _inline(element: Element) -> Sequence[Element | str]:
-    """What a definition says, without its paragraphs' borders."""
+    """The words of a definition, without its paragraphs' borders."""
     nodes: list[Element | str] = []
     for child in element.children:
         nodes += child.children if isinstance(child, Element) and child.tag == "p" else [child]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from html import unescape
 from typing import Final
 
-from evidencebench_core.papers.draft import clean_text, draft_paper
+from evidencebench_core.papers.draft import clean_text
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Piece, outline_of
+from evidencebench_core.papers.outline import Piece, paper_of_pieces
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.plain_text import decoded_text
 
@@ -54,10 +54,7 @@ def paper_of_markdown(content: bytes, name: str = "", limits: Limits = DEFAULT_L
     reader = _Lines()
     title, lines = _front_matter(_without_comments(text).splitlines())
     reader.read(lines)
-    outline = outline_of(reader.pieces, title)
-    return draft_paper(
-        outline.blocks, outline.title, outline.left_out + reader.left_out, notes, "markdown", "", limits
-    )
+    return paper_of_pieces(reader.pieces, "markdown", limits, title, reader.left_out, notes)
 
 
 def _without_comments(text: str) -> str:
@@ -77,7 +74,7 @@ def _front_matter(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 
 class _Lines:
-    """Gathers pieces line by line."""
+    """The pieces of a text, line by line."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []

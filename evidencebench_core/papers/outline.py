@@ -1,4 +1,4 @@
-"""From headings and paragraphs, as plain text, Markdown and DOCX have them, to title, abstract and body.
+"""From headings and paragraphs, as plain text, Markdown and DOCX have them, to a `Paper`.
 
 These formats do not say what a heading is for, so it is told by its words: where the abstract begins and
 ends, which headings within it are labels, which parts are references or other back matter.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Literal
 
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
-from evidencebench_core.papers.draft import Block, clean_text
+from evidencebench_core.papers.draft import Block, clean_text, draft_paper
+from evidencebench_core.papers.limits import Limits
+from evidencebench_core.papers.paper import Paper, PaperKind
 
 _FRONT_PARTS: Final = 25  # an abstract that begins later is no abstract
 _FRONT_LENGTH: Final = 4000  # characters of authors and addresses
@@ -61,17 +64,15 @@ class Piece:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What `draft_paper` takes."""
-
-    title: str
-    blocks: tuple[Block, ...]
-    left_out: Counter[str]
-
-
-def outline_of(pieces: Sequence[Piece], title: str = "") -> Outline:
-    """Title, blocks and counts of a paper; without a title, the first piece is it if it looks like one."""
+def paper_of_pieces(
+    pieces: Sequence[Piece],
+    kind: PaperKind,
+    limits: Limits,
+    title: str = "",
+    left_out: Mapping[str, int] = MappingProxyType({}),
+    notes: Sequence[str] = (),
+) -> Paper:
+    """The paper of these pieces, in order; without a title, the first piece is it if it looks like one."""
     kept = [piece for piece in pieces if clean_text(piece.text)]
     reader = _Reader()
     if not title and kept and _is_title(kept):
@@ -80,7 +81,7 @@ def outline_of(pieces: Sequence[Piece], title: str = "") -> Outline:
     reader.left_out["front matter"] += front
     for piece in kept[front:]:
         (reader.heading if piece.kind == "heading" else reader.text)(piece)
-    return Outline(clean_text(title), tuple(reader.blocks), reader.left_out)
+    return draft_paper(reader.blocks, title, reader.left_out + Counter(left_out), notes, kind, "", limits)
 
 
 def _is_title(pieces: Sequence[Piece]) -> bool:
@@ -114,7 +115,7 @@ def _front_matter(pieces: Sequence[Piece]) -> int:
 
 
 class _Reader:
-    """Walks down the pieces of a paper."""
+    """A walk down the pieces of a paper."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []

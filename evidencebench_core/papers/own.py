@@ -32,7 +32,7 @@ class OwnPaper:
 
     @property
     def key(self) -> str:
-        """What annotations call it."""
+        """Its key in annotations."""
         return f"own:{self.id}"
 
 

@@ -9,9 +9,8 @@ from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.draft import draft_paper
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Piece, outline_of
+from evidencebench_core.papers.outline import Piece, paper_of_pieces
 from evidencebench_core.papers.paper import Paper
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer
@@ -41,9 +40,7 @@ def paper_of_text(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     """
     text, notes = decoded_text(content, name or "the text")
     pieces, n_tables = _pieces(text)
-    outline = outline_of(pieces)
-    outline.left_out["tables"] += n_tables
-    return draft_paper(outline.blocks, outline.title, outline.left_out, notes, "text", "", limits)
+    return paper_of_pieces(pieces, "text", limits, left_out={"tables": n_tables}, notes=notes)
 
 
 def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:

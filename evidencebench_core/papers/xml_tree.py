@@ -67,7 +67,7 @@ class Element:
 
 
 class _Builder:
-    """Grows the tree as expat reports it."""
+    """The tree, as expat reports it."""
 
     def __init__(self, limits: Limits, place: str) -> None:
         self.limits, self.place = limits, place

@@ -89,7 +89,7 @@ class Draft:
 
     @property
     def wording(self) -> str:
-        """What is or would be accepted: the reviewer's words, else the model's."""
+        """The words that are or would be accepted: the reviewer's words, else the model's."""
         return self.text if self.edited is None else self.edited
 
     def as_dict(self) -> dict[str, Any]:

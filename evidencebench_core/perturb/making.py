@@ -50,7 +50,7 @@ class AnswerLookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DraftPlan:
-    """What `new_drafts` will take; tokens are estimates."""
+    """The cost of `new_drafts`; tokens are estimates."""
 
     n_wordings: int
     n_instances: int
@@ -77,7 +77,7 @@ def draft_plan(  # noqa: PLR0913 - the arguments of `new_drafts`
     known: Container[tuple[str, str]] = (),
     fresh: bool = False,
 ) -> DraftPlan:
-    """What `new_drafts` with the same arguments would take. Nothing is sent."""
+    """The cost of `new_drafts` with the same arguments. Nothing is sent."""
     prompts = {kind: prompt(kind) for kind in kinds}
     wanted = {
         one: left

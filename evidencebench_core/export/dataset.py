@@ -25,21 +25,11 @@ _TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tr
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a JSON file looks.
+    """How a JSON file looks."""
 
-    Attributes
-    ----------
-    indent : int or None
-        Blanks a level; ``None`` for all of it on one line.
-    ascii : bool
-        Whether letters beyond ASCII are written as ``\\u00e9``.
-    end : str
-        What stands behind the last brace.
-    """
-
-    indent: int | None
-    ascii: bool
-    end: str
+    indent: int | None  # blanks a level; None for all of it on one line
+    ascii: bool  # letters beyond ASCII as \u00e9
+    end: str  # behind the last brace
 
     def pieces(self, raws: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[bytes]:
         """The file, piece by piece."""

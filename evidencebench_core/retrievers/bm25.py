@@ -49,17 +49,6 @@ class Bm25:
 
     Sentences that share no token with the hypothesis score 0; equal scores keep the order of the
     paper. Negative inverse document frequencies are replaced by ``epsilon`` times the average one.
-
-    Parameters
-    ----------
-    k1 : float
-        How slowly repeated words saturate, 0 or more; at 0 only presence counts.
-    b : float
-        How much long sentences are discounted, 0 to 1.
-    epsilon : float
-        Floor of the inverse document frequency, relative to its average, 0 or more.
-    tokenisation : {"word", "whitespace", "word-stop"}
-        See `tokens_of`.
     """
 
     name = "bm25"

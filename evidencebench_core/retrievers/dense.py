@@ -15,18 +15,8 @@ class Dense:
 
     Cosines are rounded to six decimals, below which the arithmetic of a batch decides; equal ones
     keep the order of the paper. ``details`` name the model's weights, the backend that ran them here,
-    and the instruction used.
-
-    Parameters
-    ----------
-    model : str
-        ``"minilm"``, a local folder or a hub name; see `model_named`.
-    instruction : {"none", "er", "result", "auto"}
-        Text put before the hypothesis, never before a sentence. ``auto`` follows the paper: the
-        Result tasks get the result instruction, the others the ER one. The default is ``none``:
-        small models such as MiniLM were not trained to follow instructions.
-    backend : {"float32", "onnx-int8"}
-        ``onnx-int8`` runs ``minilm`` in 8 bits: quicker, with cosines that differ in the third decimal.
+    and the instruction used. The instruction stands before the hypothesis, never before a sentence; there
+    is none unless asked for, as small models such as MiniLM were not trained to follow instructions.
     """
 
     name = "dense"
@@ -41,13 +31,7 @@ class Dense:
         self._model, self._instruction, self._backend = model, instruction, backend
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank by cosine and select the best.
-
-        Raises
-        ------
-        RetrieverError
-            If the model cannot be found, loaded or run.
-        """
+        """Rank by cosine and select the best."""
         started = perf_counter()
         instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
         vectors, model = embeddings(

@@ -15,15 +15,6 @@ class Hybrid:
     The score of a sentence is the sum over members of ``1 / (k + rank)``, ranks from 1; a member
     that leaves the sentence out of its ranking adds nothing. Equal scores keep the order of the
     paper.
-
-    Parameters
-    ----------
-    of : tuple of str
-        Two or more names of retrievers; neither the oracle nor a fusion.
-    k : float
-        Added to every rank; the larger, the less the first places weigh.
-    **nested
-        Settings of members as ``{"bm25.k1": 1.2}``.
     """
 
     name = "hybrid"
@@ -47,13 +38,7 @@ class Hybrid:
         }
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Ask every member, merge, select the best.
-
-        Raises
-        ------
-        RetrieverError
-            If a member gives no answer.
-        """
+        """Ask every member, merge, select the best."""
         started = perf_counter()
         scores = [0.0] * len(query.sentences)
         details: dict[str, str] = {}

@@ -18,11 +18,6 @@ class Oracle:
     scores are 2, 1 and 0 for the three parts. The picks are in greedy order: next comes the one
     that adds most. Where there is nothing to cover (Result tasks of an instance without result
     aspects) the selection is empty.
-
-    Parameters
-    ----------
-    evidence : EvidenceSet
-        The gold of the one instance this oracle can be asked about.
     """
 
     name = "oracle"
@@ -32,13 +27,7 @@ class Oracle:
         self._evidence = evidence
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The optimal selection for the query's focus and budget.
-
-        Raises
-        ------
-        RetrieverError
-            If the query's paper has another number of sentences than the gold.
-        """
+        """The optimal selection for the query's focus and budget."""
         started = perf_counter()
         n_sentences = len(query.sentences)
         if n_sentences != self._evidence.n_sentences:

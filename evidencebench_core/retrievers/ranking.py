@@ -14,26 +14,9 @@ _NO_DETAILS: Mapping[str, str] = MappingProxyType({})
 def retrieval_by_score(
     query: Query, scores: Sequence[float], started: float, details: Mapping[str, str] = _NO_DETAILS
 ) -> Retrieval:
-    """The pool by falling score; equal scores keep the order of the paper.
+    """The whole pool by falling score, the first ``budget`` selected; equal scores keep the order of the paper.
 
-    Parameters
-    ----------
-    query : Query
-    scores : sequence of float
-        One a sentence of the pool, in the order of the paper.
-    started : float
-        `time.perf_counter` at the start of the call.
-
-    Returns
-    -------
-    Retrieval
-        The whole pool is ranked, the first ``budget`` of it are selected: fewer where the paper
-        is shorter, all of it where the budget is ``None``.
-
-    Raises
-    ------
-    RetrieverError
-        If a score is not a number, or the budget is negative.
+    ``started`` is `time.perf_counter` at the start of the call.
     """
     for index, score in enumerate(scores):
         if math.isnan(score):

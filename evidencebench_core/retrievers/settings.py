@@ -98,13 +98,7 @@ class SettingSpec:
 def canonical_settings(
     owner: str, specs: Mapping[str, SettingSpec], settings: Mapping[str, object]
 ) -> dict[str, Setting]:
-    """All settings of a retriever in the order of its specs, defaults filled in.
-
-    Raises
-    ------
-    SettingError
-        For a setting that the retriever does not have, or a value that it cannot take.
-    """
+    """All settings of a retriever in the order of its specs, defaults filled in."""
     for name in settings:
         if name not in specs:
             remedy = names_hint(name, specs, "Settings") if specs else "It takes no settings."

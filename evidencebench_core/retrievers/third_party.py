@@ -25,10 +25,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 def third_party_entries(search_path: tuple[str, ...]) -> Mapping[str, RetrieverEntry]:
     """Entries of the installed packages, sorted by name; none replaces one of ours.
 
-    Parameters
-    ----------
-    search_path : tuple of str
-        `sys.path` as it is now: looked through once, again when it changes.
+    The search path is `sys.path` as it is now: looked through once, again when it changes.
     """
     entries: dict[str, RetrieverEntry] = {}
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
@@ -73,13 +70,7 @@ class Guarded:
         self._inner = inner
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The inner retriever's answer.
-
-        Raises
-        ------
-        RetrieverError
-            If it fails, or answers with something that is not a `Retrieval` over this paper.
-        """
+        """The inner retriever's answer."""
         try:
             retrieval = self._inner.retrieve(query)
             problem = _problem_of(retrieval, len(query.sentences))

@@ -29,15 +29,7 @@ def bert_graph(weights: Weights, *, int8: bool) -> bytes:
 
     The input ``tokens`` is float32 of shape (batch, length, hidden): word plus position embeddings of
     texts of one length, so that there is nothing to mask. The output ``hidden`` has the same shape.
-
-    Parameters
-    ----------
-    weights : callable
-        The array of a name, linear layers as torch keeps them: (out, in).
-    int8 : bool
-        Matrix products of 8-bit integers, after LLM.int8() (Dettmers et al. 2022) without its outlier
-        path: weights with a scale for each output, activations with a scale for each token, so that the
-        embedding of a text does not depend on the texts that share its batch.
+    ``weights`` gives the array of a name, linear layers as torch keeps them: (out, in).
     """
     return _Graph(weights, int8).serialised()
 
@@ -102,7 +94,11 @@ class _Graph:
         return self.node("Add", product, self.constant(f"{name}.bias", self.weights(f"{name}.bias")))
 
     def product(self, x: str, matrix: NDArray[np.float32], name: str) -> str:
-        """The rows of ``x`` times a matrix (in, out), of int8 if asked for."""
+        """The rows of ``x`` times a matrix (in, out).
+
+        With ``int8`` after LLM.int8() (Dettmers et al. 2022) without its outlier path: weights with a scale for
+        each output, activations with a scale for each token, so that no text depends on others in its batch.
+        """
         if not self.int8:
             return self.node("MatMul", x, self.constant(f"{name}.matrix", matrix))
         scales = np.maximum(np.abs(matrix).max(axis=0), np.float32(1e-12)) / np.float32(_STEPS)

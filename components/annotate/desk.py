@@ -22,7 +22,7 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.papers.annotations import Revision
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 
 _EDITS: Final = "annotate.edits"
 _NAME: Final = "annotator"

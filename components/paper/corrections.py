@@ -9,7 +9,7 @@ from typing import Final
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 
 BY_HAND: Final = "sentences taken out by hand"
 

@@ -10,7 +10,7 @@ from evidencebench_core.data.check import check_instance, inverted
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.metrics import best_cover, optimal_cover
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Paper
 
 _LONGEST: Final = 2000  # characters of an aspect

@@ -12,7 +12,7 @@ from typing import Final
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 
 _LONGEST_ANNOTATOR: Final = 200
 _Neighbour = Callable[[sqlite3.Connection, str, str, int], int | None]

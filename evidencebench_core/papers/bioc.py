@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.papers.draft import Block, clean_text, draft_paper
+from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 from evidencebench_core.papers.xml_tree import Element, xml_root
@@ -130,7 +130,7 @@ def _paper(
         else:
             blocks.append(Block("heading" if sort.startswith("title") else "paragraph", passage.text))
     notes = [f"The file has {n_documents} documents; the first was read."] if n_documents > 1 else []
-    return draft_paper(blocks, title, left_out, notes, kind, _paper_id(number, ids), limits)
+    return paper_of_blocks(blocks, title, left_out, notes, kind, _paper_id(number, ids), limits)
 
 
 def _count(

@@ -14,7 +14,7 @@ from typing import IO, Final
 
 from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
 from evidencebench_core.papers.outline import Piece, paper_of_pieces
 from evidencebench_core.papers.paper import Paper

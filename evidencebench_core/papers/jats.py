@@ -9,7 +9,7 @@ from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.draft import Block, BlockKind, clean_text, draft_paper
+from evidencebench_core.papers.blocks import Block, BlockKind, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element, xml_root
@@ -97,7 +97,7 @@ class _Article:
             self.section(body, "paragraph")
         self.count()
         only_abstract = ["The file has the abstract only, not the full text."]
-        return draft_paper(
+        return paper_of_blocks(
             self.blocks,
             _title(meta),
             self.left_out,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import unescape
 from typing import Final
 
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.outline import Piece, paper_of_pieces
 from evidencebench_core.papers.paper import Paper

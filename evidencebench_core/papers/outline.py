@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
-from evidencebench_core.papers.draft import Block, clean_text, draft_paper
+from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 
@@ -81,7 +81,7 @@ def paper_of_pieces(
     reader.left_out["front matter"] += front
     for piece in kept[front:]:
         (reader.heading if piece.kind == "heading" else reader.text)(piece)
-    return draft_paper(reader.blocks, title, reader.left_out + Counter(left_out), notes, kind, "", limits)
+    return paper_of_blocks(reader.blocks, title, reader.left_out + Counter(left_out), notes, kind, "", limits)
 
 
 def _is_title(pieces: Sequence[Piece]) -> bool:

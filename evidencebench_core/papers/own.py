@@ -11,7 +11,7 @@ import orjson
 from evidencebench_core.data.packing import compressed, unpacked_rest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Paper
 
 _LONGEST_NAME: Final = 300

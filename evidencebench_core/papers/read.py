@@ -178,7 +178,7 @@ def _importers() -> Mapping[PaperKind, Callable[[bytes, str, Limits], Paper]]:
 
 def place_of(name: str) -> str:
     """How messages call the file: its last part, cut, without anything unseen."""
-    from evidencebench_core.papers.draft import clean_text
+    from evidencebench_core.papers.blocks import clean_text
 
     last = clean_text(re.split(r"[/\\]", name)[-1])
     return shown(last) if last else "the file"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
-from evidencebench_core.papers.draft import clean_text
+from evidencebench_core.papers.blocks import clean_text
 
 Kind = Literal["heading", "abstract", "paragraph"]
 KIND_OF: dict[str, Kind] = {

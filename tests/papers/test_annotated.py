@@ -22,9 +22,9 @@ from evidencebench_core.papers.annotation import (
     move,
     set_result,
 )
-from evidencebench_core.papers.draft import Block, draft_paper
+from evidencebench_core.papers.blocks import Block, paper_of_blocks
 
-PAPER = draft_paper(
+PAPER = paper_of_blocks(
     [
         Block("abstract", "Tea is hot."),
         Block("heading", "Results"),
@@ -154,7 +154,7 @@ def test_the_benchmarks_own_gold_gives_the_benchmarks_own_file(train_raw: dict[s
         for aspect in raw["aspect_list_ids"]:
             made = add_aspect(made, aspect, aspect in results)
             made = mark(made, made.aspects[-1].id, raw["aspect2sentence_indices"][aspect])
-        blank = draft_paper([Block("paragraph", "x")], "", {}, [], "text", raw["paper_id"])
+        blank = paper_of_blocks([Block("paragraph", "x")], "", {}, [], "text", raw["paper_id"])
         paper = replace(
             blank,
             sentences=tuple(raw["paper_as_candidate_pool"]),

@@ -11,7 +11,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.annotation import Annotation, add_aspect
 from evidencebench_core.papers.annotations import Annotations
-from evidencebench_core.papers.draft import Block, draft_paper
+from evidencebench_core.papers.blocks import Block, paper_of_blocks
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Paper
 
@@ -22,7 +22,9 @@ def store(tmp_path: Path) -> Store:
 
 
 def paper(title: str = "Tea") -> Paper:
-    return draft_paper([Block("paragraph", "Tea is hot. Größe.")], title, {"tables": 1}, ["A note."], "text")
+    return paper_of_blocks(
+        [Block("paragraph", "Tea is hot. Größe.")], title, {"tables": 1}, ["A note."], "text"
+    )
 
 
 def test_saved_and_read_again(store: Store) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
-from evidencebench_core.papers.draft import Block, BlockKind
+from evidencebench_core.papers.blocks import Block, BlockKind
 from evidencebench_core.papers.outline import Place
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk, ends_abbreviated, ends_sentence, paragraph_groups

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.draft import draft_paper
+from evidencebench_core.papers.blocks import paper_of_blocks
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.pdf.assembly import assembled
@@ -56,7 +56,7 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     words = words_of(line.text for column in page_columns for line in column.lines)
     result = assembled(chunks(page_columns, body), opened.title, body, words)
     left_out += result.left_out
-    return draft_paper(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
+    return paper_of_blocks(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
 
 
 def _columns(pages: Sequence[Page], left_out: Counter[str]) -> list[Column]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evidencebench_core.papers.draft import Block, draft_paper
+from evidencebench_core.papers.blocks import Block, paper_of_blocks
 from evidencebench_core.papers.paper import Paper
 from tests.papers.pdf.typesetting import Article
 
@@ -39,7 +39,7 @@ def printed_paper(article: Article) -> Paper:
         if section.heading:
             blocks.append(Block("heading", section.heading))
         blocks += [Block("paragraph", paragraph) for paragraph in section.paragraphs]
-    return draft_paper(blocks, article.title, {}, (), "pdf")
+    return paper_of_blocks(blocks, article.title, {}, (), "pdf")
 
 
 def match_of(read: Paper, printed: Paper) -> Match:

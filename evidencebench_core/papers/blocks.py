@@ -34,7 +34,7 @@ class Block:
     """A piece of a paper: a heading is one sentence, a label of a structured abstract is a block of its own."""
 
     kind: BlockKind
-    text: str  # as printed; `draft_paper` tidies it
+    text: str  # as printed; `paper_of_blocks` tidies it
 
 
 def clean_text(text: str) -> str:
@@ -42,7 +42,7 @@ def clean_text(text: str) -> str:
     return " ".join(_BROKEN.sub("\ufffd", _UNSEEN.sub("", text)).split())
 
 
-def draft_paper(
+def paper_of_blocks(
     blocks: Sequence[Block],
     title: str,
     left_out: Mapping[str, int],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.draft import Block, clean_text, draft_paper
+from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.paper import Paper
 
@@ -22,7 +22,7 @@ BLOCKS = [
 
 
 def paper() -> Paper:
-    return draft_paper(BLOCKS, "Tea", {"tables": 2, "figures": 0}, ["A note."], "jats", "pmc_1")
+    return paper_of_blocks(BLOCKS, "Tea", {"tables": 2, "figures": 0}, ["A note."], "jats", "pmc_1")
 
 
 def test_blocks_become_sentences_under_the_title() -> None:
@@ -39,31 +39,31 @@ def test_blocks_become_sentences_under_the_title() -> None:
 
 
 def test_a_first_heading_that_repeats_the_title_goes() -> None:
-    read = draft_paper([Block("heading", "TEA."), *BLOCKS], "Tea", {}, [], "text")
+    read = paper_of_blocks([Block("heading", "TEA."), *BLOCKS], "Tea", {}, [], "text")
     assert read.sentences == paper().sentences
 
 
 def test_what_is_missing_is_said_and_the_id_follows_from_the_text() -> None:
-    read = draft_paper([Block("paragraph", "One. Two.")], "", {}, [], "text")
+    read = paper_of_blocks([Block("paragraph", "One. Two.")], "", {}, [], "text")
     assert read.notes == ("No title was recognised.", "No abstract was recognised.")
     assert read.sentences == ("One.", "Two.")
-    again = draft_paper([Block("paragraph", "One.  Two.")], "", {}, [], "pdf")
-    other = draft_paper([Block("paragraph", "One. Three.")], "", {}, [], "text")
+    again = paper_of_blocks([Block("paragraph", "One.  Two.")], "", {}, [], "pdf")
+    other = paper_of_blocks([Block("paragraph", "One. Three.")], "", {}, [], "text")
     assert read.paper_id == again.paper_id != other.paper_id
 
 
 def test_without_text_there_is_no_paper() -> None:
     with pytest.raises(PaperError, match="has no text to look for evidence in"):
-        draft_paper([Block("heading", "Methods")], "Tea", {}, [], "text")
+        paper_of_blocks([Block("heading", "Methods")], "Tea", {}, [], "text")
 
 
 def test_too_many_sentences() -> None:
     with pytest.raises(PaperError, match="more than 3 sentences"):
-        draft_paper(
+        paper_of_blocks(
             [Block("paragraph", "One. Two. Three. Four.")], "", {}, [], "text", "", Limits(max_sentences=3)
         )
     with pytest.raises(PaperError, match="more than 10 characters"):
-        draft_paper([Block("paragraph", "x" * 11)], "", {}, [], "text", "", Limits(max_characters=10))
+        paper_of_blocks([Block("paragraph", "x" * 11)], "", {}, [], "text", "", Limits(max_characters=10))
 
 
 def test_what_cannot_be_seen_or_written_goes() -> None:

@@ -30,7 +30,7 @@ class Analysis(NamedTuple):
     report: Callable[[Store, argparse.Namespace], Report]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     analyses = parser.add_subparsers(dest="analysis", metavar="WHAT", title="analyses", required=True)
     for name, analysis in ANALYSES.items():
         summary = analysis.summary
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         analysis.add_arguments(own)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Print an analysis; as JSON one object: title, tables (lists of records), notes."""
     report = ANALYSES[args.analysis].report(store_of(args), args)
     if args.csv is not None:
@@ -239,7 +239,7 @@ def _variants(store: Store, args: argparse.Namespace) -> Report:
         paraphrase_report,
         paraphrase_variants,
     )
-    from evidencebench_core.cli.variant_drafts import keep_file
+    from evidencebench_core.cli.variants import keep_file
     from evidencebench_core.runs import RunStore
 
     by_rules = not args.no_rules
@@ -444,3 +444,6 @@ ANALYSES: Final = {
         _agreement,
     ),
 }
+
+
+VERBS: Final = {"analyse": (_add_arguments, _run)}

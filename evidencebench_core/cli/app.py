@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 from evidencebench_core.cli.arguments import store_of
 from evidencebench_core.cli.output import note
+from evidencebench_core.errors import StoreError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=_port, metavar="N", help="default: 8501, or the next free one")
     parser.add_argument(
         "--sample", action="store_true", help="bring the six synthetic sample papers into the store first"
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only serve")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Serve the app on this machine only, until Ctrl-C."""
     folder = app_folder()
     store = store_of(args)
@@ -38,19 +39,11 @@ def run(args: argparse.Namespace) -> int:
         when = "now" if result.added else "already"
         note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
-    return _served(command(folder / "app.py", args.host, args.port, browser=not args.no_browser), environment)
+    return _serve(command(folder / "app.py", args.host, args.port, browser=not args.no_browser), environment)
 
 
 def app_folder() -> Path:
-    """Where ``app.py`` and its pages are: inside an installed package, or at the root of the repository.
-
-    Raises
-    ------
-    StoreError
-        If they are in neither place.
-    """
-    from evidencebench_core.errors import StoreError
-
+    """Where ``app.py`` and its pages are: inside an installed package, or at the root of the repository."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "_app", package.parent):
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
@@ -77,7 +70,7 @@ def command(script: Path, host: str, port: int | None, *, browser: bool) -> list
     return words
 
 
-def _served(words: list[str], environment: dict[str, str]) -> int:
+def _serve(words: list[str], environment: dict[str, str]) -> int:
     """Become the server, so that whoever stops this process stops it too; on Windows wait for it."""
     if os.name == "posix":
         sys.stderr.flush()
@@ -93,3 +86,6 @@ def _port(text: str) -> int:
     if not 1 <= port <= 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port, 1 to 65535")
     return port
+
+
+VERBS: Final = {"app": (_add_arguments, _run)}

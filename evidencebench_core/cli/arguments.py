@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-__all__ = ["add_json", "add_missing", "add_settings", "add_store", "positive", "store_of"]
-
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """``--json``."""

@@ -1,7 +1,8 @@
 """Which verbs there are, and what becomes of their errors.
 
-A verb is a module of its own with ``add_arguments(parser)`` and ``run(args) -> int``, imported only when
-its name stands on the command line, so that ``evidencebench --help`` is instant.
+The module of a verb has it in its own table ``VERBS``: name -> (adds its arguments to a parser, runs it and
+returns the exit code). It is imported only when the name stands on the command line, so that
+``evidencebench --help`` is instant.
 """
 
 from __future__ import annotations
@@ -9,38 +10,54 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from evidencebench_core.cli.arguments import add_store
 from evidencebench_core.cli.output import plain
 from evidencebench_core.errors import EvidenceBenchError
 
-__all__ = ["VERBS", "main"]
-
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
 
-VERBS: Final[Mapping[str, str]] = {
-    "app": "open the app in the browser",
-    "ingest": "bring a dataset file into the store",
-    "download": "fetch a published dataset",
-    "datasets": "list the datasets in the store",
-    "show": "print a paper with its gold evidence",
-    "retrievers": "list the retrievers and their settings",
-    "run": "run a retriever over a dataset; resumes where it was interrupted",
-    "runs": "list the runs in the store",
-    "score": "score a run",
-    "score-file": "score a file of predictions",
-    "compare": "compare two runs, paired by instance",
-    "analyse": "answer a question about runs or a dataset with tables",
-    "make-variants": "have a language model paraphrase and negate the hypotheses of a dataset",
-    "import-scores": "bring the authors' per-instance scores into the store",
-    "export": "write a run as TREC, CSV, JSON, predictions, BibTeX, or a page to read and print",
-    "export-dataset": "write a dataset as the benchmark's JSON, or its gold as TREC qrels",
-    "train-ranker": "train evidence-ranker on the gold evidence of a dataset, and cross-validate it",
-    "finetune-encoder": "train an embedding model on the gold evidence of a dataset",
-    "find": "show the sentences of any paper that bear on a hypothesis",
+Functions = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
+
+
+class Verb(NamedTuple):
+    """The module that has it, and what it does."""
+
+    module: str
+    summary: str
+
+
+VERBS: Final[Mapping[str, Verb]] = {
+    "app": Verb("app", "open the app in the browser"),
+    "ingest": Verb("data", "bring a dataset file into the store"),
+    "download": Verb("data", "fetch a published dataset"),
+    "datasets": Verb("data", "list the datasets in the store"),
+    "show": Verb("show", "print a paper with its gold evidence"),
+    "retrievers": Verb("retrievers", "list the retrievers and their settings"),
+    "run": Verb("run", "run a retriever over a dataset; resumes where it was interrupted"),
+    "runs": Verb("scores", "list the runs in the store"),
+    "score": Verb("scores", "score a run"),
+    "score-file": Verb("scores", "score a file of predictions"),
+    "compare": Verb("scores", "compare two runs, paired by instance"),
+    "analyse": Verb("analyse", "answer a question about runs or a dataset with tables"),
+    "make-variants": Verb(
+        "variants", "have a language model paraphrase and negate the hypotheses of a dataset"
+    ),
+    "import-scores": Verb("scores", "bring the authors' per-instance scores into the store"),
+    "export": Verb(
+        "export", "write a run as TREC, CSV, JSON, predictions, BibTeX, or a page to read and print"
+    ),
+    "export-dataset": Verb("export", "write a dataset as the benchmark's JSON, or its gold as TREC qrels"),
+    "train-ranker": Verb(
+        "train_ranker", "train evidence-ranker on the gold evidence of a dataset, and cross-validate it"
+    ),
+    "finetune-encoder": Verb(
+        "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
+    ),
+    "find": Verb("find", "show the sentences of any paper that bear on a hypothesis"),
 }
 
 
@@ -88,8 +105,8 @@ def _run(words: Sequence[str]) -> int:
         parser.print_help(sys.stderr)
         return 2
     args.words = words
-    code: int = _module(args.verb).run(args)
-    return code
+    _, run = _functions(args.verb)
+    return run(args)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -102,19 +119,21 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     add_store(parser, default=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
-    for name, summary in VERBS.items():
+    for name, (_, summary) in VERBS.items():
         verb = verbs.add_parser(
             name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
         )
         # Suppressed, so that a verb without --store keeps the one given before it.
         add_store(verb, default=argparse.SUPPRESS)
         if name in words:
-            _module(name).add_arguments(verb)
+            add_arguments, _ = _functions(name)
+            add_arguments(verb)
     return parser
 
 
-def _module(verb: str) -> Any:
-    return import_module(f"evidencebench_core.cli.{verb.replace('-', '_')}")
+def _functions(verb: str) -> Functions:
+    functions: Functions = import_module(f"evidencebench_core.cli.{VERBS[verb].module}").VERBS[verb]
+    return functions
 
 
 class _Version(argparse.Action):

@@ -1,4 +1,4 @@
-"""``evidencebench export RUN --format F``"""
+"""``evidencebench export RUN --format F`` and ``export-dataset NAME``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TextIO
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import note, print_json
+from evidencebench_core.cli.output import counted, note, print_json
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ _ONLY_FOR: Final = {  # argument -> the formats it is for
     "text": ("csv",),
     "bom": ("csv",),
 }
+_INSTANCES: Final = 200  # on the page of a run
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Export a run. trec: a TREC run; qrels: TREC diversity qrels with study aspects as subtopics, over"
         " which StRecall@k of ir_measures is Aspect Recall; csv: a line a sentence; json: settings, versions,"
@@ -68,30 +68,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _export(args: argparse.Namespace) -> int:
     """Write the export; ``--json`` tells, with ``--out``, what was written and what was not."""
     from evidencebench_core.runs import RunStore
 
-    _check(args)
-    store = store_of(args)
-    info = RunStore(store).run(args.run_id)
-    with opened(args.out) as stream:
-        told = _written(store, info, args, stream)
-    tell(told, args.out, args.json)
-    return 0
-
-
-def _check(args: argparse.Namespace) -> None:
     for name, formats in _ONLY_FOR.items():
         if getattr(args, name) and args.format not in formats:
             raise SettingError(f"--{name}", f"is for {' and '.join(formats)}", "Leave it out.")
     if args.plain and args.instance is None:
         raise SettingError("--plain", "is for the report on one instance", "Name it with --instance.")
+    _check_json(args)
+    store = store_of(args)
+    info = RunStore(store).run(args.run_id)
+    with _opened(args.out) as stream:
+        written = _write(store, info, args, stream)
+    _tell(written, args)
+    return 0
+
+
+def _check_json(args: argparse.Namespace) -> None:
     if args.json and args.out is None:
         raise SettingError("--json", "tells what is in a file", "Name the file with --out.")
 
 
-def _written(store: Store, info: RunInfo, args: argparse.Namespace, stream: BinaryIO) -> dict[str, Written]:
+def _write(store: Store, info: RunInfo, args: argparse.Namespace, stream: BinaryIO) -> dict[str, Written]:
     """By task name what was written; of BibTeX there is nothing to say."""
     from evidencebench_core.export import bibtex, tasks_of
 
@@ -101,18 +101,44 @@ def _written(store: Store, info: RunInfo, args: argparse.Namespace, stream: Bina
         return {}
     tasks = tasks_of(info, args.task, several=args.format in _SEVERAL_TASKS)
     if args.format == "json":
-        return _json(store, info, tasks, stream)
+        return _write_json(store, info, tasks, stream)
     if args.format == "csv":
-        return _csv(store, info, tasks, args, stream)
-    return {tasks[0].name: _one_task(store, info, tasks[0], args, stream)}
+        return _write_csv(store, info, tasks, args, stream)
+    return {tasks[0].name: _write_task(store, info, tasks[0], args, stream)}
 
 
-def _one_task(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO) -> Written:
+def _write_json(store: Store, info: RunInfo, tasks: Sequence[Task], stream: BinaryIO) -> dict[str, Written]:
+    from evidencebench_core.export import RunAnswers, versions, write_json
+    from evidencebench_core.runs import score_run
+
+    answers = ((task, score_run(store, info.id, task), RunAnswers(store, info, task)) for task in tasks)
+    with _as_text(stream) as text:
+        return write_json(info, store.dataset(info.dataset), answers, text, versions())
+
+
+def _write_csv(
+    store: Store, info: RunInfo, tasks: Sequence[Task], args: argparse.Namespace, stream: BinaryIO
+) -> dict[str, Written]:
+    from evidencebench_core.export import RunAnswers, write_csv
+
+    stream.write(b"\xef\xbb\xbf" if args.bom else b"")
+    what: Literal["selection", "ranking"] = args.what or "selection"
+    written: dict[str, Written] = {}
+    with _as_text(stream) as text:
+        for task in tasks:
+            answers = RunAnswers(store, info, task, with_papers=args.text)
+            written[task.name] = write_csv(answers, task, text, info.id, what, header=not written)
+    return written
+
+
+def _write_task(
+    store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO
+) -> Written:
     from evidencebench_core.export import RunAnswers, write_predictions, write_qrels, write_run
 
     if args.format == "html":
-        return _html(store, info, task, args, stream)
-    with as_text(stream) as text:
+        return _write_html(store, info, task, args, stream)
+    with _as_text(stream) as text:
         if args.format == "qrels":
             return write_qrels(store.evidence_sets(info.dataset), task, text)
         answers = RunAnswers(store, info, task)
@@ -121,32 +147,9 @@ def _one_task(store: Store, info: RunInfo, task: Task, args: argparse.Namespace,
         return write_run(answers, task, text, f"{info.retriever}-{info.id}", args.what or "selection")
 
 
-def _csv(
-    store: Store, info: RunInfo, tasks: Sequence[Task], args: argparse.Namespace, stream: BinaryIO
-) -> dict[str, Written]:
-    from evidencebench_core.export import RunAnswers, write_csv
-
-    stream.write(b"\xef\xbb\xbf" if args.bom else b"")
-    told: dict[str, Written] = {}
-    with as_text(stream) as text:
-        for task in tasks:
-            answers = RunAnswers(store, info, task, with_papers=args.text)
-            told[task.name] = write_csv(
-                answers, task, text, info.id, args.what or "selection", header=not told
-            )
-    return told
-
-
-def _json(store: Store, info: RunInfo, tasks: Sequence[Task], stream: BinaryIO) -> dict[str, Written]:
-    from evidencebench_core.export import RunAnswers, versions, write_json
-    from evidencebench_core.runs import score_run
-
-    answers = ((task, score_run(store, info.id, task), RunAnswers(store, info, task)) for task in tasks)
-    with as_text(stream) as text:
-        return write_json(info, store.dataset(info.dataset), answers, text, versions())
-
-
-def _html(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO) -> Written:
+def _write_html(
+    store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO
+) -> Written:
     from evidencebench_core.export import RunAnswers, Written, run_html, versions
     from evidencebench_core.runs import score_run
 
@@ -156,12 +159,10 @@ def _html(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, str
         return Written(1, 1)
     score = score_run(store, info.id, task)
     answers = RunAnswers(store, info, task, with_papers=True)
-    page = run_html(info, score, answers, command, versions(), args.limit or 200)
-    stream.write(page.encode())
+    limit = args.limit or _INSTANCES
+    stream.write(run_html(info, score, answers, command, versions(), limit).encode())
     missing = dict.fromkeys(score.missing, "no answer")
-    return Written(
-        score.n_scored, min(args.limit or 200, len(store.ids(info.dataset))), missing, dict(score.skipped)
-    )
+    return Written(score.n_scored, min(limit, len(store.ids(info.dataset))), missing, dict(score.skipped))
 
 
 def _instance_html(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, command: str) -> str:
@@ -177,7 +178,7 @@ def _instance_html(store: Store, info: RunInfo, task: Task, args: argparse.Names
             f"has no answer of run {info.id} to {task.name}: {reason}",
             "Start the run again with `evidencebench run`, it goes on.",
         )
-    others: dict[str, Any] = {}
+    others = {}
     if info.variant:
         others["notes"] = (f"The retriever was asked another wording or arrangement: {info.variant}.",)
     report = report_of(
@@ -195,8 +196,65 @@ def _instance_html(store: Store, info: RunInfo, task: Task, args: argparse.Names
     return report_html(report, plain=args.plain)
 
 
+def _add_export_dataset(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write a dataset of the store as the benchmark's JSON, always the same bytes; those of the file it"
+        " came from where its layout is a usual one. Or its gold as TREC diversity qrels."
+    )
+    parser.add_argument("name", metavar="NAME", help="a dataset in the store")
+    parser.add_argument("--format", choices=("benchmark", "qrels"), default="benchmark", help="what to write")
+    parser.add_argument("--task", metavar="T", help="qrels: whose aspects, er@K's (default) or result-er@K's")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="a file (default: standard output)")
+    add_json(parser)
+
+
+def _export_dataset(args: argparse.Namespace) -> int:
+    """Write it; ``--json`` tells, with ``--out``, what was written."""
+    _check_json(args)
+    if args.format == "qrels":
+        _write_qrels(args)
+    else:
+        _write_benchmark(args)
+    return 0
+
+
+def _write_benchmark(args: argparse.Namespace) -> None:
+    from evidencebench_core.export import stream_dataset
+
+    if args.task is not None:
+        raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
+    store = store_of(args)
+    info = store.dataset(args.name)
+    with _opened(args.out) as stream:
+        written = stream_dataset(store, info, stream)
+    same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
+    note(f"{counted(written.n_instances, 'instance')}, {written.n_bytes:,} bytes: {same} of {info.source}")
+    if args.json:
+        print_json(
+            {
+                "path": str(args.out),
+                "dataset": info.name,
+                "n_instances": written.n_instances,
+                "n_bytes": written.n_bytes,
+                "sha256": written.sha256,
+                "identical": written.identical,
+            }
+        )
+
+
+def _write_qrels(args: argparse.Namespace) -> None:
+    from evidencebench_core.export import write_qrels
+    from evidencebench_core.tasks import task_named
+
+    task, store = task_named(args.task or "er@optimal"), store_of(args)
+    gold = store.evidence_sets(store.dataset(args.name).name)
+    with _opened(args.out) as stream, _as_text(stream) as text:
+        written = write_qrels(gold, task, text)
+    _tell({task.name: written}, args)
+
+
 @contextmanager
-def opened(out: Path | None) -> Iterator[BinaryIO]:
+def _opened(out: Path | None) -> Iterator[BinaryIO]:
     """The file, there whole or not at all, or standard output."""
     from evidencebench_core.export import whole_file
 
@@ -210,7 +268,7 @@ def opened(out: Path | None) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def as_text(stream: BinaryIO) -> Iterator[TextIO]:
+def _as_text(stream: BinaryIO) -> Iterator[TextIO]:
     """UTF-8 text into a binary stream, line ends as they are written."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     try:
@@ -219,12 +277,15 @@ def as_text(stream: BinaryIO) -> Iterator[TextIO]:
         text.detach()
 
 
-def tell(told: dict[str, Written], out: Path | None, as_json: bool) -> None:
+def _tell(written: dict[str, Written], args: argparse.Namespace) -> None:
     """What was written and what was not, task by task: on stderr, and as JSON if asked for."""
-    for name, written in told.items():
-        for line in written.lines():
+    for name, one in written.items():
+        for line in one.lines():
             note(f"{name}: {line}")
-    if as_json:
-        print_json({"path": str(out), "tasks": {name: written.as_dict() for name, written in told.items()}})
-    elif out is not None:
-        note(f"Written to {out}")
+    if args.json:
+        print_json({"path": str(args.out), "tasks": {name: one.as_dict() for name, one in written.items()}})
+    elif args.out is not None:
+        note(f"Written to {args.out}")
+
+
+VERBS: Final = {"export": (_add_export, _export), "export-dataset": (_add_export_dataset, _export_dataset)}

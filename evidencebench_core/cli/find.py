@@ -13,7 +13,7 @@ from evidencebench_core.cli.arguments import add_json, add_settings, positive, s
 from evidencebench_core.cli.output import counted, note, plain, print_json, print_wrapped, text_columns
 from evidencebench_core.cli.spending import (
     add_server,
-    asks_nothing_of_a_server,
+    check_no_server_arguments,
     server_session,
     tell_spending,
 )
@@ -159,7 +159,7 @@ class _Asked:
                 f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another."
             )
         if not entry.asks_server:
-            asks_nothing_of_a_server(args, entry.name)
+            check_no_server_arguments(args, entry.name)
         made: Retriever = make_retriever(entry.name, dict(args.settings))
         if isinstance(made, ServedRetriever):
             self.session = server_session(store_of(args), args)
@@ -276,3 +276,6 @@ def _tell(args: argparse.Namespace, paper: Paper) -> None:
     if args.html is not None:
         note(f"The report is in {args.html}")
     note(DISCLAIMER)
+
+
+VERBS: Final = {"find": (add_arguments, run)}

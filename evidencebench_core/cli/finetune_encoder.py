@@ -6,7 +6,7 @@ import argparse
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
 from evidencebench_core.cli.output import counted, interval, note, percent, plain, print_json, print_table
@@ -220,3 +220,6 @@ def _print(compared: Mapping[str, ScoreComparison]) -> None:
         ],
         right=_HEADERS[1:],
     )
+
+
+VERBS: Final = {"finetune-encoder": (add_arguments, run)}

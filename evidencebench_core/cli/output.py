@@ -10,20 +10,6 @@ import textwrap
 import unicodedata
 from collections.abc import Collection, Sequence
 
-__all__ = [
-    "counted",
-    "interval",
-    "listed",
-    "note",
-    "percent",
-    "plain",
-    "print_json",
-    "print_table",
-    "print_wrapped",
-    "text_columns",
-    "width",
-]
-
 _MEASURE = 100
 _BLANK = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 # Control characters, the marks and overrides of writing direction, and halves of surrogate pairs.

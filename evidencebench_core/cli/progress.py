@@ -5,18 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["progress_bar"]
-
 
 def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool = False) -> Any:
     """A tqdm bar with the remaining time; where stderr is no terminal, it is drawn every ten seconds.
 
     Parameters
     ----------
-    total : int or None
-        Units in all, if that is known.
-    unit : str
-        What is counted.
     done : int
         Units that an earlier call has done: they count for the bar, not for the pace.
     n_bytes : bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json
 from evidencebench_core.cli.output import plain, print_json, print_wrapped, text_columns
@@ -12,12 +12,7 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers import RetrieverEntry, Setting
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
-    add_json(parser)
-
-
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """List the retrievers with their settings."""
     from evidencebench_core.retrievers import retriever_entries
 
@@ -60,3 +55,6 @@ def _document(entry: RetrieverEntry) -> dict[str, Any]:
 
 def _text(setting: Setting) -> str:
     return ",".join(map(str, setting)) if isinstance(setting, tuple) else str(setting)
+
+
+VERBS: Final = {"retrievers": (add_json, _run)}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
-from evidencebench_core.cli.output import counted, note, plain, print_json
+from evidencebench_core.cli.output import counted, note, print_json
+from evidencebench_core.cli.progress import progress_bar
+from evidencebench_core.cli.scores import print_run, run_document
 from evidencebench_core.cli.spending import (
     add_server,
-    asks_nothing_of_a_server,
+    check_no_server_arguments,
     server_session,
     spending_document,
     tell_estimate,
@@ -20,15 +23,12 @@ from evidencebench_core.cli.spending import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.llm import Session
     from evidencebench_core.runs import Progress, Variant
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
     parser.add_argument(
         "--retriever", metavar="NAME", required=True, help="`evidencebench retrievers` lists them"
@@ -59,45 +59,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
-    from evidencebench_core.cli.runs import run_document
-    from evidencebench_core.cli.scores import print_outcomes, print_scores
     from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
     from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimated_run, execute, score_run
     from evidencebench_core.tasks import task_named
 
     store = store_of(args)
     tasks = tuple(dict.fromkeys(task_named(name).name for name in args.task or DEFAULT_TASKS))
-    settings, variant = dict(args.settings), _variant(store, args)
+    planned = (store, args.dataset, args.retriever, dict(args.settings), tasks, args.limit)
+    variant = _variant(store, args)
     session, estimate = _session(store, args), None
     if session is not None:
-        estimate = estimated_run(
-            store,
-            args.dataset,
-            args.retriever,
-            settings,
-            tasks,
-            args.limit,
-            variant=variant,
-            session=session,
-        )
+        estimate = estimated_run(*planned, variant=variant, session=session)
         tell_estimate(estimate)
         if estimate.calls:
             tell_unlisted(session, estimate.model)
-    reports = execute(
-        store,
-        args.dataset,
-        args.retriever,
-        settings,
-        tasks,
-        limit=args.limit,
-        variant=variant,
-        session=session,
-        concurrency=args.concurrency,
-    )
+    reports = execute(*planned, variant=variant, session=session, concurrency=args.concurrency)
     try:
-        last = _driven(reports, "evidencebench " + shlex.join(args.words))
+        last = _last(reports, "evidencebench " + shlex.join(args.words))
     finally:
         if session is not None:
             tell_spending(session)
@@ -113,9 +93,7 @@ def run(args: argparse.Namespace) -> int:
             document |= {"estimate": estimate.as_dict(), "spending": spending_document(session)}
         print_json(document)
     else:
-        print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
-        print_scores(scores)
-        print_outcomes(outcomes)
+        print_run(info, scores, outcomes)
     if last.failed:
         _tell_failures(store, last, tasks)
         return 1
@@ -128,13 +106,13 @@ def _session(store: Store, args: argparse.Namespace) -> Session | None:
 
     if retriever_entry(args.retriever).asks_server:
         return server_session(store, args)
-    asks_nothing_of_a_server(args, args.retriever)
+    check_no_server_arguments(args, args.retriever)
     return None
 
 
 def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
     """The variant asked for, once the file with wordings, if there is one, is in the store."""
-    from evidencebench_core.cli.variant_drafts import keep_file
+    from evidencebench_core.cli.variants import keep_file
     from evidencebench_core.runs import variant_named
 
     if args.variants is not None:
@@ -142,10 +120,8 @@ def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
     return None if args.variant is None else variant_named(store, args.dataset, args.variant)
 
 
-def _driven(reports: Iterator[Progress], command: str) -> Progress:
+def _last(reports: Iterator[Progress], command: str) -> Progress:
     """The last report, once the work is done; a bar shows the others."""
-    from evidencebench_core.cli.progress import progress_bar
-
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {counted(last.total, 'instance')} already answered")
     with progress_bar(last.total, "instances", last.done) as bar:
@@ -168,10 +144,11 @@ def _tell_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)
-    reason = next(
-        (reason for task in tasks for reason in runs.failures(last.run_id, task).values()), "unknown"
-    )
+    reasons = (reason for task in tasks for reason in runs.failures(last.run_id, task).values())
     note(
-        f"evidencebench: {counted(last.failed, 'instance')} could not be answered; the first: {reason}"
-        " Give the same command again to try only them."
+        f"evidencebench: {counted(last.failed, 'instance')} could not be answered; the first:"
+        f" {next(reasons, 'unknown')} Give the same command again to try only them."
     )
+
+
+VERBS: Final = {"run": (_add_arguments, _run)}

@@ -1,22 +1,154 @@
-"""How the verbs that score print scores."""
+"""``evidencebench runs``, ``score RUN``, ``score-file``, ``compare RUN_A RUN_B`` and ``import-scores FILE``."""
 
 from __future__ import annotations
 
+import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from math import fsum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.output import counted, interval, listed, percent, plain, print_table
+from evidencebench_core.cli.arguments import add_json, add_missing, store_of
+from evidencebench_core.cli.output import (
+    counted,
+    interval,
+    listed,
+    note,
+    percent,
+    plain,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm import OutcomeCounts
+    from evidencebench_core.runs import ImportedScore, RunInfo
     from evidencebench_core.tasks import Score
 
-__all__ = ["print_outcomes", "print_scores"]
+_HEADERS: Final = (
+    "task", "recall %", "95% interval", "SE", "ceiling", "random", "scored", "skipped", "missing",
+)  # fmt: skip
 
-_HEADERS = ("task", "recall %", "95% interval", "SE", "ceiling", "random", "scored", "skipped", "missing")
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", metavar="NAME", help="only the runs over this dataset")
+    parser.add_argument(
+        "--variants", action="store_true", help="also the runs over perturbed instances, such as [negation]"
+    )
+    add_json(parser)
 
 
-def print_scores(scores: Sequence[Score]) -> None:
+def _runs(args: argparse.Namespace) -> int:
+    """List the runs in the store."""
+    from evidencebench_core.runs import RunStore
+
+    known = RunStore(store_of(args))
+    runs = known.runs(args.dataset, variants=args.variants)
+    outcomes = {run.id: known.outcomes(run.id) for run in runs}
+    if args.json:
+        print_json([run_document(run, outcomes[run.id]) for run in runs])
+        return 0
+    if not runs:
+        note("There are no runs yet. Start one with `evidencebench run --dataset NAME --retriever NAME`.")
+        return 0
+    print_table(
+        ("run", "dataset", "retriever", "answered", "failed", "started"),
+        [
+            (
+                run.id,
+                run.dataset,
+                run.label,
+                ", ".join(f"{task} {answered:,}" for task, answered in run.tasks.items()) or "nothing yet",
+                f"{run.n_failed:,}",
+                run.created_at[:16].replace("T", " "),
+            )
+            for run in runs
+        ],
+        right=("failed",),
+    )
+    for run in runs:
+        if run.n_trained_on:
+            print(
+                plain(
+                    f"{run.id}: {counted(run.n_trained_on, 'instance')} of {run.dataset} were in the training data"
+                    " of its model: its scores there are no estimate of how it does on others"
+                )
+            )
+        for task, counts in outcomes[run.id].items():
+            print(plain(f"{run.id}, {task}: the model gave {counts}"))
+    return 0
+
+
+def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[str, Any]:
+    """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
+    answers = {"outcomes": {task: counts.as_dict() for task, counts in outcomes.items()}} if outcomes else {}
+    return {
+        "run": run.id,
+        "dataset": run.dataset,
+        "retriever": run.retriever,
+        "label": run.label,
+        "variant": run.variant,
+        "settings": dict(run.settings),
+        "created_at": run.created_at,
+        "tasks": dict(run.tasks),
+        "n_failed": run.n_failed,
+        "n_trained_on": run.n_trained_on,
+        **answers,
+    }
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_id", metavar="RUN", help="id of the run, or the beginning of it")
+    parser.add_argument(
+        "--task", action="append", metavar="T", help="a task (may be repeated; default: all that the run has)"
+    )
+    add_missing(parser)
+    add_json(parser)
+
+
+def _score(args: argparse.Namespace) -> int:
+    """Score a run; as JSON a list with one object a task, with ``outcomes`` where a model was asked."""
+    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
+    from evidencebench_core.errors import UnknownNameError
+    from evidencebench_core.runs import RunStore, score_run
+
+    store = store_of(args)
+    info = RunStore(store).run(args.run_id)
+    tasks = args.task or tuple(info.tasks)
+    if not tasks:
+        raise UnknownNameError(
+            f"run {info.id}", "has no answers yet", "Start it again with `evidencebench run`, it goes on."
+        )
+    scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
+    outcomes = RunStore(store).outcomes(info.id)
+    seen = seen_by(store, info)
+    tell_trained_on(info, seen, scores)
+    if not args.json:
+        names = {score.task.name for score in scores}
+        print_run(info, scores, {task: counts for task, counts in outcomes.items() if task in names})
+        return 0
+    documents = []
+    for score in scores:
+        document = score.as_dict() | {"n_trained_on": len(seen & score.per_instance.keys())}
+        if score.task.name in outcomes:
+            document["outcomes"] = outcomes[score.task.name].as_dict()
+        documents.append(document)
+    print_json(documents)
+    return 0
+
+
+def print_run(info: RunInfo, scores: Sequence[Score], outcomes: Mapping[str, OutcomeCounts]) -> None:
+    """A run's scores, and what came back from its model, if it asked one."""
+    from evidencebench_core.tasks import task_named
+
+    print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
+    _print_scores(scores)
+    for task, counts in outcomes.items():
+        print(plain(f"{task_named(task).title}: the model gave {counts}"))
+
+
+def _print_scores(scores: Sequence[Score]) -> None:
     """A line a task, then which instances were left out and why."""
     print_table(
         _HEADERS,
@@ -41,15 +173,6 @@ def print_scores(scores: Sequence[Score]) -> None:
             print(plain(f"{score.task.title}: {line}"))
 
 
-def print_outcomes(outcomes: Mapping[str, OutcomeCounts], tasks: Sequence[str] | None = None) -> None:
-    """A line a task that says what came back from the model; nothing for runs that asked none."""
-    from evidencebench_core.tasks import task_named
-
-    for name, counts in outcomes.items():
-        if tasks is None or name in tasks:
-            print(plain(f"{task_named(name).title}: the model gave {counts}"))
-
-
 def _left_out(score: Score) -> list[str]:
     lines = []
     for reason in dict.fromkeys(score.skipped.values()):
@@ -64,3 +187,149 @@ def _left_out(score: Score) -> list[str]:
     if score.n_empty:
         lines.append(f"{counted(score.n_empty, 'empty selection')}, scored 0")
     return lines
+
+
+def _add_score_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", metavar="NAME", required=True, help="the dataset that was predicted")
+    parser.add_argument(
+        "--predictions",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help='a JSON file: {"instance id": [0-based sentence index, ...], ...}',
+    )
+    parser.add_argument("--task", metavar="T", required=True, help="such as er@optimal or result-er@5")
+    add_missing(parser)
+    add_json(parser)
+
+
+def _score_file(args: argparse.Namespace) -> int:
+    """Score a file of predictions; as JSON one object."""
+    from evidencebench_core.runs import predictions_from, score_predictions
+
+    predictions = predictions_from(args.predictions)
+    score = score_predictions(store_of(args), args.dataset, predictions, args.task, missing=args.missing)
+    _tell_repeats(predictions)
+    if args.json:
+        print_json(score.as_dict())
+        return 0
+    print(plain(f"{args.predictions}: {counted(len(predictions), 'prediction')} for {args.dataset}"))
+    _print_scores([score])
+    return 0
+
+
+def _tell_repeats(predictions: Mapping[str, object]) -> None:
+    """Name the predictions that pick a sentence more than once: it counts once (spec rule 9)."""
+    repeats = {
+        instance_id: next(pick for pick, times in Counter(picks).items() if times > 1)
+        for instance_id, picks in predictions.items()
+        if isinstance(picks, list) and len(set(picks)) < len(picks)
+    }
+    if repeats:
+        first, pick = next(iter(repeats.items()))
+        note(
+            f"{counted(len(repeats), 'prediction')} with repeated sentences, the first {first} with sentence {pick}:"
+            " counted once. Name every sentence once."
+        )
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_a", metavar="RUN_A", help="id of a run, or the beginning of it")
+    parser.add_argument("run_b", metavar="RUN_B", help="id of another run over the same dataset")
+    parser.add_argument("--task", metavar="T", required=True, help="such as er@optimal or result-er@5")
+    add_json(parser)
+
+
+def _compare(args: argparse.Namespace) -> int:
+    """Compare two runs; as JSON one object."""
+    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
+    from evidencebench_core.runs import RunStore, compare_runs, score_run
+
+    store = store_of(args)
+    a, b = (RunStore(store).run(name) for name in (args.run_a, args.run_b))
+    comparison = compare_runs(store, a.id, b.id, args.task)
+    for run in (a, b):
+        if run.n_trained_on:
+            tell_trained_on(run, seen_by(store, run), [score_run(store, run.id, args.task)])
+    if args.json:
+        trained = {"n_trained_on_a": a.n_trained_on, "n_trained_on_b": b.n_trained_on}
+        head = {"run_a": a.id, "run_b": b.id, "dataset": a.dataset}
+        print_json({**head, **trained, **comparison.as_dict()})
+        return 0
+    p_value = comparison.p_value
+    print(plain(f"{comparison.task.title} on {a.dataset}, {counted(comparison.n, 'instance')} in both"))
+    print(plain(f"A  {percent(comparison.mean_a):>5} %  run {a.id}: {a.label}"))
+    print(plain(f"B  {percent(comparison.mean_b):>5} %  run {b.id}: {b.label}"))
+    print(f"A - B                 {percent(comparison.mean_difference)} points")
+    print(f"95% interval          {interval(comparison.ci95)} (paired bootstrap)")
+    print(f"p-value               {'–' if p_value is None else f'{p_value:.4f}'} (paired randomisation)")
+    print(f"wins / ties / losses  {comparison.wins} / {comparison.ties} / {comparison.losses} of A")
+    for name, ids in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
+        if ids:
+            print(plain(f"only in {name}             {len(ids):,}: {listed(ids)}"))
+    return 0
+
+
+def _add_import_scores(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="the authors' official_logs.csv: recalls per test instance"
+    )
+    add_json(parser)
+
+
+def _import_scores(args: argparse.Namespace) -> int:
+    """Import a file; as JSON one object with ``source``, ``added``, ``scores`` and ``left_out``."""
+    from evidencebench_core.runs import import_scores
+
+    found = import_scores(store_of(args), args.file)
+    scores = [_imported(score) for score in found.scores]
+    if args.json:
+        left_out = [
+            {"row": row.row, "experiment": row.experiment, "reason": row.reason} for row in found.left_out
+        ]
+        print_json({"source": found.source, "added": found.n_added, "scores": scores, "left_out": left_out})
+        return 0
+    n_known = len(found.scores) - found.n_added
+    print(
+        plain(f"{counted(found.n_added, 'system')} imported, {n_known:,} already there, from {found.source}")
+    )
+    print_table(
+        ("system", "strategy", "task", "n", "recall %", "SE"),
+        [
+            (
+                *(one["system"], one["strategy"], one["task"], f"{one['n']:,}"),
+                *(percent(one["aspect_recall"]), percent(one["standard_error"])),
+            )
+            for one in scores
+        ],
+        right=("n", "recall %", "SE"),
+    )
+    reasons = Counter(row.reason.partition(":")[0] for row in found.left_out)
+    for reason, count in reasons.items():
+        print(plain(f"{counted(count, 'row')} left out, {reason}"))
+    for row in found.left_out:
+        print(plain(f"  row {row.row}, {row.experiment}: {row.reason}"))
+    return 0
+
+
+def _imported(score: ImportedScore) -> dict[str, Any]:
+    from evidencebench_core.stats import standard_error
+
+    return {
+        "system": score.system,
+        "strategy": score.strategy,
+        "task": score.task,
+        "collection": score.collection,
+        "n": len(score.recalls),
+        "aspect_recall": fsum(score.recalls) / len(score.recalls),
+        "standard_error": standard_error(score.recalls),
+    }
+
+
+VERBS: Final = {
+    "runs": (_add_runs, _runs),
+    "score": (_add_score, _score),
+    "score-file": (_add_score_file, _score_file),
+    "compare": (_add_compare, _compare),
+    "import-scores": (_add_import_scores, _import_scores),
+}

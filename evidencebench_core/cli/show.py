@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
 from evidencebench_core.cli.output import counted, plain, print_json, print_wrapped, text_columns
@@ -13,17 +13,16 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("instance", metavar="INSTANCE", help="id of the instance")
     parser.add_argument("--dataset", metavar="NAME", help="the dataset it is in, if it is in several")
     add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Print an instance: for reading, or as JSON in the benchmark's own format."""
     store = store_of(args)
-    dataset, instance = _found(store, args.instance, args.dataset)
+    dataset, instance = _instance(store, args.instance, args.dataset)
     if args.json:
         print_json({instance.id: store.raw(dataset, instance.id)})
         return 0
@@ -33,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _found(store: Store, instance_id: str, dataset: str | None) -> tuple[str, Instance]:
+def _instance(store: Store, instance_id: str, dataset: str | None) -> tuple[str, Instance]:
     from evidencebench_core.errors import SettingError, UnknownNameError, shown
 
     if dataset is not None:
@@ -106,3 +105,6 @@ def _labels(instance: Instance) -> list[list[str]]:
         for index in aspect.sentence_indices:
             labels[index].append(aspect.label)
     return labels
+
+
+VERBS: Final = {"show": (_add_arguments, _run)}

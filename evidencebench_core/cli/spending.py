@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +17,15 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm import Session
     from evidencebench_core.runs import RunEstimate
 
-__all__ = [
-    "add_server",
-    "asks_nothing_of_a_server",
-    "server_session",
-    "spending_document",
-    "tell_estimate",
-    "tell_spending",
-    "tell_unlisted",
-]
-
 
 def add_server(parser: argparse.ArgumentParser) -> None:
     """``--concurrency``, ``--fresh`` and the caps."""
-    from evidencebench_core.llm import prices_path, prompt_folder
+    from evidencebench_core.llm import prices_path, prompt_folder, prompts
 
     server = parser.add_argument_group(
         "asking a server",
         "Which one: OPENAI_BASE_URL and OPENAI_API_KEY, as for the openai package."
-        f" Your own prices: {prices_path()}. Your own prompts: copy one of ours ({_our_prompts()}) to"
+        f" Your own prices: {prices_path()}. Your own prompts: copy one of ours ({Path(prompts.__path__[0])}) to"
         f" {prompt_folder()} under another name, change it, and say --set strategy=cot --set prompt=NAME.",
     )
     server.add_argument(
@@ -53,10 +44,14 @@ def add_server(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _our_prompts() -> Path:
-    from evidencebench_core.llm import prompts
-
-    return Path(prompts.__path__[0])
+def _dollars(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of dollars above 0")
+    return value
 
 
 def server_session(store: Store, args: argparse.Namespace) -> Session:
@@ -68,21 +63,15 @@ def server_session(store: Store, args: argparse.Namespace) -> Session:
     return session_for(store, budget=budget, fresh=args.fresh)
 
 
-def asks_nothing_of_a_server(args: argparse.Namespace, retriever: str) -> None:
-    """
-    Raises
-    ------
-    SettingError
-        If one of the arguments of `add_server` is given with a retriever that asks no server.
-    """
-    caps = {"--max-calls": args.max_calls, "--max-tokens": args.max_tokens, "--max-cost": args.max_cost}
-    given = [name for name, value in {"--concurrency": args.concurrency, **caps}.items() if value is not None]
-    if args.fresh:
-        given.append("--fresh")
-    if given:
-        raise SettingError(
-            given[0], f"is for retrievers that ask a server, and {retriever} does not", "Leave it out."
-        )
+def check_no_server_arguments(args: argparse.Namespace, retriever: str) -> None:
+    """Raise a `SettingError` if one of the arguments of `add_server` is given."""
+    for name in ("concurrency", "max_calls", "max_tokens", "max_cost", "fresh"):
+        if getattr(args, name) not in (None, False):
+            raise SettingError(
+                f"--{name.replace('_', '-')}",
+                f"is for retrievers that ask a server, and {retriever} does not",
+                "Leave it out.",
+            )
 
 
 def tell_estimate(estimate: RunEstimate) -> None:
@@ -99,6 +88,16 @@ def tell_estimate(estimate: RunEstimate) -> None:
         f" {counted(estimate.n_instances, 'instance')}, {tokens:,} tokens"
         f" ({estimate.prompt_tokens:,} of prompts), {_estimated_money(estimate)}."
     )
+
+
+def _estimated_money(estimate: RunEstimate) -> str:
+    price, money = estimate.price, estimate.money
+    if price is None or money is None:
+        from evidencebench_core.llm import prices_path
+
+        return f"at a price that is not known (put it into {prices_path()})"
+    since = f", prices of {price.date}" if price.date else ""
+    return f"about ${money:,.2f} (${price.prompt:g} and ${price.completion:g} per million{since})"
 
 
 def tell_unlisted(session: Session, model: str) -> None:
@@ -139,8 +138,6 @@ def tell_spending(session: Session) -> None:
 
 def spending_document(session: Session) -> dict[str, Any] | None:
     """The same as JSON-able values."""
-    from dataclasses import asdict
-
     spent = _spent(session)
     return None if spent is None else asdict(spent)
 
@@ -149,23 +146,3 @@ def _spent(session: Session) -> Spending | None:
     from evidencebench_core.llm import LLM
 
     return session.client.spending() if isinstance(session.client, LLM) else None
-
-
-def _estimated_money(estimate: RunEstimate) -> str:
-    price, money = estimate.price, estimate.money
-    if price is None or money is None:
-        from evidencebench_core.llm import prices_path
-
-        return f"at a price that is not known (put it into {prices_path()})"
-    since = f", prices of {price.date}" if price.date else ""
-    return f"about ${money:,.2f} (${price.prompt:g} and ${price.completion:g} per million{since})"
-
-
-def _dollars(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of dollars above 0")
-    return value

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from evidencebench_core.analyses import Report
 
-__all__ = ["print_report", "write_csv"]
-
 _ROWS: Final = 40
 _CELL: Final = 60  # characters
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
 from evidencebench_core.cli.output import counted, note, plain, print_json
@@ -199,3 +199,6 @@ def _with_encoder(trained_on: TrainedOn, encoder: str, found: Validated | None) 
             f"{counted(len(trained_on.paper_ids), 'paper')}: the cross-validated scores are too good."
         )
     return replace(trained_on, paper_ids=tuple(sorted({*trained_on.paper_ids, *seen.paper_ids})))
+
+
+VERBS: Final = {"train-ranker": (add_arguments, run)}

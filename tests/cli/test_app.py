@@ -22,7 +22,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, s
         calls.append((words, environment))
         return 0
 
-    monkeypatch.setattr(APP, "_served", remember)
+    monkeypatch.setattr(APP, "_serve", remember)
     return calls
 
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -110,8 +109,8 @@ def test_errors_and_interrupts_of_any_verb(command, monkeypatch: pytest.MonkeyPa
     def run(_: object) -> int:
         raise raised
 
-    verb = SimpleNamespace(add_arguments=lambda parser: None, run=run)
-    monkeypatch.setattr(import_module("evidencebench_core.cli.entry"), "_module", lambda _: verb)
+    functions = (lambda parser: None, run)
+    monkeypatch.setattr(import_module("evidencebench_core.cli.entry"), "_functions", lambda _: functions)
     raised = StoreError("here", "is\nbad", "Mend it.")
     assert command("datasets") == (1, "", "evidencebench: here: is bad. Mend it.\n")
     raised = KeyboardInterrupt()

@@ -280,7 +280,7 @@ def drafted(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             "--out",
             tmp_path / "v.json",
         )
-    assert made.code == 1  # signs that cannot be printed: all six are refused
+    assert made.code == 1  # characters that cannot be printed: all six are refused
 
 
 REVIEW = ("make-variants", "--dataset", "tiny")
@@ -291,7 +291,7 @@ def test_drafts_are_reviewed_on_the_command_line(command, tmp_path: Path) -> Non
     listed = command(*REVIEW, "--list", "refused")
     assert "\\x1b[31m" in listed.out  # spelt out: nothing reaches the terminal itself
     assert "\x1b" not in listed.out
-    assert listed.out.count("problem:  the wording has signs that cannot be printed") == 6
+    assert listed.out.count("problem:  the wording has characters that cannot be printed") == 6
     assert command(*REVIEW, "--list").out == "No drafts are waiting\n"
     found = command(*REVIEW, "--list", "all", "--json").document
     assert [one["instance"] for one in found] == [f"tiny_{n}" for n in range(6)]

@@ -1,0 +1,247 @@
+"""``evidencebench make-variants --dataset N --model M``, and the review of what it made"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from evidencebench_core.cli.arguments import add_json, positive, store_of
+from evidencebench_core.cli.output import counted, note, plain, print_json
+from evidencebench_core.cli.spending import add_server, server_session, spending_document, tell_spending
+from evidencebench_core.errors import LLMError, SettingError
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.perturb import Draft, Drafts
+
+_STATES: Final = ("waiting", "refused", "accepted", "rejected")
+_IDS: Final = "ids as --list shows them, or `all` that are waiting"
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--model", metavar="M", help="make wordings with this model, as the server calls it")
+    what.add_argument(
+        "--list",
+        nargs="?",
+        const="waiting",
+        choices=(*_STATES, "all"),
+        help="list drafts: those that are waiting to be read (default), or others",
+    )
+    what.add_argument("--accept", nargs="+", metavar="ID", help=f"make wordings of drafts: {_IDS}")
+    what.add_argument("--reject", nargs="+", metavar="ID", help=f"decide against drafts: {_IDS}")
+    what.add_argument(
+        "--take-back", nargs="+", metavar="ID", type=int, help="undo --accept or --reject of these ids"
+    )
+    what.add_argument(
+        "--export", type=Path, metavar="FILE", help="write the wordings in use, and who made and read each"
+    )
+    parser.add_argument(
+        "--text", metavar="WORDS", help="with --accept and one id: accept these words instead"
+    )
+    parser.add_argument(
+        "--reviewer", metavar="NAME", help="who has read the drafts (default: your login); kept with them"
+    )
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=("paraphrase", "negation"),
+        help="what to make (may be repeated; default: both)",
+    )
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the file to write (default: variants-DATASET-MODEL.json)"
+    )
+    add_server(parser)
+    add_json(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Make drafts, or review them."""
+    from evidencebench_core.perturb import Drafts
+
+    drafts = Drafts(store_of(args), args.dataset)
+    if args.model is not None:
+        return _make(drafts, args)
+    if args.list is not None:
+        return _list(drafts, args)
+    return _export(drafts, args) if args.export is not None else _decide(drafts, args)
+
+
+def _make(drafts: Drafts, args: argparse.Namespace) -> int:
+    """Keep drafts and write the file; as JSON what is in it, what was refused and why, and what it took."""
+    from evidencebench_core.perturb.making import KINDS, new_drafts
+
+    store = drafts.store
+    kinds = tuple(kind for kind in KINDS if kind in (args.kind or KINDS))
+    path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
+    n_asked = len(store.ids(args.dataset, args.limit)) * len(kinds)
+    session = server_session(store, args)
+    note(f"To ask {args.model} for {counted(n_asked, 'wording')}: as many calls, less those in the store.")
+    made: list[Draft] = []
+    stopped: LLMError | None = None
+    try:
+        for one in new_drafts(
+            store,
+            args.dataset,
+            args.model,
+            session.client,
+            kinds=kinds,
+            limit=args.limit,
+            concurrency=args.concurrency or 8,
+            fresh=args.fresh,
+        ):
+            made.append(one)  # noqa: PERF402 - what came before an error counts
+    except LLMError as error:
+        if all(one.problem for one in made):
+            raise
+        stopped = error
+    finally:
+        tell_spending(session)
+        drafts.add(made)
+    written = _write(path, made)
+    refused = [one for one in made if one.problem]
+    counts = drafts.counts()
+    if args.json:
+        print_json(
+            {
+                "file": str(path),
+                "written": written,
+                "refused": [
+                    {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
+                ],
+                "drafts": counts,
+                "spending": spending_document(session),
+            }
+        )
+    else:
+        print(plain(f"{counted(written, 'wording')} in {path}; {len(refused):,} refused"))
+        for one in refused[:10]:
+            print(plain(f"  {one.instance_id}, {one.kind}: {one.problem}"))
+        print(
+            f"{counted(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
+            " with --list, then --accept ID ... (--reject ID ...); then: evidencebench run ... --variant negation"
+        )
+    if stopped is not None:
+        note(f"evidencebench: {stopped}")
+        return 1
+    return 0
+
+
+def _write(path: Path, drafts: Sequence[Draft]) -> int:
+    """Write what is usable; returns how many wordings that is."""
+    from evidencebench_core.perturb import Wording, write_wordings
+
+    wordings: dict[str, dict[str, Wording]] = {}
+    for one in drafts:
+        if not one.problem:
+            wordings.setdefault(one.name, {})[one.instance_id] = Wording(one.text, one.made_by)
+    if not wordings:
+        raise SettingError(str(path), "would be empty: no usable wording came", "Try another model.")
+    return write_wordings(path, wordings)
+
+
+def _plain_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "all"
+
+
+def _list(drafts: Drafts, args: argparse.Namespace) -> int:
+    found = drafts.drafts(None if args.list == "all" else args.list)
+    if args.json:
+        print_json([draft.as_dict() for draft in found])
+        return 0
+    for draft in found:
+        lines = [
+            f"{draft.id}  {draft.instance_id}, {draft.name}, {draft.state}: {draft.made_by}",
+            f"  original: {draft.original}",
+            f"  draft:    {draft.text or '(no wording)'}",
+            *([] if draft.edited is None else [f"  edited:   {draft.edited}"]),
+            *([f"  problem:  {draft.problem}"] if draft.problem else []),
+        ]
+        for line in lines:
+            print(plain(line))
+    if not found:
+        print("No drafts" if args.list == "all" else f"No drafts are {args.list}")
+    return 0
+
+
+def _export(drafts: Drafts, args: argparse.Namespace) -> int:
+    from evidencebench_core.perturb import added_wordings, write_wordings
+
+    wordings = added_wordings(drafts.store, drafts.dataset)
+    if not wordings:
+        raise SettingError(
+            str(args.export), "would be empty: no wordings were added or accepted", "Accept some first."
+        )
+    n_written = write_wordings(args.export, wordings)
+    if args.json:
+        print_json({"file": str(args.export), "written": n_written})
+    else:
+        print(plain(f"{counted(n_written, 'wording')} in {args.export}"))
+    return 0
+
+
+def _decide(drafts: Drafts, args: argparse.Namespace) -> int:
+    """Accept, reject or take back; as JSON how many drafts there are in each state."""
+    if args.accept is not None:
+        ids = _ids(drafts, args.accept)
+        if args.text is not None and len(ids) != 1:
+            raise SettingError("--text", f"is for one draft, not for {len(ids)}", "Name one id.")
+        drafts.accept(ids, _reviewer(args), {} if args.text is None else {ids[0]: args.text})
+        done = f"{counted(len(ids), 'wording')} accepted"
+    elif args.reject is not None:
+        ids = _ids(drafts, args.reject)
+        drafts.reject(ids, _reviewer(args))
+        done = f"{counted(len(ids), 'draft')} rejected"
+    else:
+        drafts.take_back(args.take_back)
+        done = f"{counted(len(args.take_back), 'decision')} taken back"
+    counts = drafts.counts()
+    if args.json:
+        print_json(counts)
+    else:
+        print(f"{done}; {counts['waiting']:,} waiting")
+    return 0
+
+
+def _ids(drafts: Drafts, words: Sequence[str]) -> list[int]:
+    """The ids of drafts that are named, or those of all that are waiting."""
+    if words == ["all"]:
+        ids = [draft.id for draft in drafts.drafts("waiting")]
+        if not ids:
+            raise SettingError("all", "is none: no drafts are waiting", "Make some with --model.")
+        return ids
+    wrong = next((word for word in words if not (word.isascii() and word.isdigit() and len(word) < 16)), None)
+    if wrong is not None:
+        raise SettingError(f"draft {wrong}", "is no id", "--list shows the ids.")
+    return list(dict.fromkeys(map(int, words)))
+
+
+def _reviewer(args: argparse.Namespace) -> str:
+    if args.reviewer is not None:
+        return str(args.reviewer)
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:
+        raise SettingError(
+            "the reviewer", "has no name that this system knows", "Give it: --reviewer NAME."
+        ) from error
+
+
+def keep_file(store: Store, dataset: str, path: Path) -> None:
+    """Keep a file's wordings beside a dataset, and say how many, and how many of them nobody has read."""
+    from evidencebench_core.perturb import add_wordings, read_wordings
+
+    wordings = read_wordings(path)
+    n_added = add_wordings(store, dataset, wordings, str(path))
+    n_unread = sum(one.made_by.needs_review for by_id in wordings.values() for one in by_id.values())
+    unread = f"; {n_unread:,} of them a model made and nobody reviewed" if n_unread else ""
+    note(f"{counted(n_added, 'wording')} of {path} kept beside {dataset}{unread}")
+
+
+VERBS: Final = {"make-variants": (_add_arguments, _run)}

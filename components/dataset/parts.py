@@ -10,12 +10,11 @@ import streamlit as st
 from components.charts.bars import histogram, share_chart
 from components.charts.palette import MARKS, SYSTEMS
 from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.widgets.frame_table import frame_table
 from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, table
+from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
-
-__all__ = ["draw_distributions", "draw_overview", "draw_places"]
 
 _OF: Final = {"sentences per aspect": "aspects", "aspects per covering sentence": "sentences"}
 _COLUMNS: Final = {  # what Browse can filter by
@@ -24,6 +23,23 @@ _COLUMNS: Final = {  # what Browse can filter by
     "result aspects": "n_result_aspects",
     "optimal K": "optimal",
 }
+_OVERVIEW: Final = (
+    Column("quantity", "Quantity"),
+    Column("n", "n", "number", "Instances; aspects or sentences where the quantity is of those"),
+    Column("min", "Min", "number"),
+    Column("mean", "Mean", "number", digits=1),
+    Column("median", "Median", "number", digits=1),
+    Column("max", "Max", "number"),
+)
+_PLACES: Final = (
+    Column("where", "Where"),
+    Column("n_sentences", "Sentences", "number"),
+    Column("share_covering", "cover an aspect", "percent", "Share of the sentences there"),
+    Column("n_aspects", "Aspects found there", "number"),
+    Column("share_aspects", "of all aspects", "percent"),
+    Column("n_only", "Only there", "number", "Aspects that only sentences there cover"),
+    Column("share_only", "of all aspects", "percent"),
+)
 _PUBLISHED: Final = (  # table 1 of the paper: quantity, n, min, mean, max
     ("tokens", 293, 1691, 5578.0, 23980),
     ("sentences", 293, 48, 168.1, 794),
@@ -36,34 +52,24 @@ _PUBLISHED: Final = (  # table 1 of the paper: quantity, n, min, mean, max
 
 def draw_overview(report: Report, dataset: DatasetInfo) -> None:
     """The paper's table 1 for this dataset, and the paper's own figures below."""
-    columns = (
-        Column("quantity", "Quantity"),
-        Column("n", "n", "number", "Instances; aspects or sentences where the quantity is of those"),
-        Column("min", "Min", "number"),
-        Column("mean", "Mean", "number", digits=1),
-        Column("median", "Median", "number", digits=1),
-        Column("max", "Max", "number"),
+    overview = report.tables["overview"]
+    frame_table(
+        _OVERVIEW,
+        overview,
+        key=f"overview-{dataset.id}",
+        ids="quantity",
+        muted=True,
+        action="none",
+        caption="What the dataset is made of",
     )
-    rows = [
-        Row(
-            row["quantity"],
-            (
-                row["quantity"],
-                row["n"],
-                *(row[name] if row["n"] else None for name in ("min", "mean", "median", "max")),
-            ),
-            muted=True,
-        )
-        for row in report.tables["overview"].to_dict("records")
-    ]
-    table(columns, rows, key=f"overview-{dataset.id}", action="none", caption="What the dataset is made of")
     for note in report.notes:
         st.caption(literal(note))
     with st.expander("Table 1 of the paper: other instances, its test set"):
-        table(
-            tuple(column for column in columns if column.key != "median"),
-            [Row(f"paper {row[0]}", row, muted=True) for row in _PUBLISHED],
+        frame_table(
+            [column for column in _OVERVIEW if column.key != "median"],
+            pd.DataFrame(_PUBLISHED, columns=["quantity", "n", "min", "mean", "max"]),
             key="published-overview",
+            muted=True,
             action="none",
             caption="Table 1 of the EvidenceBench paper",
         )
@@ -92,20 +98,18 @@ def draw_distributions(report: Report, dataset: DatasetInfo, quantity: str) -> N
     st.caption(f"n = {n:,} {of}." + (" Click a bar to browse its instances." if column else ""))
     point = picked_point(event) if column else None
     if point and point.get("customdata"):
-        low, _, high = str(_first(point["customdata"])).partition(" to ")
+        data = point["customdata"]
+        low, _, high = str(data[0] if isinstance(data, list | tuple) else data).partition(" to ")
         where = f"{column}:{low}-{high or low}"
         st.switch_page("pages/browse.py", query_params={"dataset": dataset.name, "where": where})
-
-
-def _first(value: object) -> object:
-    return value[0] if isinstance(value, list | tuple) else value
 
 
 def draw_places(report: Report, dataset: DatasetInfo, kind: str) -> None:
     """Which share of aspects can be found where, and which only there."""
     frame = report.tables[kind]
     dark = is_dark()
-    total = _total(frame)
+    known = frame[frame["n_aspects"] > 0]
+    total = round(known["n_aspects"].iloc[0] / known["share_aspects"].iloc[0]) if len(known) else 0
     draw_chart(
         share_chart(
             frame,
@@ -123,33 +127,12 @@ def draw_places(report: Report, dataset: DatasetInfo, kind: str) -> None:
             for row in frame.fillna(0).to_dict("records")
         ),
     )
-    table(
-        (
-            Column("where", "Where"),
-            Column("sentences", "Sentences", "number"),
-            Column("covering", "cover an aspect", "percent", "Share of the sentences there"),
-            Column("aspects", "Aspects found there", "number"),
-            Column("share", "of all aspects", "percent"),
-            Column("only", "Only there", "number", "Aspects that only sentences there cover"),
-            Column("share_only", "of all aspects", "percent"),
-        ),
-        [
-            Row(
-                row["where"],
-                (
-                    row["where"],
-                    row["n_sentences"],
-                    row["share_covering"],
-                    row["n_aspects"],
-                    row["share_aspects"],
-                    row["n_only"],
-                    row["share_only"],
-                ),
-                muted=True,
-            )
-            for row in frame.astype(object).where(frame.notna(), None).to_dict("records")
-        ],
+    frame_table(
+        _PLACES,
+        frame,
         key=f"place-table-{kind}-{dataset.id}",
+        ids="where",
+        muted=True,
         action="none",
         caption="Sentences and aspects by place",
     )
@@ -157,9 +140,3 @@ def draw_places(report: Report, dataset: DatasetInfo, kind: str) -> None:
         f"n = {total:,} aspects. One that is covered in several places counts in each, so the first shares add "
         "up to more than 100%. These are counts of what was read, not estimates: they need no interval."
     )
-
-
-def _total(frame: pd.DataFrame) -> int:
-    """All aspects, from a row that has some."""
-    known = frame[frame["n_aspects"] > 0]
-    return round(known["n_aspects"].iloc[0] / known["share_aspects"].iloc[0]) if len(known) else 0

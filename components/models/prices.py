@@ -18,35 +18,26 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Price, price_of, prices, prices_path
 
-__all__ = ["draw_prices", "own_prices", "prices_text", "save_prices"]
-
 _COLUMNS = ("model", "prompt", "completion", "date", "source")
 
 
 def own_prices(edited: pd.DataFrame) -> dict[str, Price]:
-    """What an edited table says otherwise than ours.
-
-    Raises
-    ------
-    SettingError
-        If a row has no model, or a price that is none.
-    """
+    """What an edited table says otherwise than ours."""
     ours = prices(Path(os.devnull))
     own: dict[str, Price] = {}
     for place, row in enumerate(edited.to_dict("records"), start=1):
-        cells = {name: row.get(name) for name in _COLUMNS}
+        cells: dict[str, Any] = {name: row.get(name) for name in _COLUMNS}
         if all(pd.isna(value) or value == "" for value in cells.values()):
             continue
         model = "" if pd.isna(cells["model"]) else str(cells["model"]).strip()
         if not model or not model.isprintable():
             raise SettingError(f"row {place} of the prices", "names no model", "Write it, or remove the row.")
-        figures = [_figure(cells["prompt"]), _figure(cells["completion"])]
+        figures = [0.0 if pd.isna(cells[name]) else float(cells[name]) for name in ("prompt", "completion")]
         if not all(0 <= figure < 1e6 for figure in figures):
             raise SettingError(
                 f"price of {model}", "is no price", "Give dollars for a million tokens, from 0 on."
             )
-        said = ["" if pd.isna(cells[name]) else _plain(str(cells[name])) for name in ("date", "source")]
-        price = Price(figures[0], figures[1], said[0], said[1])
+        price = Price(figures[0], figures[1], _printable(cells["date"]), _printable(cells["source"]))
         if ours.get(model) != price:
             own[model] = price
     return own
@@ -60,9 +51,9 @@ def prices_text(own: Mapping[str, Price]) -> str:
         "[models]",
     ]
     for model, price in own.items():
-        texts = (price.date, price.source)
-        date, source = (json.dumps(text, ensure_ascii=False) for text in texts)
-        name = json.dumps(model, ensure_ascii=False)
+        name, date, source = (
+            json.dumps(text, ensure_ascii=False) for text in (model, price.date, price.source)
+        )
         lines.append(
             f"{name} = {{ prompt = {price.prompt!r}, completion = {price.completion!r}, date = {date}, "
             f"source = {source} }}"
@@ -71,13 +62,7 @@ def prices_text(own: Mapping[str, Price]) -> str:
 
 
 def save_prices(own: Mapping[str, Price]) -> Path:
-    """Put the user's prices in the place of what was there.
-
-    Raises
-    ------
-    SettingError
-        If the file cannot be written; the old one stays.
-    """
+    """Put the user's prices in the place of what was there."""
     path = prices_path()
     trial = path.with_name(f"prices-{secrets.token_hex(4)}.tmp")
     try:
@@ -143,9 +128,9 @@ def draw_prices() -> None:
     )
 
 
-def _figure(value: Any) -> float:
-    return 0.0 if pd.isna(value) else float(value)
-
-
-def _plain(text: str) -> str:
-    return "".join(sign for sign in text.strip() if sign.isprintable())
+def _printable(text: Any) -> str:
+    return (
+        ""
+        if pd.isna(text)
+        else "".join(character for character in str(text).strip() if character.isprintable())
+    )

@@ -14,10 +14,8 @@ from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Prompt, prompt, prompt_folder, prompt_names
 
-__all__ = ["draw_prompts", "own_prompts", "prompt_text", "save_prompt"]
-
 _SUFFIXES: Final = (".txt", ".md")
-_USED: Final = {
+_USED: Final = {  # by the beginning of the names of ours
     "cot": "whole paper, all aspects",
     "icl": "whole paper with examples",
     "section": "each section, all aspects",
@@ -28,7 +26,6 @@ _USED: Final = {
     "paraphrase": "makes paraphrases",
     "negation": "makes negations",
 }
-"""What ours are for, by the beginning of their names."""
 
 
 def own_prompts() -> tuple[str, ...]:
@@ -46,13 +43,7 @@ def prompt_text(found: Prompt) -> str:
 
 
 def save_prompt(name: str, text: str, new: bool) -> Path:
-    """Keep a prompt of the user's, once it is found to be one.
-
-    Raises
-    ------
-    SettingError
-        If the name is taken or no name, or the text no prompt; nothing is changed then.
-    """
+    """Keep a prompt of the user's, once it is found to be one."""
     name = name.strip()
     if new and name in prompt_names():
         raise SettingError("prompt", f"there is one called {name} already", "Give the copy another name.")
@@ -83,7 +74,7 @@ def _check_name(name: str) -> None:
     plain = name.replace("-", "").replace("_", "").replace(".", "")
     if not (plain.isascii() and plain.isalnum() and name[0].isalnum() and len(name) <= 64):
         raise SettingError(
-            f"prompt {name}", "is no name for a prompt", "Take letters, digits and hyphens, at most 64."
+            f"prompt {name}", "is no name for a prompt", "Use letters, digits and hyphens, at most 64."
         )
 
 
@@ -97,9 +88,11 @@ def draw_prompts(state: PageState) -> None:
             version = prompt(name).version
         except SettingError as error:
             version, broken[name] = "cannot be used", error
-        rows.append(Row(name, (name, version, "yours" if name in own else "ours", _use(name, name in own))))
+        rows.append(
+            Row(name, (name, version, "yours" if name in own else "ours", _purpose(name, name in own)))
+        )
 
-    def heard(event: TableEvent) -> None:
+    def choose(event: TableEvent) -> None:
         state.put(prompt=event.value if event.kind == "open" else None)
 
     st.markdown(
@@ -117,7 +110,7 @@ def draw_prompts(state: PageState) -> None:
         ),
         rows,
         key="prompts",
-        on_event=heard,
+        on_event=choose,
         caption="Prompts",
     )
     st.caption(f"Yours are files in {literal(str(prompt_folder()))}.")
@@ -133,19 +126,19 @@ def draw_prompts(state: PageState) -> None:
         return
     text = prompt_text(prompt(chosen))
     if chosen in own:
-        _editor(chosen, text)
+        _draw_editor(chosen, text)
     else:
         st.code(text, language=None, wrap_lines=True, height=420)
-    _copy(state, chosen, text)
+    _draw_copy(state, chosen, text)
 
 
-def _use(name: str, own: bool) -> str:
+def _purpose(name: str, own: bool) -> str:
     if own:
         return "where a run's settings name it"
     return next((use for start, use in reversed(_USED.items()) if name.startswith(start)), "")
 
 
-def _editor(name: str, text: str) -> None:
+def _draw_editor(name: str, text: str) -> None:
     edited = st.text_area(
         "Text of the prompt",
         height=420,
@@ -162,7 +155,7 @@ def _editor(name: str, text: str) -> None:
             st.rerun()
 
 
-def _copy(state: PageState, name: str, text: str) -> None:
+def _draw_copy(state: PageState, name: str, text: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         copied = st.text_input("Name of the copy", **local_widget(f"prompt.copy.{name}", f"my-{name}"))
         clicked = st.button("Copy to edit", key="prompt.copy")

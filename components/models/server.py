@@ -20,31 +20,17 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.llm import LLM, Connection, connection_from_environment, has_model
 
-__all__ = [
-    "Tried",
-    "address_text",
-    "checked_address",
-    "draw_server",
-    "known_models",
-    "session_connection",
-    "session_model",
-    "tried",
-    "unlisted_text",
-    "was_tried",
-]
-
-COMMON: Final = {
+_COMMON: Final = {  # where servers listen by default
     "OpenAI": "https://api.openai.com/v1",
     "Ollama": "http://localhost:11434/v1",
     "vLLM": "http://localhost:8000/v1",
     "llama.cpp": "http://localhost:8080/v1",
 }
-"""Where servers are found unless they were told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of trying a connection: one line, and the models that the server lists."""
+class Trial:
+    """The outcome of trying a connection: one line, and the models that the server lists."""
 
     ok: bool
     line: str
@@ -92,13 +78,7 @@ def unlisted_text(model: str) -> str:
 
 
 def checked_address(text: str) -> str:
-    """A server's address as it was typed, without spaces around; empty for the environment's.
-
-    Raises
-    ------
-    SettingError
-        If it is no address, or holds a password.
-    """
+    """A server's address as it was typed, without spaces around; empty for the environment's."""
     text = text.strip()
     if not text:
         return ""
@@ -125,7 +105,7 @@ def address_text(connection: Connection) -> str:
     return literal(address) if "`" in address else f"`{address}`"
 
 
-def tried(connection: Connection, model: str) -> Tried:
+def trial(connection: Connection, model: str) -> Trial:
     """Ask a server for its models and, if one is chosen, for one word."""
     llm = LLM(connection)
     try:
@@ -134,14 +114,14 @@ def tried(connection: Connection, model: str) -> Tried:
         if not models:
             listed = "it has no list of models"
         if not model:
-            return Tried(True, f"The server is there: {listed}. Choose one, then try again.", models)
+            return Trial(True, f"The server is there: {listed}. Choose one, then try again.", models)
         answer = llm.try_out(model)
     except EvidenceBenchError as error:
-        return Tried(False, str(error))
+        return Trial(False, str(error))
     unlisted = ""
     if models and not has_model(models, model):
         unlisted = ", though it is not in the list, so another model may have answered under that name"
-    return Tried(
+    return Trial(
         True,
         f"The server is there: {listed}; {model} answered in {answer.seconds:.1f} s{unlisted}.",
         models,
@@ -152,25 +132,25 @@ def draw_server() -> None:
     """Address, key and model, and the button that tries them."""
     left, right = st.columns(2)
     with left:
-        _address()
+        _draw_address()
     with right:
-        _key()
+        _draw_key()
     connection = session_connection()
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        _model()
+        _draw_model()
     with right:
         clicked = st.button("Try the connection", type="primary")
     if clicked:
         with st.spinner("Asking the server …", show_time=True):
-            found = tried(connection, session_model())
+            outcome = trial(connection, session_model())
         set_session_text(
-            _tried_key(connection), "\n".join(("ok" if found.ok else "no", session_model(), found.line))
+            _tried_key(connection), "\n".join(("ok" if outcome.ok else "no", session_model(), outcome.line))
         )
-        if found.models:
-            set_session_text(f"llm.models.{connection.address}", "\n".join(found.models))
+        if outcome.models:
+            set_session_text(f"llm.models.{connection.address}", "\n".join(outcome.models))
         st.rerun()
-    _tell_tried(connection)
+    _draw_outcome(connection)
 
 
 def was_tried() -> bool:
@@ -178,7 +158,7 @@ def was_tried() -> bool:
     return session_text(_tried_key(session_connection())).startswith("ok")
 
 
-def _tell_tried(connection: Connection) -> None:
+def _draw_outcome(connection: Connection) -> None:
     state, _, rest = session_text(_tried_key(connection)).partition("\n")
     model, _, line = rest.partition("\n")
     if not state:
@@ -194,7 +174,7 @@ def _tell_tried(connection: Connection) -> None:
         (st.success if state == "ok" else st.error)(literal(line))
 
 
-def _address() -> None:
+def _draw_address() -> None:
     def read(text: str) -> str:
         try:
             return checked_address(text)
@@ -212,7 +192,7 @@ def _address() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Usual addresses:", width="content")
-        for name, address in COMMON.items():
+        for name, address in _COMMON.items():
             st.button(
                 name,
                 key=f"llm.common.{name}",
@@ -222,11 +202,11 @@ def _address() -> None:
             )
 
 
-def _key() -> None:
-    def take(text: str) -> None:
+def _draw_key() -> None:
+    def save_key(text: str) -> None:
         connection, text = session_connection(), text.strip()
         if not (text.isascii() and text.isprintable() and " " not in text):
-            flash("A key has no spaces, and only letters, digits and signs of ASCII. It was not taken.")
+            flash("A key has no spaces, and only ASCII letters, digits and punctuation. It was not taken.")
         elif text:
             set_session_text(_key_name(connection), text)
             set_session_text(_tried_key(connection), "")
@@ -241,7 +221,7 @@ def _key() -> None:
         autocomplete="off",
         help="Kept in the memory of this session for this one server, until you close the tab or forget it. "
         "It is written nowhere and never sent back to the browser.",
-        **secret_widget("llm.key", take),
+        **secret_widget("llm.key", save_key),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         if session_text(name):
@@ -253,7 +233,7 @@ def _key() -> None:
             st.caption(f"No key for {address_text(connection)}.")
 
 
-def _model() -> None:
+def _draw_model() -> None:
     """From the server's list, or typed where it has none."""
     models = known_models()
     chosen = session_model()

@@ -14,7 +14,7 @@ from components.models.asking import AnswerFeed
 from components.models.calls import outcome_line
 from components.models.caps import dollars, estimate_text, spent_text
 from components.models.prices import own_prices, prices_text
-from components.models.server import address_text, checked_address, tried
+from components.models.server import address_text, checked_address, trial
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Connection, Price, Spending, prices
 from evidencebench_core.retrievers import Retrieval
@@ -117,7 +117,7 @@ def test_other_addresses_are_refused_without_repeating_them(text: str) -> None:
 
 
 def test_an_unreachable_server_is_one_line_without_the_key() -> None:
-    found = tried(Connection("http://127.0.0.1:9/v1", KEY), "tiny")
+    found = trial(Connection("http://127.0.0.1:9/v1", KEY), "tiny")
     assert not found.ok
     assert "\n" not in found.line
     assert KEY not in found.line
@@ -125,7 +125,7 @@ def test_an_unreachable_server_is_one_line_without_the_key() -> None:
 
 def test_a_model_that_is_not_in_the_list_may_answer_all_the_same() -> None:
     with scripted(body(b'{"data": [{"id": "other"}]}'), reply("ready")) as server:
-        found = tried(Connection(server.url), "tiny")
+        found = trial(Connection(server.url), "tiny")
     assert found.ok
     assert found.models == ("other",)
     assert "though it is not in the list" in found.line

@@ -22,7 +22,10 @@ def retitled(paper: Paper, title: str) -> Paper:
     heading: tuple[SentenceType, ...] = ("section_name",) if called else ()
     types = heading + paper.sentence_types[had:]
     notes = _without_note(paper, "title") if called else paper.notes
-    return replace(paper, title=called, sentences=sentences, sentence_types=types, notes=notes)
+    boxes = paper.boxes[had:]
+    if called and paper.boxes:
+        boxes = (paper.boxes[0] if had else (), *boxes)
+    return replace(paper, title=called, sentences=sentences, sentence_types=types, notes=notes, boxes=boxes)
 
 
 def with_abstract(paper: Paper, first: int, last: int) -> Paper:
@@ -40,7 +43,9 @@ def with_abstract(paper: Paper, first: int, last: int) -> Paper:
             types.append("abstract")
         else:
             types.append("normal_paragraph" if kind == "abstract" else kind)
-    return replace(paper, sentence_types=tuple(types), notes=_without_note(paper, "abstract"))
+    doubts = tuple(doubt for doubt in paper.doubts if doubt.kind != "abstract")
+    notes = _without_note(paper, "abstract")
+    return replace(paper, sentence_types=tuple(types), notes=notes, doubts=doubts)
 
 
 def without_sentences(paper: Paper, first: int, last: int) -> Paper:
@@ -58,6 +63,7 @@ def without_sentences(paper: Paper, first: int, last: int) -> Paper:
         title="" if first == 0 and paper.title == paper.sentences[0] else paper.title,
         sentences=paper.sentences[:first] + paper.sentences[last + 1 :],
         sentence_types=types,
+        boxes=paper.boxes[:first] + paper.boxes[last + 1 :],
         left_out=MappingProxyType({**paper.left_out, BY_HAND: n_before + last - first + 1}),
     )
 

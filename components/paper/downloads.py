@@ -101,6 +101,7 @@ def report_page(
         budget=budget,
         left_out=opened.paper.left_out,
         notes=opened.paper.notes,
+        doubts=opened.paper.doubts,
         explanations=explanations(retrieval),
         command=_command(opened, hypothesis, budget, choice),
         created_at=moment.isoformat(timespec="minutes"),

@@ -15,7 +15,7 @@ from components.paper.keeping import draw_keep, open_paper
 from components.paper.opened import OpenPaper
 from components.paper.picks import draw_agreement, draw_picks, draw_wording_change
 from components.paper.question import hypothesis_field
-from components.paper.recognised import draw_recognised, facts_line
+from components.paper.recognised import draw_doubts, draw_recognised, facts_line
 from components.widgets.answers import active_system, answers_to, draw_paper, go_to
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
@@ -32,6 +32,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
     _bar(state, opened)
     st.markdown(f"## {literal(opened.title, 300)}")
     st.caption(facts_line(opened))
+    draw_doubts(opened.paper)
     left, right = st.columns([58, 42], gap="medium")
     with left:
         hypothesis = hypothesis_field(state, opened)

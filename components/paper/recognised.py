@@ -52,6 +52,19 @@ def facts_line(opened: OpenPaper) -> str:
     return " · ".join(parts) + notes
 
 
+def draw_doubts(paper: Paper) -> None:
+    """Where the recovered text may be wrong, by section; nothing for a paper without doubts."""
+    if not paper.doubts:
+        return
+    n = len(paper.doubts)
+    with st.expander(f"Text to check against the PDF: {n} {'place' if n == 1 else 'places'}"):
+        st.markdown(
+            "\n".join(
+                f"- **{literal(doubt.place, 120)}**: {literal(doubt.text, 300)}" for doubt in paper.doubts
+            )
+        )
+
+
 def draw_recognised(state: PageState, opened: OpenPaper) -> None:
     """Buttons that show the sections, and that correct; `facts_line` has the rest."""
     with st.popover("What was recognised"):

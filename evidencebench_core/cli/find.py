@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -203,6 +204,7 @@ def _write_html(
         budget=args.k,
         left_out=paper.left_out,
         notes=paper.notes,
+        doubts=paper.doubts,
         explanations=why_texts(retrieval),
         command="evidencebench " + shlex.join(args.words),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -230,6 +232,7 @@ def _document(
             "n_sentences": len(paper.sentences),
             "left_out": dict(paper.left_out),
             "notes": list(paper.notes),
+            "doubts": [asdict(doubt) for doubt in paper.doubts],
         },
         "retriever": args.retriever,
         "settings": settings,
@@ -271,7 +274,7 @@ def _tell(args: argparse.Namespace, paper: Paper) -> None:
     left_out = left_out_text(paper.left_out)
     searched = f"{counted(len(paper.sentences), 'sentence')} searched by {args.retriever}"
     note(f"{searched}; left out: {left_out}" if left_out else searched)
-    for line in paper.notes:
+    for line in (*paper.notes, *(f"Doubtful text in {doubt.place}: {doubt.text}" for doubt in paper.doubts)):
         note(line)
     if args.html is not None:
         note(f"The report is in {args.html}")

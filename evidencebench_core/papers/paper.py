@@ -18,13 +18,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from evidencebench_core.data.model import EvidenceSet, Instance, SentenceType
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.errors import PaperError, shown
 
 PaperKind = Literal["jats", "bioc-xml", "bioc-json", "pdf", "docx", "text", "markdown"]
+DoubtKind = Literal["abstract", "characters", "columns", "left out"]
+
+
+class Box(NamedTuple):
+    """Where a sentence, or the part of it on one line, is printed.
+
+    ``page`` counts from 1. The edges are in PDF points (1/72 inch) from the upper left corner of the page as a
+    viewer shows it: its crop box, turned as the file says; y grows downwards.
+    """
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something about the recovered text that a reader should check against the printed paper.
+
+    Attributes
+    ----------
+    section : str
+        Its heading; ``""`` above the first one.
+    page : int or None
+        From 1, where it concerns a page.
+    kind : DoubtKind
+    text : str
+        One plain sentence.
+    """
+
+    section: str
+    page: int | None
+    kind: DoubtKind
+    text: str
+
+    @property
+    def place(self) -> str:
+        """Section and page, for a reader."""
+        parts = [self.section, f"page {self.page}" if self.page else ""]
+        return ", ".join(part for part in parts if part) or "before the first heading"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +89,10 @@ class Paper:
         How many tables, figures, ... are not in the pool; only what was met is named.
     notes : tuple of str
         Sentences that a user should read, such as "No abstract was recognised."
+    doubts : tuple of Doubt
+        Where the recovered text is doubtful; so far told of PDFs only.
+    boxes : tuple of tuple of Box
+        For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
     """
 
     paper_id: str
@@ -56,6 +102,8 @@ class Paper:
     kind: PaperKind
     left_out: Mapping[str, int]
     notes: tuple[str, ...]
+    doubts: tuple[Doubt, ...] = ()
+    boxes: tuple[tuple[Box, ...], ...] = ()
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -92,7 +140,7 @@ class Paper:
 
     def as_dict(self) -> dict[str, Any]:
         """The paper as JSON has it; `from_dict` turns it back."""
-        return {
+        raw: dict[str, Any] = {
             "paper_id": self.paper_id,
             "title": self.title,
             "sentences": list(self.sentences),
@@ -101,6 +149,11 @@ class Paper:
             "left_out": dict(self.left_out),
             "notes": list(self.notes),
         }
+        if self.doubts:
+            raw["doubts"] = [[doubt.section, doubt.page, doubt.kind, doubt.text] for doubt in self.doubts]
+        if self.boxes:
+            raw["boxes"] = [[list(box) for box in boxes] for boxes in self.boxes]
+        return raw
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
@@ -120,6 +173,8 @@ class Paper:
                 kind=cast("PaperKind", raw["kind"]),
                 left_out=MappingProxyType({str(name): int(n) for name, n in raw["left_out"].items()}),
                 notes=tuple(map(str, raw["notes"])),
+                doubts=tuple(_doubt(*doubt) for doubt in raw.get("doubts", ())),
+                boxes=tuple(tuple(_box(*box) for box in boxes) for boxes in raw.get("boxes", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as broken:
             raise PaperError(
@@ -130,4 +185,23 @@ class Paper:
             raise PaperError("paper", "has sentences without a type", "Read it again.")
         if paper.kind not in get_args(PaperKind):
             raise PaperError("paper", f"is of kind {shown(paper.kind)}", "Read it again.")
+        if paper.boxes and len(paper.boxes) != len(paper.sentences):
+            raise PaperError("paper", "has sentences without a place", "Read it again.")
         return paper
+
+
+def _doubt(section: object, page: object, kind: object, text: object) -> Doubt:
+    if kind not in get_args(DoubtKind):
+        raise ValueError(f"no such doubt: {kind}")
+    return Doubt(str(section), None if page is None else _number(page), cast("DoubtKind", kind), str(text))
+
+
+def _box(page: object, *edges: object) -> Box:
+    x0, y0, x1, y1 = (float(edge) for edge in edges if isinstance(edge, int | float))
+    return Box(_number(page), x0, y0, x1, y1)
+
+
+def _number(page: object) -> int:
+    if not isinstance(page, int) or page < 1:
+        raise ValueError(f"no such page: {page}")
+    return page

@@ -17,6 +17,7 @@ from evidencebench_core.export import RunAnswers, report_html, report_of, run_ht
 from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
 from evidencebench_core.export.text import counted
+from evidencebench_core.papers import Doubt
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, score_run
 from evidencebench_core.tasks import task_named
@@ -114,6 +115,15 @@ def test_the_head_says_what_was_searched_and_what_was_not() -> None:
     assert "Left out, and not searched: tables (2), figures (1)." in text  # no references met: not named
     assert "No abstract was recognised." in text
     assert "no medical advice" in text
+
+
+def test_doubts_are_told_by_section() -> None:
+    doubts = (Doubt("<b>Results", 4, "columns", "<i>Mixed.</i>"), Doubt("", None, "characters", "Odd."))
+    page = report_html(report(doubts=doubts))
+    assert "is doubtful in\n2 places. Check there" in page
+    assert '<li dir="auto"><b>&lt;b&gt;Results, page 4</b>: &lt;i&gt;Mixed.&lt;/i&gt;</li>' in page
+    assert "<b>before the first heading</b>: Odd." in page
+    assert "doubtful" not in report_html(report())
 
 
 def test_context_is_of_the_same_section_and_no_heading() -> None:

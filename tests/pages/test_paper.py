@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -12,7 +13,7 @@ from components.app import resources
 from components.paper.corrections import retitled
 from components.paper.opened import OpenPaper, new_ref
 from evidencebench_core.data import Store
-from evidencebench_core.papers import Limits, Paper, read_paper
+from evidencebench_core.papers import Doubt, Limits, Paper, read_paper
 from evidencebench_core.papers.own import OwnPapers
 from tests.llm.server import reply, scripted
 from tests.pages.conftest import SAMPLE, OpenPage, address, texts
@@ -164,6 +165,15 @@ def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenP
     assert "Reading was cancelled" in after_jobs(app)
     assert len(app.file_uploader) == 1
     assert readers() == []
+
+
+def test_doubts_about_the_text_are_listed_by_section(open_page: OpenPage, paper: Paper) -> None:
+    ref = new_ref()
+    doubtful = replace(paper, doubts=(Doubt("Re*s*ults", 4, "columns", "Mixed <b>."),))
+    resources.open_papers().put(OpenPaper(ref, doubtful, "salt.pdf"))
+    app = open_page("paper", paper=ref, r="bm25")
+    (listed,) = [box for box in app.expander if box.label == "Text to check against the PDF: 1 place"]
+    assert listed.markdown[0].value == r"- **Re\*s\*ults\, page 4**: Mixed \<b\>\."
 
 
 def test_a_sample_opens_with_its_hypothesis_and_is_marked_synthetic(open_page: OpenPage) -> None:

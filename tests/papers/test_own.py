@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from evidencebench_core.papers.annotation import Annotation, add_aspect
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.blocks import Block, paper_of_blocks
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers.paper import Box, Doubt, Paper
 
 
 @pytest.fixture
@@ -22,9 +23,11 @@ def store(tmp_path: Path) -> Store:
 
 
 def paper(title: str = "Tea") -> Paper:
-    return paper_of_blocks(
-        [Block("paragraph", "Tea is hot. Größe.")], title, {"tables": 1}, ["A note."], "text"
+    made = paper_of_blocks(
+        [Block("paragraph", "Tea is hot. Größe.")], title, {"tables": 1}, ["A note."], "pdf"
     )
+    boxes = tuple((Box(1, 50.0, 60.5, 300.25, 70.0), Box(2, 50.0, 60.0, 90.0, 70.0)) for _ in made.sentences)
+    return replace(made, boxes=boxes, doubts=(Doubt("Results", 2, "columns", "Mixed."),))
 
 
 def test_saved_and_read_again(store: Store) -> None:

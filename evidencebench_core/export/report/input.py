@@ -6,6 +6,7 @@ from typing import Any
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance, SentenceType
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.papers.paper import Doubt
 from evidencebench_core.retrievers import Retrieval, Setting
 from evidencebench_core.tasks import Task
 from evidencebench_core.tasks.selection import validated_selection
@@ -41,6 +42,8 @@ class ReportInput:
         What of the paper was not read, such as ``{"tables": 3}``.
     notes : tuple of str
         What else a reader should know, a sentence each.
+    doubts : tuple of Doubt
+        Where the recovered text may be wrong.
     explanations : mapping of int to str
         Why a sentence was picked, by sentence index, where the retriever says.
     command : str
@@ -73,6 +76,7 @@ class ReportInput:
     evidence: EvidenceSet | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     explanations: Mapping[int, str] = field(default_factory=dict)
     command: str = ""
     created_at: str = ""

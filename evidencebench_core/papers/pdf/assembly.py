@@ -62,11 +62,19 @@ class Assembled:
     blocks : list of Block
     left_out : Counter
         References, footnotes, formulas and parts of back matter.
+    title_lines : list of Line
+    lines : list of list of Line
+        For every block the lines that it was printed in.
+    aside : list of Line
+        What is left out knowingly: references, back matter, footnotes, formulas, what stands beside the abstract.
     """
 
     title: str = ""
     blocks: list[Block] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    title_lines: list[Line] = field(default_factory=list)
+    lines: list[list[Line]] = field(default_factory=list)
+    aside: list[Line] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -74,7 +82,7 @@ class _Open:
     """A paragraph that may go on in the next column."""
 
     kind: BlockKind
-    lines: list[str]
+    lines: list[Line]
     chunk: Chunk
 
 
@@ -92,7 +100,8 @@ def assembled(chunks: Sequence[Chunk], stated_title: str, body: Body, words: Wor
         For mending hyphens.
     """
     title = title_chunks(chunks, stated_title, body)
-    result = Assembled(running_text([line.text for chunk in title for line in chunk.lines], words))
+    title_lines = [line for chunk in title for line in chunk.lines]
+    result = Assembled(running_text([line.text for line in title_lines], words), title_lines=title_lines)
     after = next((i + 1 for i, chunk in enumerate(chunks) if title and chunk is title[-1]), 0)
     rest = list(chunks[after:])
     roles = [role_of(chunk, body) for chunk in rest]
@@ -170,6 +179,7 @@ class _Builder:
                 self._abstract(chunk, role)
             elif i < first_text:
                 self.result.left_out["footnotes"] += role == "footnote"
+                self.result.aside += chunk.lines
             else:
                 if i == listed:
                     self._close()
@@ -182,26 +192,38 @@ class _Builder:
     def _abstract(self, chunk: Chunk, role: Role) -> None:
         if role == "footnote":
             self.result.left_out["footnotes"] += 1
+            self.result.aside += chunk.lines
         elif role == "heading":
             self._close()
-            self._add("abstract", [line.text for line in chunk.lines])
+            self._add("abstract", chunk.lines)
         else:
             self._text(chunk, "abstract")
 
     def _other(self, chunk: Chunk, role: Role) -> None:
-        if is_aside(chunk.text) and chunk.column.page == 0:
+        if chunk.column.page == 0 and (is_aside(chunk.text) or self._is_beside_abstract(chunk, role)):
+            self.result.aside += chunk.lines
             return
         self._leave_front()
         if role == "heading":
             self._heading(chunk)
         elif self.place.part == "references":
             self.references.append(chunk)
+            self.result.aside += chunk.lines
         elif self.place.part == "back matter":
-            return
+            self.result.aside += chunk.lines
         elif role in ("footnote", "formula"):
             self.result.left_out[f"{role}s"] += 1
+            self.result.aside += chunk.lines
         else:
             self._text(chunk, "paragraph")
+
+    def _is_beside_abstract(self, chunk: Chunk, role: Role) -> bool:
+        """Whether it is a date, subjects, affiliations between the abstract and the first heading or paragraph."""
+        kinds = [block.kind for block in self.result.blocks] + ([self.open.kind] if self.open else [])
+        if role != "text" or kinds[-1:] != ["abstract"]:
+            return False
+        smaller = all(self.body.smaller(line) for line in chunk.lines)
+        return smaller or (chunk.n_words < 12 and not _is_running(chunk))
 
     def _leave_front(self) -> None:
         if self.open is not None and self.open.kind == "abstract":
@@ -214,38 +236,41 @@ class _Builder:
         if not self.place.step(text):
             if self.place.part == "references":
                 self.references.append(chunk)
+            self.result.aside += chunk.lines
             return
         self._close()
         if self.place.part == "body":
-            self._add("heading", [line.text for line in chunk.lines])
+            self._add("heading", chunk.lines)
         self.result.left_out["back matter"] += self.place.part == "back matter"
 
     def _text(self, chunk: Chunk, kind: BlockKind) -> None:
-        for number, lines in enumerate(paragraph_groups(chunk)):
-            texts = [line.text for line in lines]
+        for number, group in enumerate(paragraph_groups(chunk)):
+            lines = group
             if kind == "abstract" and self.open is None and not self._has_abstract():
-                texts[0] = texts[0][abstract_label(" ".join(texts)) :]
+                label = abstract_label(" ".join(line.text for line in lines))
+                lines[0].text = lines[0].text[label:]
             fresh = Chunk(lines, chunk.column, chunk.gap if number == 0 else 1.0)
-            heading, n = run_in_heading(fresh, self.body) if kind == "paragraph" else ("", 0)
-            if heading and (self.open is None or ends_sentence(self.open.lines[-1])):
+            n = run_in_heading(fresh, self.body) if kind == "paragraph" else 0
+            if n and (self.open is None or ends_sentence(self.open.lines[-1].text)):
                 self._close()
-                if self._run_in(heading):
-                    texts[0] = Line(lines[0].words[n:]).text
-                else:
+                if not self._run_in(Line(lines[0].words[:n])):
+                    self.result.aside += lines
                     return
+                lines = [Line(lines[0].words[n:]), *lines[1:]]
             if self.open is not None and self.open.kind == kind and (number == 0 and self._goes_on(fresh)):
-                self.open.lines += texts
+                self.open.lines += lines
                 self.open.chunk = fresh
             else:
                 self._close()
-                self.open = _Open(kind, texts, fresh)
+                self.open = _Open(kind, list(lines), fresh)
 
-    def _run_in(self, heading: str) -> bool:
+    def _run_in(self, line: Line) -> bool:
         """Add a heading at the head of a paragraph; False where the paragraph is left out with it."""
-        if part_of_heading(heading) == "back matter":
+        if part_of_heading(line.text) == "back matter":
             self.result.left_out["back matter"] += 1
             return False
-        self._add("heading", [heading.rstrip(" .:—–")])
+        line.text = line.text.rstrip(" .:—–")
+        self._add("heading", [line])
         return True
 
     def _has_abstract(self) -> bool:
@@ -255,7 +280,7 @@ class _Builder:
         """Whether a chunk continues the open paragraph."""
         if self.open is None:
             return False
-        text, first = self.open.lines[-1].rstrip(), chunk.lines[0].text
+        text, first = self.open.lines[-1].text.rstrip(), chunk.lines[0].text
         elsewhere = self.open.chunk.column is not chunk.column
         if not ends_sentence(text):
             last_word = text.rsplit(" ", 1)[-1].lower()
@@ -269,10 +294,11 @@ class _Builder:
             return elsewhere or ends_abbreviated(text)
         return elsewhere and text.endswith((":", ";"))
 
-    def _add(self, kind: BlockKind, lines: Sequence[str]) -> None:
-        text = running_text(lines, self.words)
+    def _add(self, kind: BlockKind, lines: Sequence[Line]) -> None:
+        text = running_text([line.text for line in lines], self.words)
         if text:
             self.result.blocks.append(Block(kind, text))
+            self.result.lines.append(list(lines))
 
     def _close(self) -> None:
         if self.open is not None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from evidencebench_core.data.sections import part_of_heading
 from evidencebench_core.papers.pdf.line import Line
 
-__all__ = ["Body", "body_of"]
+_FEWEST_ROWS: Final = 20  # of running text, to know where it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,16 @@ class Body:
         From baseline to baseline.
     bold : bool
         Whether even the running text is bold.
+    left, right : float
+        Between which it stands on all pages; ``inf`` and ``-inf`` where there is too little text to tell.
     """
 
     font: str
     size: float
     leading: float
     bold: bool
+    left: float = math.inf
+    right: float = -math.inf
 
     def sized(self, line: Line) -> bool:
         """Whether a line is as large as the running text."""
@@ -66,7 +72,16 @@ def body_of(pages: Sequence[Sequence[Line]]) -> Body:
         step: n for (of, step), n in steps.items() if abs(of - size) < 0.3 and 0.9 * size < step < 3.5 * size
     }
     leading = max(own, key=lambda step: own[step]) if own else 1.2 * size
-    return Body(font, size, leading, bold)
+    body = Body(font, size, leading, bold)
+    text = [line for lines in pages for line in lines if body.looks(line) and len(line.words) > 5]
+    if len(text) < _FEWEST_ROWS:
+        return body
+    outermost = len(text) // 50
+    left, right = (
+        sorted(line.x0 for line in text)[outermost],
+        sorted(line.x1 for line in text)[-1 - outermost],
+    )
+    return replace(body, left=left, right=right)
 
 
 def _above_references(pages: Sequence[Sequence[Line]]) -> list[Sequence[Line]]:

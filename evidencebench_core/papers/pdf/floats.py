@@ -96,7 +96,7 @@ def without_floats(
             continue
         kind: FloatKind = "tables" if label["tables"] else "figures"
         found.counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
-        x0, x1 = _extent(line, page, lines, gutters)
+        x0, x1 = _extent(line, page, lines, gutters, body)
         own = [other for other in lines if other is line or (other.x0 >= x0 and other.x1 <= x1)]
         rows = _rows(own, found.out)
         caption = _caption_rows(line, rows, page.rules if kind == "tables" else (), body)
@@ -143,9 +143,12 @@ def _column_of(line: Line, gutters: Sequence[Gutter]) -> int | None:
     return sum(gutter.middle <= line.x0 for gutter in gutters)
 
 
-def _extent(line: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter]) -> tuple[float, float]:
+def _extent(
+    line: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
+) -> tuple[float, float]:
     """How wide the float of a caption is: as its column, or as a rule or text next to it that goes across."""
-    left, right = min(other.x0 for other in lines) - 1, max(other.x1 for other in lines) + 1
+    left = min(body.left, *(other.x0 for other in lines)) - 1
+    right = max(body.right, *(other.x1 for other in lines)) + 1
     edges = [left, *(gutter.middle for gutter in gutters), right]
     x0 = max(edge for edge in edges if edge <= line.x0)
     x1 = min(edge for edge in edges if edge >= line.x1)
@@ -238,14 +241,13 @@ def _last_rule(
 ) -> float | None:
     """The height of a table's lowest rule, or None for a table without rules."""
     x0, x1 = extent
-    own = sorted(
-        (
-            rule.y
-            for rule in rules
-            if rule.x0 > x0 - 6 and rule.x1 < x1 + 6 and rule.y < caption[0].y + 2.5 * body.leading
-        ),
-        reverse=True,
-    )
+    within = [
+        rule
+        for rule in rules
+        if rule.x0 > x0 - 6 and rule.x1 < x1 + 6 and rule.y < caption[0].y + 2.5 * body.leading
+    ]
+    widest = max((rule.x1 - rule.x0 for rule in within), default=0.0)
+    own = sorted((rule.y for rule in within if rule.x1 - rule.x0 > 0.6 * widest), reverse=True)
     if not own or caption[-1].y - own[0] > 3 * body.leading:
         return None
     last: float | None = None

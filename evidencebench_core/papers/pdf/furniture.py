@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
@@ -24,10 +25,13 @@ _DIGITS: Final = re.compile(r"\d+")
 _NUMBER: Final = re.compile(
     r"(?:page|p\.?|s|e)?\s*[-–—|]?\s*(\d{1,6})\s*[-–—|]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
 )
+_WIDEST_MARGIN: Final = 0.26  # of a page's width, and of its characters
 _LINE_NUMBER: Final = re.compile(r"\d{1,4}")
 _FEWEST_LINE_NUMBERS: Final = 5
 _OWNED: Final = re.compile(
-    r"©|\bcopyright\b|\bdoi\b|https?://|www\.|\ball rights reserved\b|\bissn\b|^preprint submitted", re.I
+    r"©|\bcopyright\b|\bdoi\b|https?://|www\.|\ball rights reserved\b|\bissn\b|^preprint submitted|"
+    r"^proceedings of\b",
+    re.I,
 )
 
 
@@ -147,6 +151,34 @@ def _white(line: Line, lines: Sequence[Line], *, at_head: bool) -> float:
     """How far it is from a line to the next one, away from the edge of the page."""
     inwards = [(line.y - other.y) * (1 if at_head else -1) for other in lines if other is not line]
     return min((step for step in inwards if step > 0), default=1e3)
+
+
+def without_margins(
+    pages: Sequence[Page], lines: Sequence[Sequence[Line]], body: Body
+) -> tuple[list[list[Line]], int]:
+    """Lines without small notes in the margin (dates, licences, addresses), and on how many pages there were any.
+
+    They stand wholly beside the running text of all pages, in a strip that is too narrow for a column.
+    """
+    kept: list[list[Line]] = []
+    for page, found in zip(pages, lines, strict=True):
+        left = [line for line in found if line.x1 < body.left < math.inf and not body.sized(line)]
+        right = [line for line in found if line.x0 > body.right > -math.inf and not body.sized(line)]
+        out: set[int] = set()
+        for strip in (left, right):
+            width = max((line.x1 for line in strip), default=0.0) - min(
+                (line.x0 for line in strip), default=0.0
+            )
+            if width < _WIDEST_MARGIN * page.width and _n_characters(strip) < _WIDEST_MARGIN * _n_characters(
+                found
+            ):
+                out.update(id(line) for line in strip)
+        kept.append([line for line in found if id(line) not in out])
+    return kept, sum(len(before) > len(after) for before, after in zip(lines, kept, strict=True))
+
+
+def _n_characters(lines: Sequence[Line]) -> int:
+    return sum(len(line.text) for line in lines)
 
 
 def without_line_numbers(lines: Sequence[Line]) -> tuple[list[Line], int]:

@@ -24,7 +24,8 @@ _MOST_PAGES: Final = 200  # more than any paper has; a proceedings volume or a b
 _LARGEST_PAGE: Final = 14_400.0  # points; ISO 32000-1, annex C
 _MOST_WORDS: Final = 6_000
 _MOST_CHARACTERS: Final = 60_000
-_MOST_ACCENTS: Final = 200
+_MOST_MARKS: Final = 300
+_OVER: Final = {"−+": "±", "-+": "±", "_+": "±", "−<": "≤", "_<": "≤", "−>": "≥", "_>": "≥", "○c": "©"}
 _ACCENTS: Final = {
     "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
     "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
@@ -69,6 +70,9 @@ class _Font:
     italic: bool
     symbols: dict[str, str]
     widths: dict[int, float] = field(default_factory=dict)
+
+
+_Fonts = dict[tuple[str, int], _Font]
 
 
 @dataclass(slots=True)
@@ -121,7 +125,7 @@ def _opened(document: Any, place: str) -> OpenedPdf:
             f"has {n_pages:,} pages, and at most {_MOST_PAGES} are read",
             "Give one paper alone: print its pages to a new PDF.",
         )
-    fonts: dict[tuple[str, int], _Font] = {}
+    fonts: _Fonts = {}
     pages = [_page(document, number, fonts) for number in range(n_pages)]
     broken = tuple(number for number, page in enumerate(pages) if page is None)
     return OpenedPdf(_stated_title(document), tuple(page for page in pages if page is not None), broken)
@@ -144,7 +148,7 @@ def _stated_title(document: Any) -> str:
     return buffer.raw[:size].decode("utf-16-le", "replace").strip("\0 ")
 
 
-def _page(document: Any, number: int, fonts: dict[tuple[str, int], _Font]) -> Page | None:
+def _page(document: Any, number: int, fonts: _Fonts) -> Page | None:
     """One page, upright and with the origin at the lower left of what a viewer shows; None if it is broken."""
     handle = pdfium.FPDF_LoadPage(document, number)
     if not handle:
@@ -165,7 +169,7 @@ def _page(document: Any, number: int, fonts: dict[tuple[str, int], _Font]) -> Pa
         pdfium.FPDFPage_SetCropBox(handle, 0, 0, width, height)
         pdfium.FPDF_ClosePage(handle)
         handle, x0, y0 = pdfium.FPDF_LoadPage(document, number), 0.0, 0.0
-    collected = _Collector(x0, y0, height, fonts)
+    collected = _Collector(number, x0, y0, height, fonts)
     text = pdfium.FPDFText_LoadPage(handle)
     if text:
         collected.read_text(text)
@@ -183,8 +187,8 @@ def _page(document: Any, number: int, fonts: dict[tuple[str, int], _Font]) -> Pa
 class _Collector:
     """The words, rules and counts of one page."""
 
-    def __init__(self, x0: float, y0: float, height: float, fonts: dict[tuple[str, int], _Font]) -> None:
-        self.x0, self.y0, self.height, self.fonts = x0, y0, height, fonts
+    def __init__(self, number: int, x0: float, y0: float, height: float, fonts: _Fonts) -> None:
+        self.number, self.x0, self.y0, self.height, self.fonts = number, x0, y0, height, fonts
         self.words: list[Word] = []
         self.rules: list[Rule] = []
         self.counts = Counts()
@@ -251,10 +255,8 @@ class _Collector:
             word.text += glyph.text
             word.x1 = glyph.x1
         else:
-            font, bold, italic = run.font.name, run.bold, run.font.italic
-            self.words.append(
-                Word(glyph.text, glyph.x0, glyph.x1, glyph.y, run.size, font, bold, italic, glyph.spaced)
-            )
+            look = (run.size, run.font.name, run.bold, run.font.italic)
+            self.words.append(Word(glyph.text, glyph.x0, glyph.x1, glyph.y, *look, glyph.spaced, self.number))
 
     def _character(self, text: Any, i: int, code: int, run: _Run) -> str:
         if code == 0xAD or (code == 2 and pdfium.FPDFText_IsHyphen(text, i) == 1):
@@ -359,17 +361,19 @@ class _Collector:
 
 
 def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
-    """The same with accents that are drawn over a letter put on it; files have them before or behind it."""
-    accents = [glyph for glyph in glyphs if glyph.text in _ACCENTS][:_MOST_ACCENTS]
+    """The same with what is drawn over another character put on it: accents, before or behind it, and ± of + and -."""
     taken: set[int] = set()
-    for accent in accents:
-        middle, near = (accent.x0 + accent.x1) / 2, 0.5 * accent.run.size
-        for letter in glyphs:
-            if letter.x0 <= middle <= letter.x1 and abs(letter.y - accent.y) < near and letter.text.isalpha():
-                both = unicodedata.normalize("NFC", letter.text + _ACCENTS[accent.text])
-                if len(both) == 1:
-                    letter.text, letter.spaced = both, letter.spaced or accent.spaced
-                    taken.add(id(accent))
+    for mark in [glyph for glyph in glyphs if glyph.text in _ACCENTS or glyph.text in "−-_○"][:_MOST_MARKS]:
+        middle, em = (mark.x0 + mark.x1) / 2, mark.run.size
+        for under in glyphs:
+            if under is mark or abs(under.y - mark.y) > 0.8 * em or not under.x0 <= middle <= under.x1:
+                continue
+            both = _OVER.get(mark.text + under.text)
+            if mark.text in _ACCENTS and under.text.isalpha():
+                both = unicodedata.normalize("NFC", under.text + _ACCENTS[mark.text])
+            if both and len(both) == 1:
+                under.text, under.spaced = both, under.spaced or mark.spaced
+                taken.add(id(mark))
                 break
     return [glyph for glyph in glyphs if id(glyph) not in taken] if taken else glyphs
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from evidencebench_core.errors import PaperError
@@ -14,12 +16,14 @@ from evidencebench_core.papers.pdf.assembly import assembled
 from evidencebench_core.papers.pdf.body import body_of
 from evidencebench_core.papers.pdf.chunk import chunks
 from evidencebench_core.papers.pdf.columns import Column, columns, gutters
+from evidencebench_core.papers.pdf.doubts import doubts_of
 from evidencebench_core.papers.pdf.floats import without_floats
-from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers
+from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers, without_margins
 from evidencebench_core.papers.pdf.glyphs import OpenedPdf, opened_pdf
-from evidencebench_core.papers.pdf.line import fragments
+from evidencebench_core.papers.pdf.line import Line, fragments
 from evidencebench_core.papers.pdf.mending import words_of
 from evidencebench_core.papers.pdf.page import Page
+from evidencebench_core.papers.pdf.places import sentence_boxes
 
 __all__ = ["paper_of_pdf"]
 
@@ -51,28 +55,39 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     opened = opened_pdf(content, place)
     notes = _readability(opened, place)
     left_out: Counter[str] = Counter()
-    page_columns = _columns(opened.pages, left_out)
-    body = body_of([column.lines for column in page_columns])
-    words = words_of(line.text for column in page_columns for line in column.lines)
-    result = assembled(chunks(page_columns, body), opened.title, body, words)
+    columns, floats = _columns(opened.pages, left_out)
+    body = body_of([column.lines for column in columns])
+    words = words_of(line.text for column in columns for line in column.lines)
+    result = assembled(chunks(columns, body), opened.title, body, words)
     left_out += result.left_out
-    return paper_of_blocks(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
+    paper = paper_of_blocks(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
+    boxes = sentence_boxes(paper, result, {page.number: page for page in opened.pages})
+    paper = replace(paper, boxes=boxes)
+    in_text = chain(result.title_lines, *result.lines)
+    tabular = (line for line in floats if not (body.looks(line) and len(line.words) > 5))
+    doubts = doubts_of(paper, opened.pages, columns, in_text, chain(result.aside, tabular), body)
+    return replace(paper, doubts=doubts)
 
 
-def _columns(pages: Sequence[Page], left_out: Counter[str]) -> list[Column]:
-    """The columns of all pages in reading order, without what does not belong to the running text."""
+def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[Line]]:
+    """The columns of all pages in reading order, and the lines of tables and figures, which are not in them."""
     lines = [without_line_numbers(fragments(page.words))[0] for page in pages]
     lines, n_furniture = without_furniture(pages, lines, body_of(lines))
     left_out["headers and footers"] += n_furniture + sum(page.counts.artifacts > 0 for page in pages)
     body = body_of(lines)
+    lines, n_margins = without_margins(pages, lines, body)
+    left_out["notes in the margin"] += n_margins
     known = [gutters(found) for found in lines]
     expected = [gutter for found in known for gutter in found]
     result: list[Column] = []
+    floats: list[Line] = []
     for page, found, own in zip(pages, lines, known, strict=True):
         rest, counts = without_floats(page, found, own or gutters(found, expected), body)
         left_out.update(counts)
+        kept = {id(line) for line in rest}
+        floats += [line for line in found if id(line) not in kept]
         result += columns(rest, page.number, expected)
-    return result
+    return result, floats
 
 
 def _readability(opened: OpenedPdf, place: str) -> list[str]:
@@ -101,6 +116,9 @@ def _readability(opened: OpenedPdf, place: str) -> list[str]:
     notes = []
     if pictures:
         notes.append(f"Pages without text, only pictures, are left out: {_numbers(pictures)}.")
+    if opened.broken:
+        numbers = ", ".join(str(number + 1) for number in opened.broken)
+        notes.append(f"Pages that are damaged are left out: {numbers}.")
     cut = [page for page in pages if page.counts.is_cut]
     if cut:
         notes.append(f"Pages with too many drawings were read in part only: {_numbers(cut)}.")

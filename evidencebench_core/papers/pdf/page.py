@@ -27,6 +27,8 @@ class Word:
     bold, italic : bool
     spaced : bool
         Whether the file has a space before it.
+    page : int
+        Number of its page, from 0.
     """
 
     text: str
@@ -38,6 +40,7 @@ class Word:
     bold: bool
     italic: bool
     spaced: bool
+    page: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk, ends_sentence
+from evidencebench_core.papers.pdf.line import Line
 
 __all__ = ["Role", "role_of", "run_in_heading"]
 
@@ -17,6 +18,7 @@ _LONGEST_HEADING: Final = 22  # words
 _NUMBERED: Final = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[IVX]+\.|[A-H][.)])\s+[A-Z]")
 _FOOTNOTE: Final = re.compile(
     r"(?:[*†‡§¶#∗⁎]|(?-i:[a-z\d]\s?(?=[A-Z])))|\(?(?:corresponding author|correspondence|e-?mail|abbreviations?\b|"
+    r"how to cite|cite this|"
     r"address (?:for|all|correspondence)|present address|received\b|accepted\b|published\b|copyright|©|\(c\)|"
     r"conflicts? of interest|funding:|citation:|academic editor|editor:|competing interests:|supported by|"
     r"this (?:work|study) was (?:supported|funded)|to whom correspondence|edited by|these authors|"
@@ -95,27 +97,17 @@ def _is_formula(chunk: Chunk, text: str) -> bool:
     return (indented or numbered) and n_plain <= (6 if numbered else 3) and not text.endswith((".)", "%)"))
 
 
-def run_in_heading(chunk: Chunk, body: Body) -> tuple[str, int]:
-    """A heading that begins a paragraph on its line: its text, and how many words it has; else ("", 0)."""
+def run_in_heading(chunk: Chunk, body: Body) -> int:
+    """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
     words = chunk.lines[0].words
     if body.bold or not words:
-        return "", 0
+        return 0
     for what in ("bold", "italic"):
         n = next((i for i, word in enumerate(words) if not getattr(word, what)), len(words))
         if not 0 < n < len(words) or n > 12:
             continue
-        text = _line_start(chunk, n)
-        if (
-            _RUN_IN_END.search(text)
-            and len(text) > 3
-            and text[0].isupper()
-            and (what == "bold" or n > 1 or len(text) > 5)
-        ):
-            return text, n
-    return "", 0
-
-
-def _line_start(chunk: Chunk, n: int) -> str:
-    from evidencebench_core.papers.pdf.line import Line
-
-    return Line(list(chunk.lines[0].words[:n])).text
+        text = Line(list(words[:n])).text
+        long_enough = len(text) > 3 and (what == "bold" or n > 1 or len(text) > 5)
+        if _RUN_IN_END.search(text) and text[0].isupper() and long_enough:
+            return n
+    return 0

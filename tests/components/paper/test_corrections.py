@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
 
 from components.paper.corrections import BY_HAND, retitled, with_abstract, without_sentences
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Paper
+from evidencebench_core.papers import Box, Doubt, Paper
 
 NOTES = ("No title was recognised.", "No abstract was recognised.", "The last page is empty.")
 
@@ -27,6 +28,17 @@ def paper(title: str = "") -> Paper:
         MappingProxyType({"tables": 2}),
         NOTES[2:] if title else NOTES,
     )
+
+
+def test_places_stay_with_their_sentences_and_a_doubt_about_the_abstract_goes() -> None:
+    boxes = tuple((Box(1, 50.0, 60.0 + 12 * n, 300.0, 70.0 + 12 * n),) for n in range(6))
+    doubts = tuple(Doubt("", None, kind, "Look.") for kind in ("abstract", "columns"))
+    printed = replace(paper("Old"), boxes=boxes, doubts=doubts)
+    assert retitled(printed, "New").boxes == boxes
+    assert retitled(printed, "").boxes == boxes[1:]
+    assert retitled(retitled(printed, ""), "New").boxes == ((), *boxes[1:])
+    assert without_sentences(printed, 1, 2).boxes == (boxes[0], *boxes[3:])
+    assert with_abstract(printed, 1, 2).doubts == doubts[1:]
 
 
 def test_a_title_is_put_first_and_its_note_goes() -> None:

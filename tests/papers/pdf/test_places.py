@@ -1,0 +1,73 @@
+"""Every sentence of a PDF knows where it is printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidencebench_core.papers import Box, Paper, read_paper_apart
+from evidencebench_core.papers.pdf import paper_of_pdf
+from tests.papers.pdf.gold import gold_of
+from tests.papers.pdf.hostile import SENTENCE, paged, stream
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.typesetting import typeset
+
+
+def test_the_boxes_of_a_page_by_hand() -> None:
+    """10-point lines whose baselines stand at 700 and 686 on a page 842 points high; letters reach .75 em up."""
+    lines = [SENTENCE, SENTENCE, SENTENCE, "First words here. Second", "ones here."]
+    text = (
+        b"BT /F1 10 Tf 72 742 Td 14 TL " + b" ".join(b"(%s) Tj T*" % line.encode() for line in lines) + b" ET"
+    )
+    paper = paper_of_pdf(paged({4: stream(text)}))
+    assert paper.sentences[3:] == ("First words here.", "Second ones here.")
+    (first,), second = paper.boxes[3:]
+    assert first[:3] == (1, 72.0, 842 - 700 - 7.5)
+    assert first.y1 == pytest.approx(842 - 700 + 2.2)
+    assert [box.page for box in second] == [1, 1]
+    assert second[0].x0 > first.x1
+    assert (second[1].x0, second[1].y0) == (72.0, 842 - 686 - 7.5)
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_boxes_are_those_of_the_page_as_it_is_shown(turn: int) -> None:
+    """The crop box begins at (20, 30) and is 400 by 600; on the turned page the text begins at (72, 50)."""
+    matrix = {
+        90: b"0 1 -1 0 70 102",  # what is shown at (x, y from the top) stands at (20 + y, 30 + x)
+        180: b"-1 0 0 -1 348 80",  # (420 - x, 30 + y)
+        270: b"0 -1 1 0 370 558",  # (420 - y, 630 - x)
+    }[turn]
+    text = b"BT /F1 10 Tf %s Tm 14 TL " % matrix + b" ".join(
+        b"(%s) Tj T*" % SENTENCE.encode() for _ in range(3)
+    )
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/CropBox[20 30 420 630]/Rotate %d/Contents 4 0 R"
+    page += b"/Resources<</Font<</F1 5 0 R>>>>>>"
+    paper = paper_of_pdf(paged({3: page % turn, 4: stream(text + b" ET")}))
+    assert paper.sentences == (SENTENCE,) * 3
+    ((box,), *_) = paper.boxes
+    assert box[:3] == (1, 72.0, pytest.approx(50 - 7.5, abs=0.1))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[1:6], ids=lambda layout: layout.name)
+def test_boxes_lie_on_pages_and_do_not_overlap(layout: object) -> None:
+    """Also where words are broken at line ends and paragraphs go on in the next column."""
+    paper = paper_of_pdf(typeset(gold_of("pdf_two_columns").article, layout))  # type: ignore[arg-type]
+    assert len(paper.boxes) == len(paper.sentences)
+    assert all(paper.boxes)
+    flat = [box for boxes in paper.boxes for box in boxes]
+    width, height = layout.page  # type: ignore[attr-defined]
+    assert all(0 <= box.x0 < box.x1 <= width and 0 <= box.y0 < box.y1 <= height for box in flat)
+    assert len(set(flat)) >= 0.99 * len(flat)
+    assert sum(_overlap(a, b) for a in flat for b in flat if a is not b) == 0
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    wide, high = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+    return a.page == b.page and wide > 6 and high > 4
+
+
+def test_boxes_and_doubts_come_back_from_the_child_and_other_formats_have_none() -> None:
+    content = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
+    paper = read_paper_apart(content)
+    assert paper == paper_of_pdf(content)
+    assert Paper.from_dict(paper.as_dict()) == paper
+    assert "boxes" not in read_paper_apart(b"Tea is hot.").as_dict()

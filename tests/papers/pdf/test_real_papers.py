@@ -1,0 +1,89 @@
+"""Publishers' own PDFs: what must be in their text, and what must not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from evidencebench_core.papers import Paper, read_paper_apart
+from tests.conftest import real_file
+
+NAMES = ("acl_N18-3011", "bmc_health_services_2014_14_1", "clinical_science_2014_126_305", "peerj_cs_vespa")
+
+
+@pytest.fixture(scope="module")
+def papers() -> dict[str, Paper]:
+    return {name: read_paper_apart(real_file(f"real_papers/{name}.pdf").read_bytes(), name) for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "n_abstract", "n_text"),
+    [
+        ("acl_N18-3011", "Construction of the Literature Graph in Semantic Scholar", 4, 185),
+        ("bmc_health_services_2014_14_1", "Understanding the barriers to setting up", 11, 155),
+        ("clinical_science_2014_126_305", "Fragment-based design for the development of N-domain", 9, 170),
+        ("peerj_cs_vespa", "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 180),
+    ],
+)
+def test_title_abstract_and_amount(
+    papers: dict[str, Paper], name: str, title: str, n_abstract: int, n_text: int
+) -> None:
+    paper = papers[name]
+    kinds = Counter(paper.sentence_types)
+    assert paper.title.startswith(title)
+    assert kinds["abstract"] == n_abstract
+    assert n_text <= kinds["normal_paragraph"] <= 1.1 * n_text
+    assert all(paper.boxes)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        # The font MT2SYT shows "=" for "D" and "(" for ".": read as they are, "xk D ŒckI wk".
+        (
+            "acl_N18-3011",
+            "We scale the values linearly to range from (−0.5, −0.5) at the top-left corner of the page",
+        ),
+        ("acl_N18-3011", "First, we construct the token embedding xk = [ck; wk] for each token tk"),
+        ("acl_N18-3011", "in order to compute the Erdős number of an author X"),
+        # Over a column goes a table, and a figure's rule stands beside this text.
+        (
+            "clinical_science_2014_126_305",
+            "While this allows for effective reduction in blood pressure, adverse drug",
+        ),
+        # Set as "+" over a line.
+        (
+            "clinical_science_2014_126_305",
+            "(Ki = 11.21 ± 0.74 nM) in a similar range to parent molecule RXP407",
+        ),
+        ("clinical_science_2014_126_305", "was solved at 2.2 Å in complex with compound 33RE"),
+        # Beside it in the margin: "Distributed under Creative Commons", dates, the editor.
+        (
+            "peerj_cs_vespa",
+            "variation or constraints across protein families or protein-interaction networks (Kim, Korbel",
+        ),
+    ],
+)
+def test_sentences_are_as_printed(papers: dict[str, Paper], name: str, sentence: str) -> None:
+    assert any(sentence in text for text in papers[name].sentences)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_the_page_itself_is_in_the_text(papers: dict[str, Paper], name: str) -> None:
+    """Footers, licences, addresses, dates of submission, rows of tables."""
+    text = "\n".join(papers[name].sentences)
+    for stray in (
+        "Creative Commons", "Submitted 25 March", "James Procter", "How to cite", "Proceedings of NAACL",
+        "The Authors Journal compilation", "Correspondence:", "RXP407 1\n", "ScienceParse 67", "Full list of author",
+    ):  # fmt: skip
+        assert stray not in text
+
+
+def test_what_is_doubtful_is_said(papers: dict[str, Paper]) -> None:
+    """The primes of S2' have no name in the file; by section."""
+    doubts = papers["clinical_science_2014_126_305"].doubts
+    assert {doubt.kind for doubt in doubts} == {"characters"}
+    assert "Modelling methodology and synthesis" in {doubt.section for doubt in doubts}
+    assert papers["bmc_health_services_2014_14_1"].doubts == ()
+    assert papers["peerj_cs_vespa"].doubts == ()

@@ -5,26 +5,21 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeVar
 
-from evidencebench_core.data.fetch import Checksum, Progress, Report, fetch, matches
+from evidencebench_core.data.fetch import TIMEOUT, Checksum, Progress, Report, fetch, matches, refused
 from evidencebench_core.errors import DownloadError, UnknownNameError, shown
-
-__all__ = ["DATASETS", "RemoteDataset", "RemoteFile", "download", "download_folder"]
 
 _T = TypeVar("_T")
 
 GITHUB: Final = "https://raw.githubusercontent.com/EvidenceBench/EvidenceBench"
-HUGGING_FACE: Final = "https://huggingface.co"
 COMMIT: Final = "bf1d963"
-_REFS: Final = (
-    COMMIT,
-    "main",
-)  # whichever answers: what is accepted is told by the blob id, not by the address
+HUGGING_FACE: Final = "https://huggingface.co"
+_REFS: Final = (COMMIT, "main")  # whichever answers: what is accepted is told by the blob id
 _HUB_REPOSITORY: Final = "EvidenceBench/EvidenceBench-100k"
 _NC_SA: Final = "CC BY-NC-SA 4.0"
 _BY: Final = "CC BY 4.0"
@@ -146,8 +141,10 @@ def download(
         if report is not None:
             report(f"{file.filename}: licence {file.licence}, from {dataset.page}")
         target = folder / file.filename
-        fetch_one = _fetch_from_github if dataset.host == "github" else _fetch_from_hub
-        fetch_one(file, target, base_url, report, progress)
+        locate = _on_github if dataset.host == "github" else _on_hub
+        urls, expected = locate(file, base_url)
+        if not _there_already(target, expected, report):
+            _fetch_first(urls, target, expected, report, progress)
         paths.append(target)
     return tuple(paths)
 
@@ -174,68 +171,62 @@ def _there_already(target: Path, expected: Checksum | None, report: Report | Non
     return True
 
 
-def _fetch_from_github(
-    file: RemoteFile, target: Path, base_url: str | None, report: Report | None, progress: Progress | None
+def _fetch_first(
+    urls: Sequence[str],
+    target: Path,
+    expected: Checksum | None,
+    report: Report | None,
+    progress: Progress | None,
 ) -> None:
-    expected = None if file.git_blob is None else Checksum("git-blob", file.git_blob)
-    if _there_already(target, expected, report):
-        return
-    base = base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or GITHUB
-    for ref in _REFS:
-        url = f"{base.rstrip('/')}/{ref}/datasets/{file.filename}"
+    """From the first of the addresses that does not answer 404."""
+    for url in urls:
         try:
             fetch(url, target, expected, report=report, progress=progress)
         except DownloadError as error:
-            if ref == _REFS[-1] or "answers 404" not in error.problem:
+            if url == urls[-1] or "answers 404" not in error.problem:
                 raise
         else:
             return
 
 
-def _fetch_from_hub(
-    file: RemoteFile, target: Path, base_url: str | None, report: Report | None, progress: Progress | None
-) -> None:
-    """By plain HTTP: huggingface_hub's downloader starts again after every interruption."""
-    endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
-    address = f"{endpoint}/datasets/{_HUB_REPOSITORY}/resolve"
-    commit, expected = _hub_version(f"{address}/main/{file.filename}")
-    if _there_already(target, expected, report):
-        return
-    fetch(f"{address}/{commit}/{file.filename}", target, expected, report=report, progress=progress)
+def _on_github(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Checksum | None]:
+    base = (base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or GITHUB).rstrip("/")
+    expected = None if file.git_blob is None else Checksum("git-blob", file.git_blob)
+    return [f"{base}/{ref}/datasets/{file.filename}" for ref in _REFS], expected
 
 
-def _hub_version(url: str) -> tuple[str, Checksum | None]:
+def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Checksum | None]:
     """The commit that the hub would serve, and what the file must hash to.
 
-    A redirect away from the hub is not followed: it leads to the content, and the first answer
-    has the hash already.
+    Plain HTTP: huggingface_hub (2.4) starts again after every interruption, and which HTTP library's
+    exceptions it raises depends on its version.
     """
+    endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
+    address = f"{endpoint}/datasets/{_HUB_REPOSITORY}/resolve"
+    headers = _hub_headers(f"{address}/main/{file.filename}")
+    digest = (headers.get("X-Linked-Etag") or headers.get("ETag") or "").removeprefix("W/").strip('"')
+    expected = None
+    if re.fullmatch("[0-9a-f]{64}", digest):
+        expected = Checksum("sha256", digest)
+    elif re.fullmatch("[0-9a-f]{40}", digest):
+        expected = Checksum("git-blob", digest)
+    return [f"{address}/{headers.get('X-Repo-Commit') or 'main'}/{file.filename}"], expected
+
+
+def _hub_headers(url: str) -> Mapping[str, str]:
+    """Of the hub's own answer: a redirect away from it leads to the content, which has no commit."""
     import httpx
 
     try:
-        with httpx.Client(timeout=30.0, headers={"Accept-Encoding": "identity"}) as client:
+        with httpx.Client(timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}) as client:
             answer = client.head(url)
             for _ in range(3):
                 if not answer.is_redirect or not answer.headers["Location"].startswith("/"):
                     break
                 answer = client.head(answer.url.join(answer.headers["Location"]))
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise DownloadError(
-            url,
-            f"cannot be reached ({str(error) or type(error).__name__})",
-            "Check the network, then try again.",
-        ) from error
+        problem = f"cannot be reached ({str(error) or type(error).__name__})"
+        raise DownloadError(url, problem, "Check the network, then try again.") from error
     if answer.status_code >= 400:
-        raise DownloadError(
-            url,
-            f"answers {answer.status_code} {answer.reason_phrase}",
-            "Check the network and the address (--base-url).",
-        )
-    etag = answer.headers.get("X-Linked-Etag") or answer.headers.get("ETag") or ""
-    digest = etag.removeprefix("W/").strip('"')
-    expected = None
-    if re.fullmatch("[0-9a-f]{64}", digest):
-        expected = Checksum("sha256", digest)
-    elif re.fullmatch("[0-9a-f]{40}", digest):
-        expected = Checksum("git-blob", digest)
-    return answer.headers.get("X-Repo-Commit") or "main", expected
+        raise refused(url, answer.status_code, answer.reason_phrase)
+    return answer.headers

@@ -14,12 +14,10 @@ from evidencebench_core.errors import DownloadError
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Checksum", "Progress", "Report", "fetch", "matches"]
-
 Report = Callable[[str], None]
 Progress = Callable[[int, int | None], None]
 
-_TIMEOUT: Final = 30.0  # seconds without a byte
+TIMEOUT: Final = 30.0  # seconds without a byte
 _CHUNK: Final = 1 << 18
 _RANGE: Final = re.compile(r"bytes (\d+)-\d*/(\d+|\*)")
 
@@ -78,7 +76,7 @@ def fetch(
 
     part = _Part(target)
     try:
-        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client:
+        with httpx.Client(timeout=TIMEOUT, follow_redirects=True) as client:
             _receive(client, url, part, report, progress)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise DownloadError(
@@ -126,11 +124,7 @@ def _receive(
                 "Nothing was kept. Try again.",
             )
         if response.status_code not in (200, 206):
-            raise DownloadError(
-                url,
-                f"answers {response.status_code} {response.reason_phrase}",
-                "Check the network and the address (--base-url).",
-            )
+            raise refused(url, response.status_code, response.reason_phrase)
         start, total = _extent(response, have)
         if start not in (0, have):
             part.discard()
@@ -153,6 +147,10 @@ def _receive(
             f"broke off after {part.size():,} of {total:,} bytes",
             "Check the network, then start the download again: it goes on where it stopped.",
         )
+
+
+def refused(url: str, status: int, reason: str) -> DownloadError:
+    return DownloadError(url, f"answers {status} {reason}", "Check the network and the address (--base-url).")
 
 
 def _extent(response: httpx.Response, have: int) -> tuple[int, int | None]:

@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 DATA = ROOT.parent / "shared/data/evidencebench/evidencebench_train_set.json"
 
+from evidencebench_core.data import parse_instance  # noqa: E402
 from evidencebench_core.data.model import Instance  # noqa: E402
-from evidencebench_core.data.parse import parse_instance  # noqa: E402
 from evidencebench_core.retrievers import make_retriever, query_of  # noqa: E402
 from evidencebench_core.retrievers.bm25 import tokens_of  # noqa: E402
 

@@ -25,7 +25,7 @@ def papers(train_set: Path) -> Iterator[tuple[str, bytes]]:
     """Hypotheses, and papers of 12 pages."""
     from pypdfium2 import PdfDocument
 
-    from evidencebench_core.data.stream import iter_raw
+    from evidencebench_core.data import iter_raw
     from tests.papers.pdf.layouts import LAYOUTS
     from tests.papers.pdf.real_articles import article_of
     from tests.papers.pdf.typesetting import typeset

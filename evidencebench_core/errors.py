@@ -26,28 +26,6 @@ Whoever catches ``EvidenceBenchError`` catches them all; the message is meant fo
 
 from __future__ import annotations
 
-__all__ = [
-    "BudgetReachedError",
-    "DataError",
-    "DownloadError",
-    "EvidenceBenchError",
-    "InstanceError",
-    "LLMAnswerError",
-    "LLMCancelledError",
-    "LLMError",
-    "LLMRejectedError",
-    "LLMUnreachableError",
-    "PaperError",
-    "RetrieverError",
-    "SelectionError",
-    "SettingError",
-    "StoreError",
-    "StoreVersionError",
-    "StreamError",
-    "UnknownNameError",
-    "shown",
-]
-
 
 def shown(value: object, limit: int = 60) -> str:
     """A value as it may stand in a one-line message: ``repr``, cut to ``limit`` characters."""

@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from components.app.reading import Reading
-from evidencebench_core.data import Instance, parse_instance
-from evidencebench_core.data.stream import iter_raw
+from evidencebench_core.data import Instance, iter_raw, parse_instance
 from evidencebench_core.papers import Paper
 from evidencebench_core.papers.own import OwnPaper
 from evidencebench_core.tasks import task_named

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks
+from evidencebench_core.data import paper_texts
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.errors import SettingError, shown
 
 Stand = Literal["earliest", "latest", "every", "only"]

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.report import Report
+from evidencebench_core.data import paper_texts
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.data.texts import paper_texts
 
 READ: Final = 2_000  # instances of which the papers are read
 _KINDS: Final = {"section_name": "headings", "abstract": "abstract", "normal_paragraph": "body"}

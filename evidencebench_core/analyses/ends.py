@@ -15,8 +15,8 @@ import pandas as pd
 
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.data import published_results
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.data.published import published_results
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import RunInfo, RunStore

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pandas as pd
 
 from evidencebench_core.analyses.systems import paper_ids
+from evidencebench_core.data import paper_texts
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.sections import section_classes, section_titles
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval, retriever_entry
 from evidencebench_core.retrievers.bm25 import tokens_of

@@ -13,9 +13,9 @@ from evidencebench_core.analyses.arrangements import PLACES, Part, Place, arrang
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.data import paper_texts
 from evidencebench_core.data.sections import section_classes
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
-from evidencebench_core.data.designs import designs
+from evidencebench_core.data import designs, paper_texts
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import InstanceRow, Store
-from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.stats import cluster_numbers, resampled_groups
 from evidencebench_core.tasks import Task
 

@@ -1,6 +1,6 @@
 """Datasets: what an instance is, how files are read, where they are kept."""
 
-from evidencebench_core.data.check import KEYS, check_instance
+from evidencebench_core.data.check import KEYS, check_instance, inverted
 from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
 from evidencebench_core.data.html import instance_html
 from evidencebench_core.data.ingest import IngestResult, dataset_name, ingest
@@ -11,6 +11,7 @@ from evidencebench_core.data.query import RANGES, SORTS, Filter
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store, open_store, store_path
 from evidencebench_core.data.stream import iter_raw
+from evidencebench_core.data.texts import PaperText, designs, paper_texts
 
 __all__ = [
     "DATASETS",
@@ -25,6 +26,7 @@ __all__ = [
     "IngestResult",
     "Instance",
     "InstanceRow",
+    "PaperText",
     "PublishedResult",
     "RemoteDataset",
     "RemoteFile",
@@ -33,12 +35,15 @@ __all__ = [
     "StoredSelection",
     "check_instance",
     "dataset_name",
+    "designs",
     "download",
     "download_folder",
     "ingest",
     "instance_html",
+    "inverted",
     "iter_raw",
     "open_store",
+    "paper_texts",
     "parse_instance",
     "published_results",
     "section_titles",

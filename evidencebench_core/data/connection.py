@@ -13,8 +13,6 @@ from typing import Final
 from evidencebench_core.data.schema import is_current, migrate
 from evidencebench_core.errors import StoreError
 
-__all__ = ["Connections"]
-
 _WAIT: Final = 60.0  # seconds for another writer to finish
 _IDLE: Final = 4  # connections kept open
 

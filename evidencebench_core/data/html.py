@@ -8,8 +8,6 @@ from typing import Final
 
 from evidencebench_core.data.model import Aspect, Instance
 
-__all__ = ["instance_html"]
-
 _ROOT: Final = "max-width:46em;line-height:1.45;unicode-bidi:isolate"
 _SMALL: Final = "font:0.8em system-ui,sans-serif;opacity:0.75"
 _INDEX: Final = _SMALL + ";display:inline-block;width:3.2em;font-variant-numeric:tabular-nums"

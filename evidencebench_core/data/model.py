@@ -10,15 +10,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-__all__ = [
-    "Aspect",
-    "EvidenceSet",
-    "Focus",
-    "Instance",
-    "SentenceType",
-    "StoredSelection",
-]
-
 SentenceType = Literal["section_name", "abstract", "normal_paragraph"]
 Focus = Literal["all", "results"]
 

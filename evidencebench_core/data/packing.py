@@ -19,15 +19,6 @@ import zstandard
 from evidencebench_core.data.check import inverted
 from evidencebench_core.errors import InstanceError
 
-__all__ = [
-    "compressed",
-    "packed_instance",
-    "packed_paper",
-    "unpacked_instance",
-    "unpacked_paper",
-    "unpacked_rest",
-]
-
 _SENTENCES: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
 _INVERSE: Final = "sentence_index2aspects"

@@ -19,8 +19,6 @@ from evidencebench_core.data.check import EVALUATIONS, check_instance
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance, SentenceType, StoredSelection
 from evidencebench_core.data.sections import section_titles
 
-__all__ = ["evidence_of", "instance_of", "parse_instance"]
-
 _SHARED_TYPES: Final = {kind: kind for kind in get_args(SentenceType)}  # one object a type, for all sentences
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["PublishedResult", "published_results"]
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:

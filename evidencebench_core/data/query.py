@@ -11,8 +11,6 @@ from typing import Final
 
 from evidencebench_core.errors import SettingError, shown
 
-__all__ = ["RANGES", "SORTS", "Filter", "fts_query", "matching_sql"]
-
 RANGES: Final = (
     "position",
     "n_sentences",

@@ -14,8 +14,6 @@ from typing import Final
 
 from evidencebench_core.errors import StoreError, StoreVersionError
 
-__all__ = ["VERSION", "is_current", "migrate"]
-
 APPLICATION_ID: Final = 0x45764278  # "EvBx"
 
 _DATASETS: Final = (

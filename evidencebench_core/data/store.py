@@ -18,8 +18,6 @@ from evidencebench_core.data.parse import evidence_of, instance_of
 from evidencebench_core.data.query import Filter, matching_sql
 from evidencebench_core.errors import UnknownNameError, shown
 
-__all__ = ["DatasetInfo", "InstanceRow", "Store", "datasets_in", "open_store", "store_path"]
-
 _BATCH: Final = 128  # instances a query
 
 

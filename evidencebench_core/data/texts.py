@@ -1,4 +1,4 @@
-"""The words of a whole dataset, a paper at a time: what analyses of text read instead of instances."""
+"""A whole dataset's words, a paper at a time, and its study designs, without its gold."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.data.packing import unpacked_paper
+from evidencebench_core.data.packing import unpacked_paper, unpacked_rest
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-__all__ = ["PaperText", "paper_texts"]
 
 _BATCH: Final = 128  # papers a query
+_DESIGN: Final = "study_design"
+_DESIGNS_WITHIN: Final = 200  # instances: a file that names designs does so from the start
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +72,30 @@ def paper_texts(store: Store, dataset: str, ids: Collection[str] | None = None) 
         for paper, body in rows:
             sentences, types = unpacked_paper(body)
             yield PaperText(hypotheses[paper], sentences, cast("list[SentenceType]", types))
+
+
+def designs(store: Store, dataset: str) -> dict[str, str]:
+    """Study design by instance id, from a key that the benchmark's own files do not have.
+
+    Empty where none of the first 200 instances names one.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset.
+    """
+    info = store.dataset(dataset)
+    names: dict[str, str] = {}
+    with store.read() as db:
+        rows = db.execute(
+            "SELECT i.instance_id, b.body FROM instances AS i JOIN bodies AS b ON b.instance = i.id"
+            " WHERE i.dataset_id = ? ORDER BY i.position",
+            (info.id,),
+        )
+        for number, (instance_id, body) in enumerate(rows):
+            if number == _DESIGNS_WITHIN and not names:
+                break
+            design = unpacked_rest(body).get(_DESIGN)
+            if isinstance(design, str) and design.strip():
+                names[instance_id] = " ".join(design.split())
+    return names

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from evidencebench_core.data.check import check_instance
+from evidencebench_core.data import check_instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.export.files import whole_file

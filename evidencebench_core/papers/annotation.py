@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from evidencebench_core.data.check import check_instance, inverted
+from evidencebench_core.data import check_instance, inverted
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.metrics import best_cover, optimal_cover

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from evidencebench_core.tasks.comparison import ScoreComparison
     from evidencebench_core.tasks.scoring import Score
 
-__all__ = ["comparison_html", "score_html"]
 
 _NAMED_AT_MOST = 5
 _NONE = "–"

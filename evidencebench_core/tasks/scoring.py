@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import Denominator, ceiling, expected_recall, random_expectation
 from evidencebench_core.stats import bootstrap_interval, standard_error
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from evidencebench_core.data.model import EvidenceSet
     from evidencebench_core.tasks.task import Task
 
-__all__ = ["Missing", "Score", "score"]
 
 Missing = Literal["report", "zero"]
 
@@ -201,7 +202,6 @@ class _Tally:
         return "it has no result aspects" if self.task.focus == "results" else "it has no aspects"
 
     def score(self, seed: int) -> Score:
-        import numpy as np
 
         values = np.fromiter(self.recalls.values(), dtype=np.float64, count=len(self.recalls))
         return Score(

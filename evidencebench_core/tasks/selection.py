@@ -6,8 +6,6 @@ from numbers import Integral
 
 from evidencebench_core.errors import SelectionError, shown
 
-__all__ = ["validated_selection"]
-
 
 def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[int, ...]:
     """The picks as sentence indices of a paper, each at most once, in the order of the picks.

@@ -13,8 +13,6 @@ from evidencebench_core.errors import SettingError, shown
 if TYPE_CHECKING:
     from evidencebench_core.data.model import EvidenceSet, Focus
 
-__all__ = ["TASKS", "Task", "task_named"]
-
 
 @dataclass(frozen=True, slots=True)
 class Task:

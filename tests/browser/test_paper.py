@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data.stream import iter_raw
+from evidencebench_core.data import iter_raw
 from tests.browser.serving import ROOT, served
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.real_articles import article_of

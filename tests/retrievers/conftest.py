@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance, SentenceType
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.encoding import Model, encoder
 

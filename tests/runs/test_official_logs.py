@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store, open_store
-from evidencebench_core.data.published import published_results
+from evidencebench_core.data import Store, open_store, published_results
 from evidencebench_core.errors import DataError
 from evidencebench_core.runs import import_scores, imported_scores
 from evidencebench_core.runs.official_logs import official_logs

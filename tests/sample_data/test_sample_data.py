@@ -12,9 +12,8 @@ from typing import Any, get_args
 
 import pytest
 
-from evidencebench_core.data import KEYS, Instance
+from evidencebench_core.data import KEYS, Instance, parse_instance
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.data.parse import parse_instance
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 RAW: dict[str, dict[str, Any]] = json.loads((FOLDER / "sample_data.json").read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import EvidenceSet
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.tasks import TASKS, score
 
 pytestmark = pytest.mark.realdata

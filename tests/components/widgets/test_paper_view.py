@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.widgets.paper_view import PaperEvent, System, event_from, heading_level, view_data, view_of
 from components.widgets.paper_view.data import paper_key
-from evidencebench_core.data.parse import parse_instance
+from evidencebench_core.data import parse_instance
 from evidencebench_core.errors import SelectionError
 from tests.browser.reader_views import hostile_view, short_view, stress_view
 

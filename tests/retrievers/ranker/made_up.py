@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.retrievers.ranker.training import Encoder, Training
 from tests.factories import raw_instance
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import EvidenceSet, Instance
-from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
 from evidencebench_core.retrievers.ranker.examples import (

@@ -55,22 +55,6 @@ def fetch(
     An earlier, unfinished part is continued, if the server says that the file is still the same
     (or says nothing). If anything goes wrong nothing stands at ``target``; the part stays, to be
     continued the next time, unless its content turned out to be wrong.
-
-    Parameters
-    ----------
-    url : str
-    target : Path
-        In a folder that exists.
-    expected : Checksum or None
-        Without one only the length is checked.
-    report : callable, optional
-        Given lines of text: the size the server says, whether the download is continued.
-    progress : callable, optional
-        Called with bytes done and bytes in all (``None`` where the server does not say).
-
-    Raises
-    ------
-    DownloadError
     """
     import httpx
 

@@ -60,13 +60,7 @@ def unpacked_paper(frame: bytes) -> tuple[list[str], list[str]]:
 
 
 def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: bool) -> bytes:
-    """What is left of a raw instance when its paper is stored elsewhere.
-
-    Raises
-    ------
-    InstanceError
-        If a key we do not know holds what cannot be stored: half of a surrogate pair.
-    """
+    """What is left of a raw instance when its paper is stored elsewhere."""
     rest = {**raw, _SENTENCES: None, _TYPES: None}
     if inverse_follows:
         rest[_INVERSE] = None

@@ -77,13 +77,7 @@ def fts_query(words: str) -> str:
 
 
 def matching_sql(wanted: Filter) -> tuple[str, list[object]]:
-    """Conditions and order for ``instances AS i``, with their values.
-
-    Raises
-    ------
-    SettingError
-        If a range or the sort has a name that is none.
-    """
+    """Conditions and order for ``instances AS i``, with their values."""
     conditions = ["i.dataset_id = ?"]
     values: list[object] = []
     if expression := fts_query(wanted.hypothesis):

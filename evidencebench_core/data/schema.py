@@ -233,15 +233,7 @@ VERSION: Final = len(_MIGRATIONS)
 
 
 def is_current(db: sqlite3.Connection, path: Path) -> bool:
-    """Whether the store has all tables of this version.
-
-    Raises
-    ------
-    StoreVersionError
-        If it was written by a newer version.
-    StoreError
-        If it is a database of something else.
-    """
+    """Whether the store has all tables of this version; an error if it is a newer one, or no store of ours."""
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     application = int(db.execute("PRAGMA application_id").fetchone()[0])
     if version == 0 and application == 0:

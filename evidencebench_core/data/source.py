@@ -23,23 +23,6 @@ class Source:
     """An open dataset file; iterating gives its content, decompressed, in chunks, once.
 
     Use it as a context manager. The format is told by the first bytes, never by the name.
-
-    Attributes
-    ----------
-    path : Path
-    n_bytes : int
-        Size of the file on disk.
-    compressed : bool
-    n_content : int
-        Bytes of the decompressed content read so far.
-    bytes_read : int
-        Bytes of the file on disk read so far, for progress.
-
-    Raises
-    ------
-    StreamError
-        If the file cannot be opened, is no regular file, is cut off or damaged, or (from
-        `check_unchanged`) was changed since it was opened.
     """
 
     def __init__(self, path: Path) -> None:

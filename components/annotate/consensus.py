@@ -16,10 +16,10 @@ from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.consensus import (
     CONSENSUS,
     Disagreement,
-    agreed_on,
-    begun_consensus,
     disagreements,
-    stands_in,
+    first_consensus,
+    is_in,
+    with_all_of,
 )
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.papers.annotation import Annotation
@@ -73,7 +73,7 @@ def _draw_steps(
             "decided for one of them."
         )
         if st.button("Begin the consensus", type="primary", key="begin-consensus"):
-            desk.put(begun_consensus(a, b))
+            desk.put(first_consensus(a, b))
             state.put(item=items[0].id if items else None)
             st.rerun()
         return
@@ -81,7 +81,7 @@ def _draw_steps(
         for one in (a, b):
             name = literal(one.annotator, 30)
             if st.button(f"Accept all of {name}", key=f"accept-all.{one.annotator}", disabled=not items):
-                desk.edit(partial(agreed_on, items=items, annotator=one.annotator))
+                desk.edit(partial(with_all_of, items=items, annotator=one.annotator))
                 st.rerun()
         if st.button("Undo", key="undo-consensus", disabled=not desk.revision.can_undo):
             desk.undo()
@@ -111,7 +111,7 @@ def _draw_decision(
             for who in (a.annotator, b.annotator):
                 outcome = "keep it" if who == item.by else "leave it out"
                 if st.button(f"Accept {literal(who, 30)}: {outcome}", key=f"accept.{who}"):
-                    desk.edit(partial(agreed_on, items=[item], annotator=who))
+                    desk.edit(partial(with_all_of, items=[item], annotator=who))
                     _go_to(state, items[min(place + 1, len(items) - 1)])
                     st.rerun()
 
@@ -154,7 +154,7 @@ def _draw_list(
 def _row(item: Disagreement, marked: MarkedPaper, consensus: Annotation | None) -> tuple[Cell, ...]:
     chip = Chip(f"aspect:{item.number}", f"A{item.number}", item.number - 1, item.pair.text)
     text = item.pair.text if item.sentence is None else marked.paper.sentences[item.sentence]
-    kept = consensus is not None and stands_in(consensus, item)
+    kept = consensus is not None and is_in(consensus, item)
     return (
         (chip,),
         None if item.sentence is None else (sentence_chip(item.sentence),),

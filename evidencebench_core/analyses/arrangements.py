@@ -19,7 +19,7 @@ Place = Literal["start", "middle", "end", "removed"]
 PARTS: Final[tuple[Part, ...]] = tuple(part for part in SECTION_CLASSES if part != "other")
 PLACES: Final[tuple[Place, ...]] = get_args(Place)
 
-_RULE: Final = 1  # raise it when `arranged` or the classes of sections change: runs must not mix two rules
+_RULE: Final = 1  # raise it when `arrangement` or the classes of sections change: runs must not mix two rules
 
 
 def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
@@ -39,7 +39,7 @@ def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
     return tuple(part for part in PARTS if part in wanted)
 
 
-def arranged(instance: Instance, part: Part, place: Place) -> tuple[int, ...] | None:
+def arrangement(instance: Instance, part: Part, place: Place) -> tuple[int, ...] | None:
     """The paper's sentences, by original index, in the order in which the retriever is to read them.
 
     The part is taken out as one block, in its own order, headings included, and put before all other
@@ -66,7 +66,7 @@ def needle_variant(part: Part, place: Place) -> Variant:
     return Variant(
         name=f"place:{part}={place}",
         digest=digest_of("place", part, place, _RULE),
-        arrangement=lambda instance: arranged(instance, part, place),
+        arrangement=lambda instance: arrangement(instance, part, place),
     )
 
 

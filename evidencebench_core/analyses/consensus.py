@@ -115,7 +115,7 @@ def disagreements(a: Annotation, b: Annotation) -> tuple[Disagreement, ...]:
     return tuple(found)
 
 
-def begun_consensus(a: Annotation, b: Annotation) -> Annotation:
+def first_consensus(a: Annotation, b: Annotation) -> Annotation:
     """Everything that either marked, for the two to decide from.
 
     EvidenceBench's guidelines (appendix B) end so as well: what two annotators cannot resolve, "one person
@@ -130,13 +130,13 @@ def begun_consensus(a: Annotation, b: Annotation) -> Annotation:
     return Annotation(CONSENSUS, a.hypothesis or b.hypothesis, a.n_sentences, aspects, len(aspects))
 
 
-def stands_in(consensus: Annotation, item: Disagreement) -> bool:
+def is_in(consensus: Annotation, item: Disagreement) -> bool:
     """Whether the consensus has what only one of them had."""
     aspect = _aspect_like(consensus, item.pair)
     return aspect is not None and (item.sentence is None or item.sentence in aspect.sentences)
 
 
-def decided(consensus: Annotation, item: Disagreement, keep: bool) -> Annotation:
+def with_decision(consensus: Annotation, item: Disagreement, keep: bool) -> Annotation:
     """The consensus with, or without, what only one of them had."""
     aspect = _aspect_like(consensus, item.pair)
     if not keep:
@@ -153,10 +153,10 @@ def decided(consensus: Annotation, item: Disagreement, keep: bool) -> Annotation
     return consensus if item.sentence is None else mark(consensus, aspect.id, [item.sentence])
 
 
-def agreed_on(consensus: Annotation, items: Iterable[Disagreement], annotator: str) -> Annotation:
+def with_all_of(consensus: Annotation, items: Iterable[Disagreement], annotator: str) -> Annotation:
     """The consensus in which one annotator is right about all items."""
     for item in items:
-        consensus = decided(consensus, item, keep=item.by == annotator)
+        consensus = with_decision(consensus, item, keep=item.by == annotator)
     return consensus
 
 

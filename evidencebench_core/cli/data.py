@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import counted, note, plain, print_json, print_table
+from evidencebench_core.cli.output import note, plain, print_json, print_table, quantity
 from evidencebench_core.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _ingested(store: Store, path: Path, name: str | None) -> IngestResult:
 
         def advance(done: int, total: int, n_instances: int) -> None:
             bar.total = total
-            bar.set_postfix_str(counted(n_instances, "instance"), refresh=False)
+            bar.set_postfix_str(quantity(n_instances, "instance"), refresh=False)
             bar.update(done - bar.n)
 
         return ingest(store, path, name=name, progress=advance)
@@ -54,7 +54,7 @@ def _ingested(store: Store, path: Path, name: str | None) -> IngestResult:
 def _outcome(result: IngestResult) -> str:
     dataset = result.dataset
     content = (
-        f"{counted(dataset.n_instances, 'instance')} from {counted(dataset.n_papers, 'paper')},"
+        f"{quantity(dataset.n_instances, 'instance')} from {quantity(dataset.n_papers, 'paper')},"
         f" {dataset.n_result_instances:,} with result aspects"
     )
     if not result.added:

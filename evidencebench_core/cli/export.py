@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TextIO
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import counted, note, print_json
+from evidencebench_core.cli.output import note, print_json, quantity
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _write_benchmark(args: argparse.Namespace) -> None:
     with _opened(args.out) as stream:
         written = stream_dataset(store, info, stream)
     same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
-    note(f"{counted(written.n_instances, 'instance')}, {written.n_bytes:,} bytes: {same} of {info.source}")
+    note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes: {same} of {info.source}")
     if args.json:
         print_json(
             {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
-from evidencebench_core.cli.output import counted, note, plain, print_json, print_wrapped, text_columns
+from evidencebench_core.cli.output import note, plain, print_json, print_wrapped, quantity, text_columns
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
@@ -272,7 +272,7 @@ def _tell(args: argparse.Namespace, paper: Paper) -> None:
     from evidencebench_core.export import left_out_text
 
     left_out = left_out_text(paper.left_out)
-    searched = f"{counted(len(paper.sentences), 'sentence')} searched by {args.retriever}"
+    searched = f"{quantity(len(paper.sentences), 'sentence')} searched by {args.retriever}"
     note(f"{searched}; left out: {left_out}" if left_out else searched)
     for line in (*paper.notes, *(f"Doubtful text in {doubt.place}: {doubt.text}" for doubt in paper.doubts)):
         note(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import counted, interval, note, percent, plain, print_json, print_table
+from evidencebench_core.cli.output import interval, note, percent, plain, print_json, print_table, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,7 +143,7 @@ def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: 
     triplets = list(
         triplets_of(instances, [count for _, count in drawn], settings.focus, settings.negatives, rng)
     )
-    note(f"Training on {counted(len(triplets), 'triplet')} of {counted(len(rows), 'instance')}")
+    note(f"Training on {quantity(len(triplets), 'triplet')} of {quantity(len(rows), 'instance')}")
     began = time.monotonic()
     with progress_bar(None, "steps") as bar:
 

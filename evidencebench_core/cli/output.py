@@ -98,12 +98,12 @@ def interval(bounds: Sequence[float] | None) -> str:
     return "–" if bounds is None else f"{percent(bounds[0])} to {percent(bounds[1])}"
 
 
-def counted(number: int, noun: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """``1 instance``, ``96 instances``, ``107,461 instances``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(names: Sequence[str], limit: int = 5) -> str:
+def listing(names: Sequence[str], limit: int = 5) -> str:
     """The first names, and how many more there are."""
     more = len(names) - limit
     return ", ".join(names[:limit]) + (f" and {more:,} more" if more > 0 else "")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.output import counted, note
+from evidencebench_core.cli.output import note, quantity
 from evidencebench_core.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _models(
 ) -> Mapping[int, Any]:
     from evidencebench_core.retrievers.ranker.crossvalidation import fold_models
 
-    note(f"{what}: {counted(len(examples), 'instance')}")
+    note(f"{what}: {quantity(len(examples), 'instance')}")
     with progress_bar(len(set(folds)), "folds") as bar:
         return fold_models(examples, folds, encoder, training, bar.update)
 

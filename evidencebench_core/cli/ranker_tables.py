@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.output import counted, interval, percent, plain, print_table
+from evidencebench_core.cli.output import interval, percent, plain, print_table, quantity
 from evidencebench_core.cli.ranker_folds import RANKER, Validated
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def print_validated(found: Validated, dataset: str) -> None:
     """The tables."""
     print(
         plain(
-            f"Aspect Recall in % on {dataset}, {counted(len(found.fold_of), 'instance')} of "
-            f"{counted(len(set(found.paper_of.values())), 'paper')}; {RANKER} cross-validated by paper in "
+            f"Aspect Recall in % on {dataset}, {quantity(len(found.fold_of), 'instance')} of "
+            f"{quantity(len(set(found.paper_of.values())), 'paper')}; {RANKER} cross-validated by paper in "
             f"{found.n_folds} folds"
         )
     )

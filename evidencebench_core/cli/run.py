@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
-from evidencebench_core.cli.output import counted, note, print_json
+from evidencebench_core.cli.output import note, print_json, quantity
 from evidencebench_core.cli.progress import progress_bar
 from evidencebench_core.cli.scores import print_run, run_document
 from evidencebench_core.cli.spending import (
@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> int:
         if session is not None:
             tell_spending(session)
     if last.left_out:
-        note(f"{counted(last.left_out, 'instance')} left out: they have no such variant")
+        note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
     info = RunStore(store).run(last.run_id)
     scores = [score_run(store, info.id, task) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
@@ -123,7 +123,7 @@ def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
 def _last(reports: Iterator[Progress], command: str) -> Progress:
     """The last report, once the work is done; a bar shows the others."""
     last = next(reports)
-    note(f"run {last.run_id}: {last.done:,} of {counted(last.total, 'instance')} already answered")
+    note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} already answered")
     with progress_bar(last.total, "instances", last.done) as bar:
         try:
             for last in reports:
@@ -133,7 +133,7 @@ def _last(reports: Iterator[Progress], command: str) -> Progress:
         except KeyboardInterrupt:
             bar.close()
             note(
-                f"Interrupted: {last.done:,} of {counted(last.total, 'instance')} are answered and kept."
+                f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} are answered and kept."
                 f" To go on, give the same command again: {command}"
             )
             raise
@@ -146,7 +146,7 @@ def _tell_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:
     runs = RunStore(store)
     reasons = (reason for task in tasks for reason in runs.failures(last.run_id, task).values())
     note(
-        f"evidencebench: {counted(last.failed, 'instance')} could not be answered; the first:"
+        f"evidencebench: {quantity(last.failed, 'instance')} could not be answered; the first:"
         f" {next(reasons, 'unknown')} Give the same command again to try only them."
     )
 

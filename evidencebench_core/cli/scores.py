@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_missing, store_of
 from evidencebench_core.cli.output import (
-    counted,
     interval,
-    listed,
+    listing,
     note,
     percent,
     plain,
     print_json,
     print_table,
+    quantity,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _runs(args: argparse.Namespace) -> int:
         if run.n_trained_on:
             print(
                 plain(
-                    f"{run.id}: {counted(run.n_trained_on, 'instance')} of {run.dataset} were in the training data"
+                    f"{run.id}: {quantity(run.n_trained_on, 'instance')} of {run.dataset} were in the training data"
                     " of its model: its scores there are no estimate of how it does on others"
                 )
             )
@@ -177,15 +177,15 @@ def _left_out(score: Score) -> list[str]:
     lines = []
     for reason in dict.fromkeys(score.skipped.values()):
         ids = [instance_id for instance_id, why in score.skipped.items() if why == reason]
-        lines.append(f"{counted(len(ids), 'instance')} skipped, {reason}: {listed(ids)}")
+        lines.append(f"{quantity(len(ids), 'instance')} skipped, {reason}: {listing(ids)}")
     if score.missing:
         scored_zero = set(score.missing) <= score.per_instance.keys()
         treatment = "scored 0" if scored_zero else "left out of the mean"
         lines.append(
-            f"{counted(score.n_missing, 'instance')} without an answer, {treatment}: {listed(score.missing)}"
+            f"{quantity(score.n_missing, 'instance')} without an answer, {treatment}: {listing(score.missing)}"
         )
     if score.n_empty:
-        lines.append(f"{counted(score.n_empty, 'empty selection')}, scored 0")
+        lines.append(f"{quantity(score.n_empty, 'empty selection')}, scored 0")
     return lines
 
 
@@ -213,7 +213,7 @@ def _score_file(args: argparse.Namespace) -> int:
     if args.json:
         print_json(score.as_dict())
         return 0
-    print(plain(f"{args.predictions}: {counted(len(predictions), 'prediction')} for {args.dataset}"))
+    print(plain(f"{args.predictions}: {quantity(len(predictions), 'prediction')} for {args.dataset}"))
     _print_scores([score])
     return 0
 
@@ -228,7 +228,7 @@ def _tell_repeats(predictions: Mapping[str, object]) -> None:
     if repeats:
         first, pick = next(iter(repeats.items()))
         note(
-            f"{counted(len(repeats), 'prediction')} with repeated sentences, the first {first} with sentence {pick}:"
+            f"{quantity(len(repeats), 'prediction')} with repeated sentences, the first {first} with sentence {pick}:"
             " counted once. Name every sentence once."
         )
 
@@ -257,7 +257,7 @@ def _compare(args: argparse.Namespace) -> int:
         print_json({**head, **trained, **comparison.as_dict()})
         return 0
     p_value = comparison.p_value
-    print(plain(f"{comparison.task.title} on {a.dataset}, {counted(comparison.n, 'instance')} in both"))
+    print(plain(f"{comparison.task.title} on {a.dataset}, {quantity(comparison.n, 'instance')} in both"))
     print(plain(f"A  {percent(comparison.mean_a):>5} %  run {a.id}: {a.label}"))
     print(plain(f"B  {percent(comparison.mean_b):>5} %  run {b.id}: {b.label}"))
     print(f"A - B                 {percent(comparison.mean_difference)} points")
@@ -266,7 +266,7 @@ def _compare(args: argparse.Namespace) -> int:
     print(f"wins / ties / losses  {comparison.wins} / {comparison.ties} / {comparison.losses} of A")
     for name, ids in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         if ids:
-            print(plain(f"only in {name}             {len(ids):,}: {listed(ids)}"))
+            print(plain(f"only in {name}             {len(ids):,}: {listing(ids)}"))
     return 0
 
 
@@ -291,7 +291,7 @@ def _import_scores(args: argparse.Namespace) -> int:
         return 0
     n_known = len(found.scores) - found.n_added
     print(
-        plain(f"{counted(found.n_added, 'system')} imported, {n_known:,} already there, from {found.source}")
+        plain(f"{quantity(found.n_added, 'system')} imported, {n_known:,} already there, from {found.source}")
     )
     print_table(
         ("system", "strategy", "task", "n", "recall %", "SE"),
@@ -306,7 +306,7 @@ def _import_scores(args: argparse.Namespace) -> int:
     )
     reasons = Counter(row.reason.partition(":")[0] for row in found.left_out)
     for reason, count in reasons.items():
-        print(plain(f"{counted(count, 'row')} left out, {reason}"))
+        print(plain(f"{quantity(count, 'row')} left out, {reason}"))
     for row in found.left_out:
         print(plain(f"  row {row.row}, {row.experiment}: {row.reason}"))
     return 0

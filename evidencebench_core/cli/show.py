@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import counted, plain, print_json, print_wrapped, text_columns
+from evidencebench_core.cli.output import plain, print_json, print_wrapped, quantity, text_columns
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Instance
@@ -66,8 +66,8 @@ def _print_gold(dataset: str, instance: Instance, columns: int) -> None:
     print(plain(f"{instance.id}  ({dataset}, paper {instance.paper_id}{made_up})"))
     print_wrapped(f"Hypothesis: {instance.hypothesis}", "", columns)
     print(
-        f"{counted(evidence.n_sentences, 'sentence')}, {counted(len(evidence.aspects), 'study aspect')}"
-        f" ({counted(n_results, 'result aspect')}), optimal K {evidence.optimal}{results}"
+        f"{quantity(evidence.n_sentences, 'sentence')}, {quantity(len(evidence.aspects), 'study aspect')}"
+        f" ({quantity(n_results, 'result aspect')}), optimal K {evidence.optimal}{results}"
     )
     print("\nStudy aspects, and the sentences that cover them")
     for aspect in evidence.aspects:

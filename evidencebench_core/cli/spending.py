@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.arguments import positive
-from evidencebench_core.cli.output import counted, note
+from evidencebench_core.cli.output import note, quantity
 from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def tell_estimate(estimate: RunEstimate) -> None:
     """What a run will take, on stderr."""
     if not estimate.calls:
         kept = estimate.cached
-        stored = f": {counted(kept, 'answer')} {'is' if kept == 1 else 'are'} in the store" if kept else ""
+        stored = f": {quantity(kept, 'answer')} {'is' if kept == 1 else 'are'} in the store" if kept else ""
         note(f"Nothing is left to ask {estimate.model}{stored}.")
         return
     tokens = estimate.prompt_tokens + estimate.completion_tokens
     stored = f" ({estimate.cached:,} more are in the store)" if estimate.cached else ""
     note(
-        f"To ask {estimate.model}: about {counted(estimate.calls, 'call')}{stored} for"
-        f" {counted(estimate.n_instances, 'instance')}, {tokens:,} tokens"
+        f"To ask {estimate.model}: about {quantity(estimate.calls, 'call')}{stored} for"
+        f" {quantity(estimate.n_instances, 'instance')}, {tokens:,} tokens"
         f" ({estimate.prompt_tokens:,} of prompts), {_estimated_money(estimate)}."
     )
 
@@ -131,7 +131,7 @@ def tell_spending(session: Session) -> None:
     guessed = f", {spent.estimated:,} calls with tokens estimated by us" if spent.estimated else ""
     cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
     note(
-        f"It took {counted(spent.calls, 'call')}, {spent.cached:,} answers from the store,"
+        f"It took {quantity(spent.calls, 'call')}, {spent.cached:,} answers from the store,"
         f" {spent.failed:,} failed; {tokens}{guessed}, {cost}."
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import counted, note, plain, print_json
+from evidencebench_core.cli.output import note, plain, print_json, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
                 others = _examples(store, info, sampling, args.other_encoder, args.seed)
                 alike = validated(store, info, *others, training, args.folds, baselines=False)
                 found.ablation_scores[f"with encoder {args.other_encoder}"] = alike.scores["evidence-ranker"]
-    note(f"Training on {counted(len(examples), 'instance')}")
+    note(f"Training on {quantity(len(examples), 'instance')}")
     trained_on = _with_encoder(trained_on_these(examples, info.name, info.sha256), args.encoder, found)
     model = fitted(examples, encoder, trained_on, training, notes=notes_of(found))
     path = args.out or default_model_path()
@@ -130,7 +130,7 @@ def _tell_use(args: argparse.Namespace, path: Path, document: Mapping[str, Any])
             f"evidencebench score {document['run']}"
         )
     note(
-        f"It has seen these {counted(document['n_trained_on'], 'instance')} of {plain(args.dataset)}: its own"
+        f"It has seen these {quantity(document['n_trained_on'], 'instance')} of {plain(args.dataset)}: its own"
         " scores on them are no estimate of how it does on others. The dataset's terms hold for the file."
     )
 
@@ -142,14 +142,14 @@ def _sampling(store: Store, info: DatasetInfo, seed: int) -> Sampling:
     rows = store.rows(info.name, store.ids(info.name))
     with_gold = [row for row in rows if row.n_aspects and row.n_sentences]
     if len(with_gold) < len(rows):
-        note(f"{counted(len(rows) - len(with_gold), 'instance')} left out: without aspects or sentences")
+        note(f"{quantity(len(rows) - len(with_gold), 'instance')} left out: without aspects or sentences")
     sampling = sampling_for(
         {row.id: row.n_sentences for row in with_gold}, {row.id: row.paper_id for row in with_gold}, seed
     )
     if sampling.n_rows is not None:
         note(
             f"The dataset is large: learning from about {sampling.n_rows} sentences each of "
-            f"{len(sampling.instance_ids):,} of {counted(len(with_gold), 'instance')}"
+            f"{len(sampling.instance_ids):,} of {quantity(len(with_gold), 'instance')}"
         )
     return sampling
 
@@ -196,7 +196,7 @@ def _with_encoder(trained_on: TrainedOn, encoder: str, found: Validated | None) 
         found.encoder = seen
         note(
             f"WARNING: the embedding model was trained on {len(both):,} of these "
-            f"{counted(len(trained_on.paper_ids), 'paper')}: the cross-validated scores are too good."
+            f"{quantity(len(trained_on.paper_ids), 'paper')}: the cross-validated scores are too good."
         )
     return replace(trained_on, paper_ids=tuple(sorted({*trained_on.paper_ids, *seen.paper_ids})))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from evidencebench_core.cli.output import counted, note
+from evidencebench_core.cli.output import note, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -31,6 +31,6 @@ def tell_trained_on(run: RunInfo, seen: Collection[str], scores: Sequence[Score]
     cross_validated = run.settings.get("model") == "cross-validated"
     by = "the embedding model behind this run" if cross_validated else "this model"
     note(
-        f"WARNING: run {run.id} ({run.label}): {met:,} of {counted(len(scored), 'scored instance')} were in the"
+        f"WARNING: run {run.id} ({run.label}): {met:,} of {quantity(len(scored), 'scored instance')} were in the"
         f" training data of {by}: this is no estimate of how it does on others; see its cross-validated scores."
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import counted, note, plain, print_json
+from evidencebench_core.cli.output import note, plain, print_json, quantity
 from evidencebench_core.cli.spending import add_server, server_session, spending_document, tell_spending
 from evidencebench_core.errors import LLMError, SettingError
 
@@ -82,7 +82,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
     path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
     n_asked = len(store.ids(args.dataset, args.limit)) * len(kinds)
     session = server_session(store, args)
-    note(f"To ask {args.model} for {counted(n_asked, 'wording')}: as many calls, less those in the store.")
+    note(f"To ask {args.model} for {quantity(n_asked, 'wording')}: as many calls, less those in the store.")
     made: list[Draft] = []
     stopped: LLMError | None = None
     try:
@@ -120,11 +120,11 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
             }
         )
     else:
-        print(plain(f"{counted(written, 'wording')} in {path}; {len(refused):,} refused"))
+        print(plain(f"{quantity(written, 'wording')} in {path}; {len(refused):,} refused"))
         for one in refused[:10]:
             print(plain(f"  {one.instance_id}, {one.kind}: {one.problem}"))
         print(
-            f"{counted(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
+            f"{quantity(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
             " with --list, then --accept ID ... (--reject ID ...); then: evidencebench run ... --variant negation"
         )
     if stopped is not None:
@@ -182,7 +182,7 @@ def _export(drafts: Drafts, args: argparse.Namespace) -> int:
     if args.json:
         print_json({"file": str(args.export), "written": n_written})
     else:
-        print(plain(f"{counted(n_written, 'wording')} in {args.export}"))
+        print(plain(f"{quantity(n_written, 'wording')} in {args.export}"))
     return 0
 
 
@@ -193,14 +193,14 @@ def _decide(drafts: Drafts, args: argparse.Namespace) -> int:
         if args.text is not None and len(ids) != 1:
             raise SettingError("--text", f"is for one draft, not for {len(ids)}", "Name one id.")
         drafts.accept(ids, _reviewer(args), {} if args.text is None else {ids[0]: args.text})
-        done = f"{counted(len(ids), 'wording')} accepted"
+        done = f"{quantity(len(ids), 'wording')} accepted"
     elif args.reject is not None:
         ids = _ids(drafts, args.reject)
         drafts.reject(ids, _reviewer(args))
-        done = f"{counted(len(ids), 'draft')} rejected"
+        done = f"{quantity(len(ids), 'draft')} rejected"
     else:
         drafts.take_back(args.take_back)
-        done = f"{counted(len(args.take_back), 'decision')} taken back"
+        done = f"{quantity(len(args.take_back), 'decision')} taken back"
     counts = drafts.counts()
     if args.json:
         print_json(counts)
@@ -241,7 +241,7 @@ def keep_file(store: Store, dataset: str, path: Path) -> None:
     n_added = add_wordings(store, dataset, wordings, str(path))
     n_unread = sum(one.made_by.needs_review for by_id in wordings.values() for one in by_id.values())
     unread = f"; {n_unread:,} of them a model made and nobody reviewed" if n_unread else ""
-    note(f"{counted(n_added, 'wording')} of {path} kept beside {dataset}{unread}")
+    note(f"{quantity(n_added, 'wording')} of {path} kept beside {dataset}{unread}")
 
 
 VERBS: Final = {"make-variants": (_add_arguments, _run)}

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.analyses.consensus import (
-    agreed_on,
-    begun_consensus,
-    decided,
     disagreements,
     evidence_of,
+    first_consensus,
+    is_in,
     matched_aspects,
-    stands_in,
+    with_all_of,
+    with_decision,
 )
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect
@@ -71,7 +71,7 @@ def test_disagreements_name_the_sentence_the_aspect_and_who() -> None:
 
 
 def test_a_consensus_begins_with_all_that_either_marked() -> None:
-    begun = begun_consensus(ADA, BEN)
+    begun = first_consensus(ADA, BEN)
     assert as_dict(begun) == {"Design": (1, 2), "Dose": (4, 5), "Harm": (7,), "Cost": (9,)}
     assert (begun.annotator, begun.hypothesis, begun.n_made) == ("consensus", "Tea helps.", 4)
     assert [aspect.is_result for aspect in begun.aspects] == [False, False, True, False]
@@ -79,12 +79,15 @@ def test_a_consensus_begins_with_all_that_either_marked() -> None:
 
 def test_item_by_item() -> None:
     design, dose, harm, cost = disagreements(ADA, BEN)
-    standing = begun_consensus(ADA, BEN)
+    standing = first_consensus(ADA, BEN)
     for item, keep in ((design, False), (dose, True), (harm, True), (cost, False)):
-        standing = decided(standing, item, keep)
+        standing = with_decision(standing, item, keep)
     assert as_dict(standing) == {"Design": (2,), "Dose": (4, 5), "Harm": (7,)}
-    assert [stands_in(standing, item) for item in (design, dose, harm, cost)] == [False, True, True, False]
-    assert as_dict(decided(standing, cost, True)) == {**as_dict(standing), "Cost": (9,)}  # changed their mind
+    assert [is_in(standing, item) for item in (design, dose, harm, cost)] == [False, True, True, False]
+    assert as_dict(with_decision(standing, cost, True)) == {
+        **as_dict(standing),
+        "Cost": (9,),
+    }  # changed their mind
 
 
 marks = st.dictionaries(
@@ -97,10 +100,10 @@ def test_to_accept_all_of_one_gives_what_that_one_marked(of_a: Marks, of_b: Mark
     a, b = annotation("Ada", of_a), annotation("Ben", of_b)
     items = disagreements(a, b)
     for one in (a, b):
-        settled = agreed_on(begun_consensus(a, b), items, one.annotator)
+        settled = with_all_of(first_consensus(a, b), items, one.annotator)
         assert as_dict(settled) == as_dict(one)
-        assert agreed_on(settled, items, one.annotator) == settled
-    assert evidence_of(begun_consensus(a, b)) == evidence_of(a) | evidence_of(b)
+        assert with_all_of(settled, items, one.annotator) == settled
+    assert evidence_of(first_consensus(a, b)) == evidence_of(a) | evidence_of(b)
 
 
 def test_annotations_of_different_papers_are_refused() -> None:

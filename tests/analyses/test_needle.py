@@ -11,7 +11,7 @@ import pytest
 from evidencebench_core.analyses.arrangements import (
     PARTS,
     PLACES,
-    arranged,
+    arrangement,
     arrangement_run,
     needle_variant,
     parts_named,
@@ -58,19 +58,19 @@ def rows(store: Store, run: str, **settings: Any) -> dict[tuple[str, str], dict[
 
 def test_orders_by_hand() -> None:
     instance = parse_instance("a", DATASET["a"])
-    assert arranged(instance, "abstract", "start") == (0, 1, 2, 3, 4, 5, 6, 7, 8)
+    assert arrangement(instance, "abstract", "start") == (0, 1, 2, 3, 4, 5, 6, 7, 8)
     # Seven others: three, the abstract, four.
-    assert arranged(instance, "abstract", "middle") == (2, 3, 4, 0, 1, 5, 6, 7, 8)
-    assert arranged(instance, "abstract", "end") == (2, 3, 4, 5, 6, 7, 8, 0, 1)
-    assert arranged(instance, "abstract", "removed") == (2, 3, 4, 5, 6, 7, 8)
-    assert arranged(instance, "results", "start") == (6, 7, 8, 0, 1, 2, 3, 4, 5)
-    assert arranged(instance, "discussion", "end") is None
-    assert arranged(parse_instance("bare", DATASET["bare"]), "abstract", "end") is None
+    assert arrangement(instance, "abstract", "middle") == (2, 3, 4, 0, 1, 5, 6, 7, 8)
+    assert arrangement(instance, "abstract", "end") == (2, 3, 4, 5, 6, 7, 8, 0, 1)
+    assert arrangement(instance, "abstract", "removed") == (2, 3, 4, 5, 6, 7, 8)
+    assert arrangement(instance, "results", "start") == (6, 7, 8, 0, 1, 2, 3, 4, 5)
+    assert arrangement(instance, "discussion", "end") is None
+    assert arrangement(parse_instance("bare", DATASET["bare"]), "abstract", "end") is None
 
 
 def test_a_paper_that_is_nothing_else_has_no_arrangement() -> None:
     instance = parse_instance("x", raw_instance(["> One.", "> Two."], {"x": [0]}))
-    assert all(arranged(instance, "abstract", place) is None for place in PLACES)
+    assert all(arrangement(instance, "abstract", place) is None for place in PLACES)
 
 
 def test_every_arrangement_is_a_run_of_its_own() -> None:

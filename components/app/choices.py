@@ -52,7 +52,7 @@ def choices_text(choices: Sequence[Choice]) -> str:
 
 
 def choices_from(text: str) -> tuple[Choice, ...]:
-    """The inverse of `choices_text`; ``SettingError`` for a retriever or a setting that there is none of."""
+    """The inverse of `choices_text`; ``SettingError`` for an unknown retriever or setting."""
     choices = []
     for part in filter(None, text.split(BETWEEN)):
         name, *pairs = part.split(WITHIN)

@@ -25,9 +25,9 @@ _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Show an error of ours as the one line that it is; everything else is a bug, told and logged.
+    """Show an error of ours as the one line that it is; everything else is a bug, shown and logged.
 
-    Within it, and in the jobs that are started from it, the session's server is the one that is asked.
+    Within it, and in the jobs that are started from it, models are asked at the session's server.
     """
     if not has_entered():
         # Until st.navigation was called once, a server that finds a pages/ folder runs a deep link's
@@ -43,17 +43,16 @@ def guarded() -> Iterator[None]:
 
 @contextmanager
 def guarded_part(what: str = "This part of the page") -> Iterator[None]:
-    """The same for what is drawn by itself; fragments and dialogs are decorated with it.
+    """The same for fragments and dialogs, which are decorated with it.
 
-    An error in these never comes to the page's `guarded`: Streamlit catches it first, and draws it red, as
-    a bug.
+    An error in these never reaches the page's `guarded`: Streamlit catches it first, and draws it as a bug.
     """
     try:
         with using(session_connection()):
             yield
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
-    except Exception as error:  # the last line of defence: told and logged
+    except Exception as error:  # the last line of defence: shown and logged
         logging.getLogger(__name__).exception("a page failed")
         st.error(
             f"{what} failed in a way that it should not ({type(error).__name__}). Nothing was lost; the "
@@ -62,10 +61,7 @@ def guarded_part(what: str = "This part of the page") -> Iterator[None]:
 
 
 def dataset_picker(state: PageState) -> DatasetInfo | None:
-    """The dataset that the address names, with a picker to change it; ``None`` where there is none yet.
-
-    A dataset that the store does not have is said, and the first one there is shown instead.
-    """
+    """The dataset that the address names (an unknown one is reported), with a picker; ``None`` without any."""
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.info("No dataset is loaded yet. Home has the sample papers, your own file and the downloads.")

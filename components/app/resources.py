@@ -110,7 +110,7 @@ def jobs() -> JobBoard:
 
 @st.cache_resource
 def weighings() -> Weighings:
-    """What the trained ranker goes by, as far as it was measured."""
+    """The weights of the trained ranker's features, as far as they were measured."""
     from components.models.ranker.training import Weighings
 
     return Weighings()
@@ -207,7 +207,7 @@ def warm(choice: Choice) -> None:
         fresh = f"These words are new, {os.getpid()} {time.time()}."  # known ones would need no model
         sentences = ("There are two sentences to try it with.", fresh)
         query = Query("Models are tried.", sentences, ("abstract",) * 2, ("Abstract",) * 2, "all", 1)
-        with suppress(EvidenceBenchError):  # whoever asks it is told
+        with suppress(EvidenceBenchError):  # the one who asks it gets the error
             make_retriever(choice.name, choice.settings).retrieve(query)
 
     threading.Thread(target=load, name="warm", daemon=True).start()

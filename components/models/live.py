@@ -59,7 +59,7 @@ def ask_again(question: Question, letter: str) -> None:
     """The button that pays for a new answer."""
     st.button(
         "Ask again",
-        key=f"anew.{letter}",
+        key=f"again.{letter}",
         help="Asks the server again although the answer is kept, and pays again. The new answer replaces "
         "the old one.",
         on_click=_start,

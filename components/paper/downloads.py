@@ -88,7 +88,7 @@ def report_page(
     plain: bool = False,
     at: datetime | None = None,
 ) -> str:
-    """The report of one retriever's picks, as a page whole in itself."""
+    """The report of one retriever's picks, as one self-contained page."""
     moment = datetime.now(UTC) if at is None else at
     report = report_of(
         opened.instance(hypothesis),

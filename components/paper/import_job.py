@@ -57,7 +57,7 @@ def start_fetching(reference: str) -> None:
     """Fetch a paper from Europe PMC, and read it."""
     from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
 
-    wanted = str(reference_of(reference))  # what is none is told at once
+    wanted = str(reference_of(reference))  # an impossible one is reported at once
 
     def opened(job: JobContext) -> OpenPaper:
         began, limits = time.monotonic(), resources.paper_limits()

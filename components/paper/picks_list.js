@@ -13,8 +13,8 @@ function row(pick, data) {
   item.dataset.sentence = String(pick.index);
   item.tabIndex = 0;
   item.setAttribute("role", "button");
-  const told = data.plain ? `${pick.section}` : `sentence ${pick.index}, ${pick.section}`;
-  item.setAttribute("aria-label", `${pick.place}. ${told}: ${pick.text}. Show it in the paper.`);
+  const placeName = data.plain ? pick.section : `sentence ${pick.index}, ${pick.section}`;
+  item.setAttribute("aria-label", `${pick.place}. ${placeName}: ${pick.text}. Show it in the paper.`);
   item.setAttribute("aria-pressed", String(pick.index === data.selected));
   const place = words("span", "place", String(pick.place));
   const body = element("div", "body");

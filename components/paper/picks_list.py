@@ -41,8 +41,7 @@ def explanations(retrieval: Retrieval) -> dict[int, str]:
     """Why sentences were picked, by sentence index.
 
     A model says it in its own words; a ranker's ``explanation`` is put into words (`why_texts`); any other
-    retriever may have under ``why`` a JSON object from sentence index to text. What is none of these is
-    left out.
+    retriever may have under ``why`` a JSON object from sentence index to text. Anything else is left out.
     """
     why = _texts_by_index(retrieval.details.get("why", ""))
     return {**reasons_in(retrieval), **why_texts(retrieval), **why}

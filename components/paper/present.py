@@ -39,7 +39,7 @@ _HOW: Final[Mapping[str, str]] = MappingProxyType(
 )
 _NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are "
-    "none. Read the paper before you rely on it. This is no medical advice."
+    "not evidence. Read the paper before you rely on it. This is no medical advice."
 )
 _print_button = component("print_page", _HERE, '<button type="button"></button>', style=BUTTON_STYLE)
 

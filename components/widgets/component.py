@@ -43,6 +43,6 @@ def sentence_event(key: str, known: set[int], on_sentence: Callable[[int], None]
 
 
 def sentence_in(payload: object, known: set[int]) -> int | None:
-    """The sentence that a browser's message names; ``None`` where it is none of the known."""
+    """The sentence that a browser's message names; ``None`` where it is not among the known ones."""
     index = payload.get("sentence") if isinstance(payload, Mapping) else None
     return index if type(index) is int and index in known else None

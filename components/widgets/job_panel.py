@@ -46,12 +46,12 @@ def _running(job: Job) -> None:
 def _ended(job: Job) -> None:
     status = job.status
     with st.container(horizontal=True, vertical_alignment="center"):
-        told = f"**{literal(job.title)}.** "
+        title = f"**{literal(job.title)}.** "
         if status.state == "failed":
-            st.error(f"{told}Failed: {literal(status.note)}")
+            st.error(f"{title}Failed: {literal(status.note)}")
         else:
             word = {"done": "Done", "stopped": "Stopped"}.get(status.state, "Cancelled")
-            st.caption(f"{told}{word} after {duration(status.seconds_elapsed)}. {literal(status.note)}")
+            st.caption(f"{title}{word} after {duration(status.seconds_elapsed)}. {literal(status.note)}")
         if st.button("Dismiss", key=f"dismiss-{job.id}", type="tertiary"):
             resources.jobs().dismiss(job)
             st.rerun()

@@ -30,8 +30,9 @@ def app_url(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield address
 
 
-def parameters(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+def parameters(where: Page | str) -> dict[str, str]:
+    link = where if isinstance(where, str) else where.url
+    return {name: values[0] for name, values in parse_qs(urlsplit(link).query).items()}
 
 
 def sentence(page: Page, index: int) -> str:
@@ -46,30 +47,21 @@ def test_a_deep_link_as_the_servers_first_page_opens_inside_the_app(page: Page, 
     expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
-def test_nothing_is_asked_of_another_host(page: Page, app_url: str, path: str) -> None:
+def test_a_phone_never_scrolls_sideways_and_no_other_host_is_asked(
+    new_page: Callable[..., Page], app_url: str, path: str, scheme: str
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     hosts: set[str] = set()
     page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
     page.goto(app_url + path)
     expect(page.get_by_role("heading").first).to_be_visible()
     page.wait_for_load_state("networkidle")
-    assert hosts - {""} == {"127.0.0.1"}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
-def test_a_phone_never_scrolls_sideways(
-    new_page: Callable[..., Page], app_url: str, path: str, scheme: str
-) -> None:
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    page.goto(app_url + path)
-    expect(page.get_by_role("heading").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
     wide = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
-    main = page.evaluate(
-        "(() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth })()"
-    )
+    main = page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
     assert (wide, main) == (0, 0)
+    assert hosts - {""} == {"127.0.0.1"}
 
 
 def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Page, app_url: str) -> None:
@@ -126,11 +118,7 @@ def test_copy_link_restores_everything_elsewhere(new_page: Callable[..., Page], 
     expect(other.get_by_role("heading", name="What each pick of abstract-tail adds")).to_be_visible()
     expect(other.get_by_role("button", name="Show all aspects")).to_be_visible()
     expect(other.get_by_text("bm25 k1=0.9").first).to_be_visible()
-    assert parameters(other).items() >= {**parse_qs_first(wanted)}.items()
-
-
-def parse_qs_first(link: str) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(link).query).items()}
+    assert parameters(other).items() >= parameters(wanted).items()
 
 
 def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None:

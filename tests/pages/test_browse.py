@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evidencebench_core.data import Store
-from tests.pages.conftest import OpenPage, address, texts
+from evidencebench_core.data import Store, ingest
+from tests.pages.conftest import SAMPLE, OpenPage, address, texts
 
 
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
+def press(app: AppTest, label: str) -> None:
+    """Click the first button whose label begins so."""
+    next(button for button in app.button if button.label.startswith(label)).click().run()
 
 
 @pytest.mark.usefixtures("empty_store")
 def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
     app = open_page("browse")
     assert "No dataset is loaded yet" in texts(app)
-    assert "Go to Home" in labels(app)
+    assert "Go to Home" in [button.label for button in app.button]
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -31,7 +35,7 @@ def test_a_search_narrows_the_list_and_goes_into_the_address(open_page: OpenPage
     app.text_input[0].set_value("night shift diabetes").run()
     assert "1 of 6 instances" in texts(app)
     assert address(app)["q"] == "night shift diabetes"
-    next(button for button in app.button if button.label == "Clear all").click().run()
+    press(app, "Clear all")
     assert "6 of 6 instances" in texts(app)
     assert "q" not in address(app)
 
@@ -42,7 +46,7 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
     assert "Longer cumulative exposure to rotating night" in texts(app)
     assert "Synthetic paper" in texts(app)
     assert "1 of 6" in texts(app)
-    next(button for button in app.button if button.label == "Next").click().run()
+    press(app, "Next")
     assert address(app)["instance"] == "sample_case_control"
     assert not app.exception
 
@@ -50,13 +54,12 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
 @pytest.mark.usefixtures("sample_store")
 def test_a_variant_becomes_the_hypothesis_and_the_gold_is_explained(open_page: OpenPage) -> None:
     app = open_page("browse", instance="sample_cohort")
-    variant = next(button for button in app.button if button.label.startswith("negation"))
-    variant.click().run()
+    press(app, "negation")
     assert "does not increase" in texts(app)
     assert "The gold was made for the original" in texts(app)
     assert "evidence that supported the original now refutes" in texts(app)
     assert "What each pick of bm25 adds" in texts(app)  # of a negation we know that the gold applies
-    next(button for button in app.button if button.label == "Back to the original").click().run()
+    press(app, "Back to the original")
     assert "The gold was made for the original" not in texts(app)
 
 
@@ -71,7 +74,7 @@ def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: Op
     assert address(app)["asif"] == "1"
     assert "What each pick of bm25 adds" in texts(app)
     assert "Not scored" not in texts(app)
-    # Another edit asks anew.
+    # Another edit asks again.
     app.text_area[0].set_value("Night work helps.").run()
     assert address(app)["h"] == "Night work helps."
     assert "asif" not in address(app)
@@ -82,7 +85,7 @@ def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: Op
 def test_the_agreement_belongs_to_one_instance(open_page: OpenPage) -> None:
     app = open_page("browse", instance="sample_cohort", h="Night work harms.", asif="1")
     assert "What each pick of bm25 adds" in texts(app)
-    next(button for button in app.button if button.label == "Next").click().run()
+    press(app, "Next")
     assert {"h", "asif"}.isdisjoint(address(app))
 
 
@@ -119,17 +122,11 @@ def test_any_k_can_be_asked_for(open_page: OpenPage) -> None:
     assert "K = 3" in texts(app)
 
 
-def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, empty_store: Store, tmp_path: object) -> None:
-    import json
-    from pathlib import Path
-
-    from evidencebench_core.data import ingest
-    from tests.pages.conftest import SAMPLE
-
+def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, empty_store: Store, tmp_path: Path) -> None:
     raw = json.loads(SAMPLE.read_text(encoding="utf-8"))["sample_in_vitro"]
     raw["hypothesis"] = "<script>alert(1)</script> :red[x] $\\sqrt{2}$ [a](http://b.c) ![i](j)"
     raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
-    path = Path(str(tmp_path)) / "hostile.json"
+    path = tmp_path / "hostile.json"
     path.write_text(json.dumps({"<b>id</b>": raw}), encoding="utf-8")
     ingest(empty_store, path)
     app = open_page("browse", instance="<b>id</b>", sentence="0")

@@ -1,4 +1,4 @@
-// Puts the focus into a text field of the page, once for each time that it is drawn anew.
+// Puts the focus into a text field of the page, once each time that it is drawn.
 const PATIENCE = 120; // frames: the field may come after this
 
 const done = new WeakSet();

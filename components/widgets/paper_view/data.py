@@ -1,4 +1,4 @@
-"""What the browser is told about a paper: plain data, in compact arrays."""
+"""A paper as the browser gets it: plain data, in compact arrays."""
 
 from __future__ import annotations
 

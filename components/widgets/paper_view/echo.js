@@ -8,7 +8,7 @@ const ECHO_MS = 3000;
  */
 class Shared {
   constructor() {
-    /** @type {any} what Python said last */ this.told = null;
+    /** @type {any} what Python said last */ this.heard = null;
     /** @type {{value: any, time: number}[]} said to Python, not repeated yet */ this.sent = [];
   }
 
@@ -20,8 +20,8 @@ class Shared {
   /** Whether Python's value is to be taken: it is new, and no mere echo of an older click.
    * @param {any} value */
   hear(value) {
-    if (value === this.told) return false;
-    this.told = value;
+    if (value === this.heard) return false;
+    this.heard = value;
     const since = performance.now() - ECHO_MS;
     const sent = this.sent.filter((one) => one.time > since);
     const echo = sent.findIndex((one) => one.value === value);

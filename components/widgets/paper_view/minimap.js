@@ -2,7 +2,7 @@
 /** The whole paper as a strip: ticks where the marks stand, a frame round what is in view. */
 class Minimap {
   /** @param {HTMLElement} page what scrolls
-   * @param {(y: number|null) => void} onHover told the height of the page under the pointer */
+   * @param {(y: number|null) => void} onHover called with the height of the page under the pointer */
   constructor(page, onHover) {
     this.page = page;
     this.root = el("div", "map", "", { "aria-hidden": "true" });

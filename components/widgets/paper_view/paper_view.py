@@ -71,7 +71,7 @@ def paper_view(
 
 
 def event_from(payload: object, view: PaperView) -> PaperEvent | None:
-    """The event that a browser's message stands for; ``None`` where it is none of this paper."""
+    """The event that a browser's message stands for; ``None`` where it is not of this paper."""
     if not isinstance(payload, Mapping) or payload.get("kind") not in get_args(EventKind):
         return None
     if payload.get("paper") != paper_key(view):

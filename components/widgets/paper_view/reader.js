@@ -3,7 +3,7 @@
  * The reader: a paper as a page, its evidence marked the way a careful reader marks one.
  *
  * Streamlit calls the default export once to mount and again whenever the data or the theme change;
- * the page is built anew only for another paper, else the marks on it are changed in place.
+ * the page is built again only for another paper, else the marks on it are changed in place.
  */
 class Reader {
   /** @param {ShadowRoot|HTMLElement} parent */

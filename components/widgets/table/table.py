@@ -167,7 +167,7 @@ def table(
 
 
 def event_from(payload: object) -> TableEvent | None:
-    """The event that a browser's message stands for; ``None`` where it is none of ours."""
+    """The event that a browser's message stands for; ``None`` where it is not one of ours."""
     if not isinstance(payload, Mapping) or payload.get("kind") not in get_args(EventKind):
         return None
     value = payload.get("value")

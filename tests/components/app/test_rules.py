@@ -1,4 +1,4 @@
-"""Who may touch what of Streamlit: the session and the address in one file, the caches in another."""
+"""Rules for all files of the app: who may touch what of Streamlit, and scripts that never make markup."""
 
 from __future__ import annotations
 
@@ -38,3 +38,17 @@ def test_the_owners_use_what_they_own() -> None:
     for name, owner in OWNERS.items():
         if name != "cache_data":
             assert name in set(streamlit_names(ROOT / owner))
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("components/**/*.js")), ids=lambda path: path.name)
+def test_scripts_write_text_as_text(path: Path) -> None:
+    """Nothing is parsed as markup, fetched or evaluated."""
+    script = path.read_text("utf-8")
+    words = ("innerHTML", "outerHTML", "insertAdjacent", "eval(", "Function(", "fetch(", "document.write")
+    assert [word for word in words if word in script] == []
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("components/**/*.css")), ids=lambda path: path.name)
+def test_styles_load_nothing(path: Path) -> None:
+    style = path.read_text("utf-8")
+    assert [word for word in ("url(", "@import") if word in style] == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.conftest import address
+
 
 def script() -> None:
     import streamlit as st
@@ -16,11 +18,6 @@ def script() -> None:
         state.put(n=3)
         st.rerun()
     st.caption(f"{state['task']}|{state['q']}|{state.number('n')}|{state.link('task', extra='x y')}")
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """The query parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
-    return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
 
 
 def shown(app: AppTest) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -104,8 +103,3 @@ def test_other_details_are_none(text: str) -> None:
 )
 def test_only_a_listed_sentence_is_heard(payload: object, index: int | None) -> None:
     assert sentence_in(payload, {1, 4}) == index
-
-
-def test_nothing_of_a_text_becomes_markup() -> None:
-    script = Path(__file__).parents[3] / "components" / "paper" / "picks_list.js"
-    assert "innerHTML" not in script.read_text(encoding="utf-8")

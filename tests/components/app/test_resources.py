@@ -1,0 +1,131 @@
+"""What is cached is found again, and never once what it depends on has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from components.app import resources
+from components.app.choices import Choice
+from components.app.reading import Reading
+from components.paper.opened import OpenPaper
+from evidencebench_core.data import Filter, Store, ingest, open_store
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.perturb import Wording, add_wordings
+from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.tasks import task_named
+from tests.factories import raw_dataset, written
+
+PAPER = read_paper(b"A title\n\nAbstract\nTea is hot. Nobody slept.\n\nMethods\nWe drank tea.", "a.txt")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Four invented instances, in the store that the app opens."""
+    st.cache_resource.clear()
+    opened = open_store()
+    ingest(opened, written(raw_dataset(4), tmp_path / "tiny.json"), "tiny")
+    yield opened
+    st.cache_resource.clear()
+
+
+def test_a_dataset_is_known_by_its_name_and_content(store: Store) -> None:
+    tiny = store.dataset("tiny")
+    instance = resources.instance(tiny, "tiny_0")
+    assert resources.instance(replace(tiny, ingested_at="later", source="elsewhere"), "tiny_0") is instance
+    assert resources.instance(replace(tiny, sha256="0" * 64), "tiny_0") is not instance
+
+
+def test_filters_are_told_apart_by_what_they_ask(store: Store) -> None:
+    tiny = store.dataset("tiny")
+    everything = resources.matching(tiny, Filter())
+    assert len(everything) == 4
+    assert resources.matching(tiny, Filter(ranges={})) is everything
+    assert resources.matching(tiny, Filter(ranges={"n_sentences": (10_000, None)})) == ()
+    assert resources.matching(tiny, Filter(sort="id", descending=True)) == tuple(sorted(everything)[::-1])
+
+
+def test_a_run_that_has_answered_more_is_scored_again(store: Store) -> None:
+    for limit in (2, 4):
+        for _ in execute(store, "tiny", "lead", limit=limit):
+            pass
+        (run,) = RunStore(store).runs("tiny")
+        assert resources.run_score(run, "er@10").n_scored == limit
+        assert resources.run_score(run, "er@10") is resources.run_score(run, "er@10")
+
+
+def test_missed_aspects_depend_on_every_run_of_the_dataset(store: Store) -> None:
+    for _ in execute(store, "tiny", "lead"):
+        pass
+    (run,) = RunStore(store).runs("tiny")
+    alone = resources.missed_outcomes(run, "er@10", None)
+    assert resources.missed_outcomes(run, "er@10", None) is alone
+    for _ in execute(store, "tiny", "bm25"):
+        pass
+    assert resources.missed_outcomes(run, "er@10", None) is not alone
+
+
+def test_a_wording_that_is_added_is_seen_at_once(store: Store) -> None:
+    tiny = store.dataset("tiny")
+    assert resources.wordings(tiny) is resources.wordings(tiny)
+    before = dict(resources.wordings(tiny))
+    add_wordings(store, "tiny", {"paraphrase:mine": {"tiny_0": Wording("Tea lowers pressure.")}}, "a file")
+    assert resources.wordings(tiny) == before | {"paraphrase:mine": {"tiny_0": "Tea lowers pressure."}}
+    assert "paraphrase:mine" in resources.wording_origins(tiny)
+
+
+def reading(store: Store, hypothesis: str = "Tea is hot.", task: str = "er@10") -> Reading:
+    tiny = store.dataset("tiny")
+    instance = resources.instance(tiny, "tiny_0")
+    return Reading(instance, hypothesis, task_named(task), tiny.sha256, tiny)
+
+
+def test_an_answer_depends_on_retriever_settings_hypothesis_and_task(store: Store) -> None:
+    answer = resources.retrieval(reading(store), Choice("bm25"))
+    assert resources.retrieval(reading(store), Choice("bm25")) is answer
+    others = [
+        resources.retrieval(reading(store), Choice("bm25", {"k1": 0.5})),
+        resources.retrieval(reading(store, "Nobody slept."), Choice("bm25")),
+        resources.retrieval(reading(store, task="er@3"), Choice("bm25")),
+        resources.retrieval(reading(store), Choice("lead")),
+    ]
+    assert all(other is not answer for other in others)
+    assert len(others[2].selection) == 3
+    assert answer.seconds >= 0
+
+
+def test_only_a_dataset_has_gold_for_the_oracle(store: Store) -> None:
+    oracle = resources.retrieval(reading(store, task="er@optimal"), Choice("oracle"))
+    assert len(oracle.selection) == resources.instance(store.dataset("tiny"), "tiny_0").evidence.optimal
+    own = OpenPaper("open-1", PAPER, "a.txt").reading("Tea is hot.", 3)
+    assert own is not None
+    with pytest.raises(SettingError):
+        resources.retrieval(own, Choice("oracle"))
+
+
+def test_what_may_cost_is_never_asked_by_itself(store: Store) -> None:
+    with pytest.raises(RetrieverError, match="is not asked by itself"):
+        resources.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
+
+
+def test_the_same_text_is_the_same_reading_wherever_it_is_kept(store: Store) -> None:
+    kept = OwnPapers(store).save(PAPER, "Tea")
+    papers = (OpenPaper("open-1", PAPER, "a.txt"), resources.own_paper(kept))
+    keys = {one.key for paper in papers if (one := paper.reading("Tea is hot.", 2)) is not None}
+    assert len(keys) == 1
+    assert papers[0].reading("", 2) is None
+    assert resources.own_paper(kept) is papers[1]
+    renamed = OwnPapers(store).rename(kept.id, "Green tea")
+    assert resources.own_paper(renamed).name == "Green tea"
+
+
+@pytest.mark.parametrize(("given", "mib"), [("3", 3), ("0", 25), ("9999", 25), ("lots", 25), ("", 25)])
+def test_the_largest_paper_is_a_setting(monkeypatch: pytest.MonkeyPatch, given: str, mib: int) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", given)
+    assert resources.paper_limits().max_bytes == mib * 1024 * 1024

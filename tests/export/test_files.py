@@ -41,7 +41,7 @@ def test_an_error_in_the_block_leaves_everything_as_it_was(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_link_stays_a_link_and_a_folder_is_refused(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("before")
     link.symlink_to(target)
@@ -49,6 +49,8 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         stream.write(b"after")
     assert link.is_symlink()
     assert target.read_text() == "after"
+    with pytest.raises(SettingError, match="it is a folder"), whole_file(tmp_path):
+        pytest.fail("the block must not run")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -61,8 +63,3 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="it is a folder"), whole_file(tmp_path):
-        pytest.fail("the block must not run")

@@ -110,10 +110,6 @@ def test_a_selection_beyond_the_budget_is_cut_and_told() -> None:
     assert any("cut to its first K" in line for line in told.lines())
 
 
-def test_repeated_picks_are_written_once() -> None:
-    assert len(run_text([answer("i", GOLD, [7, 7, 1])], ER_AT_3)[0].splitlines()) == 2
-
-
 def test_nothing_is_left_out_in_silence() -> None:
     bare = evidence(9, {"x": [1]})
     answers = [
@@ -150,7 +146,8 @@ def test_which_measure_is_ours_is_told() -> None:
     assert "StRecall@40" in last_note("result-er@unconstrained", picks=range(40))
 
 
-def test_wrong_input_is_refused() -> None:
+def test_repeated_picks_are_written_once_and_wrong_input_is_refused() -> None:
+    assert len(run_text([answer("i", GOLD, [7, 7, 1])], ER_AT_3)[0].splitlines()) == 2  # once each
     with pytest.raises(SelectionError, match="sentence 9"):
         run_text([answer("i", GOLD, [9])], ER_AT_3)
     with pytest.raises(SelectionError, match="sentence 9"):

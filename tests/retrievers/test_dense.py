@@ -4,7 +4,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,11 +95,6 @@ print(sorted({"torch", "onnxruntime", "tokenizers", "sentence_transformers", "hu
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{expected.ranking}\n[]\n"
     assert done.stderr == ""
-
-
-def test_a_model_folder_that_is_none_is_an_error(make_query: Callable[..., Query], tmp_path: Path) -> None:
-    with pytest.raises(RetrieverError, match=r"is a folder without modules\.json nor config\.json"):
-        make_retriever("dense", {"model": str(tmp_path)}).retrieve(make_query("ab"))
 
 
 class Transformer:

@@ -62,16 +62,12 @@ def test_selection_then_other_covering_sentences_then_the_rest(make_query: Calla
 def test_without_result_aspects_nothing_is_selected_for_results(make_query: Callable[..., Query]) -> None:
     gold = EvidenceSet(3, (Aspect("p", (1,), False, "A1"),), 1, None)
     retrieval = make_retriever("oracle", evidence=gold).retrieve(make_query("abc", focus="results"))
-    assert retrieval.selection == ()
-    assert retrieval.ranking == (0, 1, 2)
+    assert (retrieval.selection, retrieval.ranking) == ((), (0, 1, 2))
 
 
-def test_gold_of_another_paper_is_an_error(make_query: Callable[..., Query]) -> None:
+def test_it_needs_the_gold_of_its_paper(make_query: Callable[..., Query]) -> None:
     with pytest.raises(RetrieverError, match="6 sentences, but the query has 2"):
         make_retriever("oracle", evidence=GOLD).retrieve(make_query("ab"))
-
-
-def test_it_cannot_be_made_without_gold() -> None:
     with pytest.raises(SettingError, match="retriever oracle: was given no gold"):
         make_retriever("oracle")
 

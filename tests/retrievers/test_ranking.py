@@ -37,11 +37,8 @@ def test_a_given_order_has_scores_that_count_down() -> None:
     assert (retrieval.ranking, retrieval.scores, retrieval.selection) == ((2, 0, 1), (3.0, 2.0, 1.0), (2,))
 
 
-def test_a_score_that_is_not_a_number_is_an_error() -> None:
+def test_no_score_and_a_negative_budget_are_errors() -> None:
     with pytest.raises(RetrieverError, match="sentence 1: has no score"):
         retrieval_by_score(_query(2, 1), [0.0, float("nan")], perf_counter())
-
-
-def test_a_negative_budget_is_an_error() -> None:
     with pytest.raises(RetrieverError, match="budget: is -1"):
         retrieval_in_order(_query(3, -1), [0, 1, 2], perf_counter())

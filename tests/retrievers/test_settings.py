@@ -69,12 +69,9 @@ def test_bounds_are_allowed_themselves_and_nothing_beyond() -> None:
             spec.canonical(value, "r", "s")
 
 
-def test_one_bound_is_named_alone() -> None:
+def test_one_bound_is_named_alone_and_choices_come_with_the_nearest() -> None:
     assert SettingSpec(1, int, "", minimum=1).allowed() == "a whole number of 1 or more"
     assert SettingSpec(1, int, "", maximum=9).allowed() == "a whole number of 9 or less"
-
-
-def test_choices_come_with_the_nearest() -> None:
     spec = SettingSpec("word", str, "", choices=("word", "whitespace"))
     with pytest.raises(SettingError, match=r"'wrd'\. Did you mean word\? Choices are: word, whitespace"):
         spec.canonical("wrd", "r", "s")

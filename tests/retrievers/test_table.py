@@ -32,6 +32,8 @@ NAMES = [*LOCAL, *SERVED]
 def test_the_table_holds_these() -> None:
     assert list(RETRIEVERS) == NAMES
     assert [name for name in retriever_entries() if name in RETRIEVERS] == NAMES
+    assert [name for name, entry in RETRIEVERS.items() if entry.sees_gold] == ["oracle"]
+    assert "evidence" not in vars(make_retriever("bm25", evidence=EvidenceSet(1, (), 1, None)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,17 +45,10 @@ def test_an_entry_agrees_with_its_class(name: str) -> None:
     parameters = inspect.signature(target).parameters.values()
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty and p.name != "session"}
     assert defaults == {key: spec.default for key, spec in entry.settings.items()}
+    assert defaults == {key: spec.canonical(spec.default, name, key) for key, spec in entry.settings.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_defaults_are_canonical_already(name: str) -> None:
-    full = full_settings(name)
-    assert {key: full[key] for key in RETRIEVERS[name].settings} == {
-        key: spec.canonical(spec.default, name, key) for key, spec in RETRIEVERS[name].settings.items()
-    }
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in SERVED])
+@pytest.mark.parametrize("name", LOCAL)
 def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> None:
     if name == "evidence-ranker":
         write_model(small_model(), default_model_path())
@@ -63,11 +58,6 @@ def test_a_retriever_has_its_full_settings_and_they_survive_json(name: str) -> N
     given = {key: value for key, value in retriever.settings.items() if key not in derived}
     assert given == {key: value for key, value in full_settings(name).items() if key not in derived}
     assert full_settings(name, json.loads(json.dumps(full_settings(name)))) == full_settings(name)
-
-
-def test_only_the_oracle_sees_gold() -> None:
-    assert [name for name, entry in RETRIEVERS.items() if entry.sees_gold] == ["oracle"]
-    assert "evidence" not in vars(make_retriever("bm25", evidence=EvidenceSet(1, (), 1, None)))
 
 
 def test_ways_of_saying_the_same_are_the_same() -> None:

@@ -3,7 +3,6 @@
 from evidencebench_core.retrievers.encoding.cache import EmbeddingCache, cache_folder
 from evidencebench_core.retrievers.encoding.encoder import embeddings
 from evidencebench_core.retrievers.encoding.models import (
-    MINILM_SHA256,
     Backend,
     Model,
     check_model_name,
@@ -13,7 +12,6 @@ from evidencebench_core.retrievers.encoding.models import (
 from evidencebench_core.retrievers.encoding.transformer import new_transformer
 
 __all__ = [
-    "MINILM_SHA256",
     "Backend",
     "EmbeddingCache",
     "Model",

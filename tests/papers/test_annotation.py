@@ -1,18 +1,24 @@
-"""Edits of an annotation: each gives a new one, and none leaves it broken."""
+"""Gold marked by hand: each edit gives a new annotation, none leaves it broken, a complete one is an instance."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidencebench_core.data import KEYS, ingest, open_store, parse_instance
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import (
     Annotation,
     add_aspect,
+    annotated_instance,
     mark,
     move,
     remove_aspect,
@@ -21,6 +27,7 @@ from evidencebench_core.papers.annotation import (
     set_result,
     unmark,
 )
+from evidencebench_core.papers.blocks import Block, paper_of_blocks
 
 EMPTY = Annotation("Ada", "Tea helps.", 10)
 
@@ -60,26 +67,28 @@ def test_an_id_is_never_used_again() -> None:
     assert [a.id for a in again.aspects] == ["aspect_0", "aspect_2"]
 
 
-@pytest.mark.parametrize("wrong", [[-1], [10], [True], ["3"], [2.0]])
-def test_marks_outside_the_paper(wrong: list[Any]) -> None:
-    with pytest.raises(PaperError, match="the paper has 0 to 9"):
-        mark(two(), "aspect_0", wrong)
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        *(
+            (lambda i=i: mark(two(), "aspect_0", [i]), "the paper has 0 to 9")
+            for i in (-1, 10, True, "3", 2.0)
+        ),
+        (
+            lambda: mark(two(), "x", [1]),
+            "aspect 'x': is not in the annotation. There are: aspect_0, aspect_1",
+        ),
+        (lambda: remove_aspect(EMPTY, "aspect_0"), "There are: none yet"),
+        (lambda: add_aspect(EMPTY, " \u200b"), "aspect: is empty"),
+        (lambda: rename(two(), "aspect_0", "x" * 2001), "has 2,001 characters"),
+    ],
+)
+def test_edits_that_cannot_be(edit: Callable[[], Annotation], message: str) -> None:
+    with pytest.raises(PaperError, match=message):
+        edit()
 
 
-def test_what_cannot_be() -> None:
-    with pytest.raises(
-        PaperError, match=r"aspect 'x': is not in the annotation. There are: aspect_0, aspect_1"
-    ):
-        mark(two(), "x", [1])
-    with pytest.raises(PaperError, match="There are: none yet"):
-        remove_aspect(EMPTY, "aspect_0")
-    with pytest.raises(PaperError, match="aspect: is empty"):
-        add_aspect(EMPTY, " \u200b")
-    with pytest.raises(PaperError, match="has 2,001 characters"):
-        rename(two(), "aspect_0", "x" * 2001)
-
-
-def test_the_gold_so_far() -> None:
+def test_the_gold_so_far_and_its_json() -> None:
     evidence = two().evidence()
     assert [(a.id, a.sentence_indices, a.is_result, a.label, a.text) for a in evidence.aspects] == [
         ("aspect_0", (3, 5), False, "A1", "What was drunk"),
@@ -88,9 +97,6 @@ def test_the_gold_so_far() -> None:
     assert (evidence.n_sentences, evidence.optimal, evidence.results_optimal) == (10, 1, 0)
     assert EMPTY.evidence().optimal == 0
     assert EMPTY.evidence().results_optimal is None
-
-
-def test_json_round_trip() -> None:
     raw = json.loads(json.dumps(two().as_dict()))
     assert Annotation.from_dict("Ada", "Tea helps.", raw) == two()
 
@@ -125,3 +131,150 @@ def test_no_row_of_edits_breaks_it(edits: list[tuple[str, int, int]]) -> None:
     for aspect in annotation.aspects:
         assert list(aspect.sentences) == sorted(set(aspect.sentences))
         assert set(aspect.sentences) <= set(range(10))
+
+
+PAPER = paper_of_blocks(
+    [
+        Block("abstract", "Tea is hot."),
+        Block("heading", "Results"),
+        Block("paragraph", "It cools. It was drunk. So be it."),
+    ],
+    title="Tea",
+    left_out={},
+    notes=[],
+    kind="text",
+    paper_id="pmc_1",
+)
+N = len(PAPER.sentences)  # 6: title, abstract, heading, three sentences
+
+
+def annotation(covers: dict[str, list[int]], results: tuple[str, ...] = ()) -> Annotation:
+    made = Annotation("Ada", "Tea helps.", N)
+    for text, sentences in covers.items():
+        made = add_aspect(made, text, text in results)
+        made = mark(made, made.aspects[-1].id, sentences)
+    return made
+
+
+def test_every_key_by_hand() -> None:
+    # Heat is covered by 1 and 3, use by 3 and 4, harm, the result, by 5: two sentences (3 and 5) cover all.
+    raw = annotated_instance(
+        PAPER, annotation({"heat": [3, 1], "use": [3, 4], "harm": [5]}, ("harm",)), "tea_1"
+    )
+    assert tuple(raw) == (*KEYS, "aspect_texts")
+    ids = ["tea_1_aspect_0", "tea_1_aspect_1", "tea_1_aspect_2"]
+    assert raw["hypothesis"] == "Tea helps."
+    assert raw["paper_as_candidate_pool"] == list(PAPER.sentences)
+    assert raw["sentence_types_in_candidate_pool"] == list(PAPER.sentence_types)
+    assert raw["paper_id"] == "pmc_1"
+    assert raw["aspect_list_ids"] == ids
+    assert raw["results_aspect_list_ids"] == ids[2:]
+    assert raw["aspect2sentence_indices"] == dict(zip(ids, [[1, 3], [3, 4], [5]], strict=True))
+    assert raw["sentence_index2aspects"] == {
+        "0": [], "1": ids[:1], "2": [], "3": ids[:2], "4": ids[1:2], "5": ids[2:],
+    }  # fmt: skip
+    assert raw["evidence_retrieval_at_optimal_evaluation"] == {
+        "optimal": 2, "one_selection_of_sentences": [3, 5], "covered_aspects": ids,
+    }  # fmt: skip
+    assert set(raw["evidence_retrieval_at_10_evaluation"]["covered_aspects"]) == set(ids)
+    assert raw["results_evidence_retrieval_at_optimal_evaluation"] == {
+        "optimal": 1, "one_selection_of_sentences": [5], "covered_aspects": ids[2:],
+    }  # fmt: skip
+    assert raw["results_evidence_retrieval_at_5_evaluation"] == {
+        "one_selection_of_sentences": [5], "covered_aspects": ids[2:],
+    }  # fmt: skip
+    assert raw["aspect_texts"] == dict(zip(ids, ["heat", "use", "harm"], strict=True))
+    without_results = annotated_instance(PAPER, annotation({"heat": [1]}), "tea_1")
+    assert [key for key in KEYS if without_results[key] is None] == [
+        "results_aspect_list_ids",
+        "results_evidence_retrieval_at_optimal_evaluation",
+        "results_evidence_retrieval_at_5_evaluation",
+    ]
+
+
+def test_it_is_ingested_and_comes_back(tmp_path: Path) -> None:
+    marked = annotation({"heat": [1, 3], "harm": [5]}, ("harm",))
+    raw = annotated_instance(PAPER, marked, "tea_1")
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"tea_1": raw}), encoding="utf-8")
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, path, "mine")
+    assert store.raw("mine", "tea_1") == raw
+    instance = store.get("mine", "tea_1")
+    assert instance.sentences == PAPER.sentences
+    assert [aspect.text for aspect in instance.evidence.aspects] == ["heat", "harm"]
+    assert instance.evidence.optimal == marked.evidence().optimal == 2
+    assert instance.evidence.results_optimal == marked.evidence().results_optimal == 1
+
+
+def test_the_order_is_the_annotators() -> None:
+    made = move(annotation({"heat": [1], "harm": [5]}), "aspect_1", 0)
+    raw = annotated_instance(PAPER, made, "t")
+    assert list(raw["aspect_texts"].values()) == ["harm", "heat"]
+    assert raw["aspect2sentence_indices"]["t_aspect_0"] == [5]
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (
+            annotation({"heat": [1], "use": [], "harm": []}),
+            "annotation of Ada: has aspects that no sentence covers: 'use', 'harm'",
+        ),
+        (annotation({}), "has no aspects"),
+        (replace(annotation({"heat": [1]}), hypothesis=" "), "has no hypothesis"),
+        (Annotation("Ada", "Tea.", 7), "was made on a paper of 7 sentences, and this one has 6"),
+    ],
+)
+def test_what_is_not_complete_is_named(made: Annotation, message: str) -> None:
+    with pytest.raises(PaperError, match=message):
+        annotated_instance(PAPER, made, "t")
+    with pytest.raises(PaperError, match="instance id: is empty"):
+        annotated_instance(PAPER, made, " ")
+
+
+@given(st.lists(st.tuples(st.sets(st.integers(0, N - 1), min_size=1), st.booleans()), min_size=1, max_size=7))
+def test_any_complete_annotation_passes_every_check(marks: list[tuple[set[int], bool]]) -> None:
+    made = annotation({f"aspect {number}": sorted(cover) for number, (cover, _) in enumerate(marks)})
+    for number, (_, is_result) in enumerate(marks):
+        made = set_result(made, f"aspect_{number}", is_result)
+    raw = annotated_instance(PAPER, made, "t")
+    instance = parse_instance("t", json.loads(json.dumps(raw)))
+    assert instance.evidence.optimal == _smallest([cover for cover, _ in marks])
+
+
+def _smallest(covers: list[set[int]]) -> int:
+    """By trying all selections."""
+    sizes = range(1, N + 1)
+    return next(
+        size
+        for size in sizes
+        for picks in combinations(range(N), size)
+        if all(c & set(picks) for c in covers)
+    )
+
+
+@pytest.mark.realdata
+def test_the_benchmarks_own_gold_gives_the_benchmarks_own_file(train_raw: dict[str, dict[str, Any]]) -> None:
+    """Marked again, an instance has the keys, the order and the optimal K of the released file."""
+    for instance_id, raw in list(train_raw.items())[:20]:
+        pool = len(raw["paper_as_candidate_pool"])
+        made = Annotation("authors", raw["hypothesis"], pool)
+        results = raw["results_aspect_list_ids"] or ()
+        for aspect in raw["aspect_list_ids"]:
+            made = add_aspect(made, aspect, aspect in results)
+            made = mark(made, made.aspects[-1].id, raw["aspect2sentence_indices"][aspect])
+        blank = paper_of_blocks([Block("paragraph", "x")], "", {}, [], "text", raw["paper_id"])
+        paper = replace(
+            blank,
+            sentences=tuple(raw["paper_as_candidate_pool"]),
+            sentence_types=tuple(raw["sentence_types_in_candidate_pool"]),
+        )
+        ours = annotated_instance(paper, made, instance_id)
+        assert list(ours)[:12] == list(raw)[:12]
+        assert ours["paper_as_candidate_pool"] == raw["paper_as_candidate_pool"]
+        assert len(ours["results_aspect_list_ids"] or ()) == len(results)
+        for key in (k for k in KEYS if k.endswith("evaluation") and raw[k]):
+            assert list(ours[key]) == list(raw[key])
+            assert ours[key].get("optimal") == raw[key].get("optimal")
+            assert len(ours[key]["covered_aspects"]) == len(raw[key]["covered_aspects"])

@@ -10,6 +10,7 @@ from components.app.state import PageState
 from components.dataset.parts import draw_distributions, draw_overview, draw_places
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
 from evidencebench_core.analyses.dataset import dataset_report
 from evidencebench_core.data.sections import SECTION_CLASSES
 
@@ -37,13 +38,7 @@ def draw(state: PageState) -> None:
     st.selectbox("Quantity", quantities, **state.widget("quantity", shown))
     draw_distributions(report, dataset, shown)
     st.markdown("#### Where aspects can be found")
-    by = state["by"] if state["by"] in PLACES else "sections"
-    st.segmented_control(
-        "By",
-        list(PLACES),
-        format_func=PLACES.__getitem__,
-        **state.widget("by", by, lambda chosen: chosen or by),
-    )
+    by = option_switch(state, "by", "By", PLACES)
     draw_places(report, dataset, by)
     if by == "sections":
         st.caption(

@@ -11,6 +11,7 @@ from components.middle.moved import MOVED_DEFAULTS, draw_moved
 from components.middle.split import SPLIT_DEFAULTS, draw_split
 from components.widgets.copy_link import copy_link
 from components.widgets.runs import run_picker
+from components.widgets.switches import option_switch
 from components.widgets.task_picker import task_picker
 
 DEFAULTS = {
@@ -47,15 +48,8 @@ def draw(state: PageState) -> None:
         reset=("mark",),
         empty="Below is what the gold alone says; the Leaderboard starts runs.",
     )
-    view = state["view"] if state["view"] in VIEWS else "along"
-    st.segmented_control(
-        "Question",
-        list(VIEWS),
-        required=True,
-        format_func=lambda name: VIEWS[name][0],
-        label_visibility="collapsed",
-        **state.widget("view", view, reset=("mark",)),
-    )
+    words = {name: said for name, (said, _) in VIEWS.items()}
+    view = option_switch(state, "view", "Question", words, reset=("mark",), label_visibility="collapsed")
     VIEWS[view][1](state, dataset, task, runs)
 
 

@@ -14,6 +14,7 @@ from components.missed.misses import draw_export, draw_filters, draw_queue, draw
 from components.missed.queue import QUEUE_DEFAULTS, Key, Queue, queue_from
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
+from components.widgets.switches import on_off_switch
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses.missed_report import left_out_notes
 from evidencebench_core.data import DatasetInfo
@@ -109,18 +110,16 @@ def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> No
         + " ".join(notes)
     )
     if task.focus == "all":
-        st.toggle(
-            "All aspects, not the result aspects only",
-            **state.widget("all", state["all"] == "1", lambda on: "1" if on else "", reset=("page",)),
-        )
+        on_off_switch(state, "all", "All aspects, not the result aspects only", reset=("page",))
     if not n_missed:
         st.success("Nothing was missed.")
         return
     if not queue.with_words:
-        st.toggle(
+        on_off_switch(
+            state,
+            "words",
             f"Read the papers of all {dataset.n_instances:,} instances, for part of the paper, word overlap and causes "
             "(some seconds, once)",
-            **state.widget("words", False, lambda on: "1" if on else ""),
         )
     draw_shares(state, queue)
     draw_filters(state, dataset, queue)

@@ -11,7 +11,7 @@ from components.models.prices import draw_prices
 from components.models.prompts import draw_prompts
 from components.models.ranker.learnt import draw_learnt
 from components.models.server import draw_server, session_model, was_tried
-from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
 
 DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all"}
 PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts", "ranker": "Evidence ranker"}
@@ -23,21 +23,14 @@ def draw(state: PageState) -> None:
         "Language models choose evidence through any server that speaks the OpenAI protocol: a maker's, or one "
         "on your own machine. The evidence ranker needs none: it is trained and asked right here."
     )
-    if state["part"] not in PARTS:
-        st.warning(f"There is no part {literal(state['part'], 80)}; the server is shown instead.")
-        state.put(part=None)
-    st.segmented_control(
-        "Part of the page",
-        list(PARTS),
-        format_func=PARTS.__getitem__,
-        label_visibility="collapsed",
-        **state.widget("part", state["part"], lambda name: name),
+    part = option_switch(
+        state, "part", "Part of the page", PARTS, fallback="the server is", label_visibility="collapsed"
     )
-    if state["part"] == "prices":
+    if part == "prices":
         draw_prices()
-    elif state["part"] == "prompts":
+    elif part == "prompts":
         draw_prompts(state)
-    elif state["part"] == "ranker":
+    elif part == "ranker":
         draw_learnt(state)
     else:
         draw_server()

@@ -10,7 +10,7 @@ from components.app import resources
 from components.app.page import dataset_picker, guarded
 from components.app.state import PageState
 from components.widgets.copy_link import copy_link
-from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
 from components.widgets.task_picker import task_picker
 from components.wording.effect import draw_effect
 from components.wording.review import draw_review
@@ -53,19 +53,15 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state) if state["part"] not in _DRAWN else None
         copy_link(state.link("task", "r", "question", dataset=dataset.name))
-    if state["part"] not in PARTS:
-        st.warning(f"There is no part {literal(state['part'], 80)}; what wording does is shown instead.")
-        state.put(part=None)
     waiting = Drafts(resources.store(), dataset.name).counts()["waiting"]
-    st.segmented_control(
+    words = PARTS | ({"review": f"{PARTS['review']} ({waiting:,})"} if waiting else {})
+    option_switch(
+        state,
+        "part",
         "Part of the page",
-        list(PARTS),
-        format_func=lambda name: (
-            f"{PARTS[name]} ({waiting:,})" if name == "review" and waiting else PARTS[name]
-        ),
-        required=True,
+        words,
+        fallback="what wording does is",
         label_visibility="collapsed",
-        **state.widget("part", state["part"], str),
     )
     if task is None:
         _DRAWN[state["part"]](state, dataset)

@@ -13,6 +13,7 @@ from components.app import resources
 from components.app.state import PageState
 from components.widgets.chips import clicked_chip, go_to_sentence, sentence_chip
 from components.widgets.markdown import literal
+from components.widgets.switches import on_off_switch
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
 from evidencebench_core.analyses.marked_papers import GOLD, annotation_of, annotators_of, without_marks
 from evidencebench_core.papers.annotation import (
@@ -189,15 +190,16 @@ def draw_others(state: PageState, desk: Desk) -> None:
         return
     st.markdown("#### Others")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.toggle(
+        shown = on_off_switch(
+            state,
+            "others",
             f"Show what {literal(' and '.join(others), 80)} marked",
             help="Hidden while you mark, so that you judge for yourself.",
-            **state.widget("others", state["others"] == "1", lambda on: "1" if on else ""),
         )
         if st.button("Compare", disabled=not desk.annotation.aspects, key="to-comparison"):
             state.put(view="compare", a=desk.annotator, b=others[0], item=None)
             st.rerun()
-    if state["others"] != "1":
+    if not shown:
         return
     rows = [
         Row(f"{other}.{aspect.id}", (other, _text(aspect), marks))

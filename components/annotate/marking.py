@@ -13,6 +13,7 @@ from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, PaperView, paper_view
+from components.widgets.switches import on_off_switch
 from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
 
@@ -170,9 +171,10 @@ def _draw_click_mode(state: PageState, desk: Desk) -> None:
     """For many marks in a row: a click in the paper marks for the chosen aspect at once."""
     chosen = desk.chosen(state["aspect"])
     what = f"for {desk.labels()[chosen.id]}" if chosen else "(choose an aspect below first)"
-    st.toggle(
+    on_off_switch(
+        state,
+        "click",
         f"A click in the paper marks at once {what}",
         disabled=chosen is None,
         help="A second click takes the mark back.",
-        **state.widget("click", state["click"] == "1", lambda on: "1" if on else ""),
     )

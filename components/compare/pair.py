@@ -17,6 +17,7 @@ from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table, instance_table
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, reader_link, resamples
+from components.widgets.switches import option_switch
 from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
@@ -132,13 +133,8 @@ def draw_disagreements(
         "only A": f"only {literal(a.label)}",
         "only B": f"only {literal(b.label)}",
     }
-    shown = state["outcome"] if state["outcome"] in OUTCOMES else OUTCOMES[0]
-    st.segmented_control(
-        "Aspects that were found by",
-        list(OUTCOMES),
-        format_func=lambda name: f"{words[name]}: {counts[name]['n']:,}",
-        **state.widget("outcome", shown, lambda chosen: chosen or shown),
-    )
+    options: dict[str, str] = {name: f"{words[name]}: {counts[name]['n']:,}" for name in OUTCOMES}
+    shown = option_switch(state, "outcome", "Aspects that were found by", options)
     row = counts[shown]
     n_aspects = sum(count["n"] for count in counts.values())
     bounds = "" if pd.isna(row["low"]) else f", 95% interval {percent(row['low'])} to {percent(row['high'])}"

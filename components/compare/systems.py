@@ -14,6 +14,7 @@ from components.app.state import PageState
 from components.widgets.frame_table import draw_notes, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.runs import chosen_of, run_picker
+from components.widgets.switches import option_switch
 from components.widgets.table import Column, TableEvent
 from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
@@ -48,16 +49,15 @@ _PAIR_COLUMNS: Final = (
 
 def source_picker(state: PageState) -> str:
     """``"runs"`` or ``"imported"``: never both, their instances differ."""
-    source = state["source"] if state["source"] in _SOURCES else "runs"
-    st.segmented_control(
+    return option_switch(
+        state,
+        "source",
         "Compare",
-        list(_SOURCES),
-        format_func=_SOURCES.__getitem__,
+        _SOURCES,
+        reset=_PAIR,
         help="Runs over a dataset of yours, or systems whose scores others computed on their own instances. "
         "One is never paired with the other.",
-        **state.widget("source", source, lambda chosen: chosen or source, reset=_PAIR),
     )
-    return source
 
 
 def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:

@@ -18,6 +18,7 @@ from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import draw_notes
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, resamples, run_colours
+from components.widgets.switches import option_switch
 from components.widgets.table import Column
 from evidencebench_core.analyses.buckets import STANDS, Stand, behind_bucket
 from evidencebench_core.analyses.positions import position_report
@@ -80,28 +81,26 @@ def draw_along(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequenc
 
 def _controls(state: PageState) -> tuple[int, str, Stand]:
     n_buckets = min(max(state.number("buckets") or 10, 2), 30)
-    by = state["by"] if state["by"] in _BY_WORDS else "sentence"
-    stand = cast("Stand", state["stand"] if state["stand"] in STANDS else "earliest")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input("Buckets", 2, 30, width=130, **state.widget("buckets", n_buckets, reset=("mark",)))
-        st.segmented_control(
+        by = option_switch(
+            state,
+            "by",
             "of equal shares of the paper's",
-            list(_BY_WORDS),
-            required=True,
-            format_func=_BY_WORDS.__getitem__,
+            _BY_WORDS,
+            reset=("mark",),
             help="Tokens are runs of characters between white space.",
-            **state.widget("by", by, reset=("mark",)),
         )
-        st.segmented_control(
+        stand = option_switch(
+            state,
+            "stand",
             "An aspect stands where its … is",
-            list(_STAND_WORDS),
-            required=True,
-            format_func=_STAND_WORDS.__getitem__,
+            _STAND_WORDS,
+            reset=("mark",),
             help="Most aspects are covered by several sentences. earliest, latest: one bucket an aspect. every: "
             "an aspect counts in each bucket that covers it. only place: aspects that one bucket alone covers.",
-            **state.widget("stand", stand, reset=("mark",)),
         )
-    return n_buckets, by, stand
+    return n_buckets, by, cast("Stand", stand)
 
 
 def _draw_behind(

@@ -18,6 +18,7 @@ from components.widgets.frame_table import draw_notes
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, resamples, run_colours
+from components.widgets.switches import option_switch
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.arrangements import (
@@ -77,18 +78,17 @@ def draw_moved(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequenc
 
 def _controls(state: PageState) -> tuple[Part, str]:
     part: Part = next((known for known in PARTS if known == state["part"]), "abstract")
-    scope = state["scope"] if state["scope"] in SCOPES else "part"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Part that is moved", list(PARTS), width=220, **state.widget("part", part, reset=("mark",))
         )
-        st.segmented_control(
+        scope = option_switch(
+            state,
+            "scope",
             "Aspects",
-            list(_SCOPE_WORDS),
-            required=True,
-            format_func=_SCOPE_WORDS.__getitem__,
+            _SCOPE_WORDS,
+            reset=("mark",),
             help="of the moved part: those that a sentence of it covers; of the rest: the others.",
-            **state.widget("scope", scope, reset=("mark",)),
         )
     return part, scope
 

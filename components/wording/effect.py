@@ -20,6 +20,7 @@ from components.widgets.frame_table import draw_notes, frame_table, intervals
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
+from components.widgets.switches import option_switch
 from components.widgets.table import Column
 from components.wording.asking import (
     ASKING,
@@ -90,17 +91,7 @@ def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     """Retrievers, question, what is missing, and the report on what is stored."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choices = retriever_picker(state, "r")
-    if state["question"] not in QUESTIONS:
-        st.warning(f"There is no question {literal(state['question'])}; paraphrases are shown instead.")
-        state.put(question=None)
-    st.segmented_control(
-        "Question",
-        list(QUESTIONS),
-        format_func=QUESTIONS.__getitem__,
-        required=True,
-        **state.widget("question", state["question"], str),
-    )
-    question = state["question"]
+    question = option_switch(state, "question", "Question", QUESTIONS, fallback="paraphrases are")
     st.markdown(_SAID[question])
     job_panel(ASKING)
     systems = systems_of(dataset, task, _ready_choices(choices))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, cast
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from components.app.state import (
 )
 from components.widgets.focus import focus_on
 from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.perturb import DRAFT_STATES, NEGATION, Draft, Drafts, DraftState
@@ -48,16 +49,9 @@ def draw_review(state: PageState, dataset: DatasetInfo) -> None:
         )
         st.button("Write some with a model", type="primary", on_click=lambda: state.put(part="make"))
         return
-    shown = next((name for name in DRAFT_STATES if name == state["drafts"]), DRAFT_STATES[0])
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Drafts",
-            DRAFT_STATES,
-            format_func=lambda name: f"{_NAMES[name]} ({counts[name]:,})",
-            required=True,
-            wrap=True,
-            **state.widget("drafts", shown, str, reset=("at",)),
-        )
+        words: dict[str, str] = {name: f"{_NAMES[name]} ({counts[name]:,})" for name in DRAFT_STATES}
+        shown = cast("DraftState", option_switch(state, "drafts", "Drafts", words, reset=("at",), wrap=True))
         st.text_input(
             "Your name or initials",
             placeholder="needed to accept or reject",

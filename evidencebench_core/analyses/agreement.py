@@ -60,16 +60,8 @@ def agreement(
 ) -> Report:
     """Agreement of two annotators over papers of a store, as `agreement_report` has it.
 
-    Parameters
-    ----------
-    papers : sequence of str
-        Numbers of kept papers; with ``dataset``, ids of its instances, of which one annotator may be
-        ``"gold"``.
-
-    Raises
-    ------
-    UnknownNameError, PaperError
-        A paper or dataset that is not there, or an annotator who has marked nothing in it.
+    Papers are numbers of kept ones; with ``dataset``, ids of its instances, of which one annotator may be
+    ``"gold"``.
     """
     annotations = Annotations(store)
     info = None if dataset is None else store.dataset(dataset)
@@ -102,11 +94,6 @@ def agreement_report(papers: Sequence[AnnotatedTwice], n_resamples: int = 10_000
 
         *disagreements*: ``paper``, ``aspect``, ``sentence`` (-1 where one has no such aspect at all),
         ``marked_by``, ``text``.
-
-    Raises
-    ------
-    PaperError
-        If there is no paper, or two annotations do not belong together.
     """
     if not papers:
         raise PaperError("agreement", "has no paper to stand on", "Name at least one.")

@@ -23,13 +23,7 @@ _RULE: Final = 1  # raise it when `arrangement` or the classes of sections chang
 
 
 def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
-    """The parts of these names, each once; ``"every"`` is all of them.
-
-    Raises
-    ------
-    SettingError
-        For any other name.
-    """
+    """The parts of these names, each once; ``"every"`` is all of them."""
     wanted = [part for name in names for part in (PARTS if name == "every" else (name,))]
     for name in wanted:
         if name not in PARTS:

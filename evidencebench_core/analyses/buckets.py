@@ -34,11 +34,6 @@ def buckets_of(
     By sentence, sentence i of n is in bucket ``i * n_buckets // n``: of a paper with fewer sentences some
     are empty. By token, a sentence stands where its middle token stands among those of its paper; tokens
     are runs of characters between white space.
-
-    Raises
-    ------
-    SettingError
-        If the number of buckets is not 1 to 100, or the measure is unknown.
     """
     if not 1 <= n_buckets <= MAX_BUCKETS:
         raise SettingError("buckets", f"is {shown(n_buckets)}", f"Give a number from 1 to {MAX_BUCKETS}.")
@@ -94,22 +89,15 @@ def behind_bucket(
     picks: RunPicks | None = None,
     kept: NDArray[np.bool_] | None = None,
 ) -> pd.DataFrame:
-    """The instances behind a mark: those with an aspect that stands in a bucket, or a pick there.
+    """The instances behind a mark: those with an aspect that stands in a bucket (from 1), or a pick there.
 
-    Parameters
-    ----------
-    wanted : int
-        The bucket, from 1.
-    picks : RunPicks, optional
-        With it ``n_found`` and ``n_picks`` are of this run.
-    kept : array of bool, shape (n,), optional
-        Only these instances.
+    ``kept``, of shape (n,), says which instances count.
 
     Returns
     -------
     DataFrame
-        ``id``, ``n_aspects`` that stand there, ``n_found`` of them and ``n_missed`` (NaN without a run),
-        ``n_picks`` there. Most missed first (without a run: most aspects first), then in the order of the
+        ``id``, ``n_aspects`` that stand there, ``n_found`` of them and ``n_missed`` (NaN without picks of a
+        run), ``n_picks`` there. Most missed first (without a run: most aspects first), then in the order of the
         file.
     """
     n = len(table.ids)

@@ -60,13 +60,7 @@ class Thresholds:
 
     @classmethod
     def from_text(cls, text: str) -> Thresholds:
-        """The inverse of `text`; names that are absent have their defaults.
-
-        Raises
-        ------
-        SettingError
-            If it is no JSON object of thresholds, or one is out of its range.
-        """
+        """The inverse of `text`; names that are absent have their defaults."""
         try:
             values = json.loads(text) if text else {}
             if "middle" in values:

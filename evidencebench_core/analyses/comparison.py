@@ -26,30 +26,12 @@ def compare(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Report:
-    """Compare any number of runs over one dataset, or any number of imported systems; see `comparison`.
-
-    Parameters
-    ----------
-    runs : sequence of str
-        Ids of runs, or their beginnings.
-    imported : sequence of str
-        Names of imported systems; instead of runs.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        See `systems`.
-    """
+    """Compare any number of runs over one dataset, or instead of imported systems; see `comparison`."""
     return comparison(systems(store, runs, task, imported), n_resamples=n_resamples, seed=seed)
 
 
 def comparison(compared: Systems, *, n_resamples: int = 10_000, seed: int = 0) -> Report:
-    """The same for systems at hand.
-
-    Parameters
-    ----------
-    n_resamples, seed : int
-        Of the bootstrap; the randomisation test draws 10,000 times, if it is not exact.
+    """The same for systems at hand; the randomisation test draws 10,000 times, if it is not exact.
 
     Returns
     -------

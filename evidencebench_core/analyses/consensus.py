@@ -72,11 +72,6 @@ def matched_aspects(a: Annotation, b: Annotation) -> tuple[AspectPair, ...]:
     """Aspects that say the same (case and white space apart), in the order of the first annotator.
 
     Then come those that only the second has. Of several that say the same, those of one id are matched.
-
-    Raises
-    ------
-    PaperError
-        If the annotations were made on papers of different length.
     """
     if a.n_sentences != b.n_sentences:
         raise PaperError(

@@ -34,11 +34,8 @@ _QUANTITIES: Final = (
 def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
     """Describe a dataset.
 
-    Parameters
-    ----------
-    read : int or None
-        Of how many instances the papers are read for what needs their text (tokens, sections, sentence
-        types): at most so many, evenly spread over the file. ``None`` reads all.
+    For what needs their text (tokens, sections, sentence types) the papers of so many instances are read at
+    most, evenly spread over the file; ``None`` reads all.
 
     Returns
     -------
@@ -54,11 +51,6 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         up to more than 1. All shares are 0 to 1.
 
         *distributions*: ``quantity``, ``value``, ``n``: how often each value occurs.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
     """
     info = store.dataset(name)
     found = _Counts()

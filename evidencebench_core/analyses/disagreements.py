@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import paper_ids
+from evidencebench_core.analyses.systems import paper_ids, runs_over_one_dataset
 from evidencebench_core.data.model import Aspect
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.runs import RunStore
 from evidencebench_core.stats import ratio_intervals
@@ -36,14 +35,7 @@ def disagreements(
 ) -> Report:
     """Which aspects A found, B found, both, or neither, over the instances that both have answered.
 
-    Parameters
-    ----------
-    run_a, run_b : str
-        Ids of two runs over one dataset, or their beginnings.
-    n_resamples, seed : int
-        Of the bootstrap over papers.
-    at_most : int, optional
-        List no more aspects than so many of each outcome; all are counted.
+    ``at_most`` so many aspects of each outcome are listed; all are counted.
 
     Returns
     -------
@@ -58,21 +50,11 @@ def disagreements(
 
         An aspect counts as found where a pick covers it. Of a selection larger than the budget, where
         that is a matter of chance (spec rule 10), it does if the chance is at least one half.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task; runs over different datasets.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
     known = RunStore(store)
+    runs_over_one_dataset(store, (run_a, run_b))
     a, b = known.run(run_a), known.run(run_b)
-    if a.dataset != b.dataset:
-        raise SettingError(
-            f"runs {a.id} and {b.id}",
-            f"are over different datasets, {shown(a.dataset)} and {shown(b.dataset)}",
-            "Only runs over one dataset can be compared aspect by aspect.",
-        )
     picks_a, picks_b = (known.selections(run.id, chosen.name) for run in (a, b))
     groups: list[_Group] = []
     n_unanswered = n_skipped = n_instances = n_uncovered = 0

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data import published_results
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.store import Store
@@ -89,14 +89,7 @@ def ends(
 ) -> Report:
     """Recall where the ends cover much against where they cover little.
 
-    Parameters
-    ----------
-    runs : sequence of str
-        Ids of runs over the dataset, or their beginnings; none for the groups alone.
-    task : str or Task
-        Of the recall; the groups always go by all aspects.
-    n_resamples, seed : int
-        Of the bootstraps.
+    Without runs, the groups alone. The task is that of the recall; the groups always go by all aspects.
 
     Returns
     -------
@@ -115,15 +108,10 @@ def ends(
         of random picks, ``few``.
 
         *published*: the paper's own figures (`published_ends`), on other instances.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such dataset, run or task; a run over another dataset.
     """
     split = split or EndsSplit()
     chosen = task if isinstance(task, Task) else task_named(task)
-    infos = one_dataset(store, runs, dataset)
+    infos = runs_over_one_dataset(store, runs, dataset)
     gold = list(store.evidence_sets(dataset))
     frame = group_frame(store, dataset, split, gold)
     picked = [(info, RunStore(store).selections(info.id, chosen.name)) for info in infos]

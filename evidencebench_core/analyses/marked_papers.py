@@ -68,13 +68,7 @@ def instance_key(dataset: DatasetInfo, instance_id: str) -> str:
 
 
 def marked_paper(store: Store, key: str) -> MarkedPaper:
-    """The paper of a key.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such paper in the store (any more), or the key is none.
-    """
+    """The paper of a key."""
     kind, _, rest = key.partition(":")
     if kind == "own" and rest.isascii() and rest.isdigit() and len(rest) < 15:
         own = OwnPapers(store).get(int(rest))
@@ -97,13 +91,7 @@ def annotators_of(annotations: Annotations, marked: MarkedPaper) -> tuple[str, .
 
 
 def annotation_of(annotations: Annotations, marked: MarkedPaper, annotator: str) -> Annotation:
-    """What an annotator has marked in a paper.
-
-    Raises
-    ------
-    PaperError
-        If that is nothing.
-    """
+    """What an annotator has marked in a paper."""
     gold = marked.gold
     found = gold if gold and annotator == GOLD else annotations.latest(marked.key, annotator).annotation
     if found is None:

@@ -63,11 +63,6 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
         - ``position``: where ``sentence`` stands, 0 (first sentence) to 1 (last).
         - ``found_by``: tuple of the ids of the other runs over the same instances that found it, out of
           ``n_others`` that answered; runs that see the gold do not count. For found aspects too.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task, or a run without answers for it.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
     runs = RunStore(store)

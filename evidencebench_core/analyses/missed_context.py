@@ -96,13 +96,7 @@ class MissContext:
 def missed_context(
     store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str, neighbours: int = 1
 ) -> MissContext:
-    """What there is to know about an aspect that a run missed (or found).
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run, task, instance or aspect, or a run without an answer for it.
-    """
+    """What there is to know about an aspect that a run missed (or found)."""
     chosen = task if isinstance(task, Task) else task_named(task)
     runs = RunStore(store)
     run = runs.run(run_id)

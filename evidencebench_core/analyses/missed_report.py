@@ -52,27 +52,13 @@ def missed_report(
 ) -> Report:
     """Every aspect that a run missed, nearest miss first, and the share missed of each kind.
 
-    Parameters
-    ----------
-    results_only : bool
-        Only result aspects; a result task asks for no others anyway.
-    thresholds : Thresholds, optional
-        Of the causes' rules.
-    short : bool
-        Only the columns in `SHORT_COLUMNS` of the queue.
-    seed : int
-        Of the bootstrap.
+    ``short`` leaves only the columns in `SHORT_COLUMNS` of the queue.
 
     Returns
     -------
     Report
         *missed*: columns as in `aspect_outcomes`, `with_text` and `with_causes`. *shares*: ``by`` (a
         `Binning`) and the columns of `missed_shares`.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task, or a run without answers for it.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
     limits = thresholds or Thresholds()
@@ -120,11 +106,6 @@ def notes_report(store: Store, run_id: str, task: str | Task) -> Report:
     Report
         *notes*: ``instance_id``, ``aspect_id`` (the key), ``run_id``, ``task``, ``author``, ``cause`` (a name
         of `CAUSES`, ``None`` where left open), ``tags`` (joined by "; "), ``text``, ``created_at``.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
     run = RunStore(store).run(run_id)
@@ -140,13 +121,7 @@ def notes_report(store: Store, run_id: str, task: str | Task) -> Report:
 def missed_shares(outcomes: pd.DataFrame, by: Binning, seed: int = 0) -> pd.DataFrame:
     """Missed aspects as a share of all aspects of a bin, with an interval over papers.
 
-    Parameters
-    ----------
-    outcomes : DataFrame
-        Found and missed aspects, as `aspect_outcomes` has them; for ``"section"`` with `with_text`, for
-        ``"cause"`` with `with_causes`.
-    seed : int
-        Of the bootstrap.
+    The rows are those of `aspect_outcomes`; for ``"section"`` with `with_text`, for ``"cause"`` with `with_causes`.
 
     Returns
     -------

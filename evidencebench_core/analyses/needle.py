@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evidencebench_core.analyses.arrangements import PLACES, Part, Place, arrangement_run
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data import paper_texts
 from evidencebench_core.data.sections import section_classes
 from evidencebench_core.data.store import Store
@@ -47,30 +47,18 @@ def needle(  # noqa: PLR0913
 ) -> Report:
     """Recall of runs with a part of each paper moved, against the papers as they stand.
 
-    Parameters
-    ----------
-    runs : sequence of str
-        Ids of runs over the papers as they stand, or their beginnings. Their arrangements must have
-        been run before (`run_arrangements`); those without an answer are named in the notes.
-    parts, places
-        What is moved, and where to.
-    n_resamples, seed : int
-        Of the bootstrap over papers.
+    The runs are over the papers as they stand. Their arrangements must have been run before
+    (`run_arrangements`); those without an answer are named in the notes.
 
     Returns
     -------
     Report
         One table, *needle*, one row a run, part, place and scope: ``run`` (id), ``label``, ``part``, and
         the columns of `needle_rows`.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such dataset, run or task; a run over another dataset.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
     known = RunStore(store)
-    infos = one_dataset(store, runs, dataset)
+    infos = runs_over_one_dataset(store, runs, dataset)
     table = aspect_table(store, dataset, chosen)
     sha256 = store.dataset(dataset).sha256
     in_parts = part_places(store, dataset, table, parts)
@@ -121,14 +109,8 @@ def needle_rows(
 ) -> pd.DataFrame:
     """One run and one part, from arrays.
 
-    Parameters
-    ----------
-    in_part : array of bool, shape (n_places,)
-        Whether the sentence belongs to the part.
-    original : RunPicks
-        On the papers as they stand.
-    moved : mapping of Place to RunPicks
-        On the arranged papers, in original indices.
+    ``in_part``, of shape (n_places,), says whether a sentence belongs to the part; the picks on the arranged
+    papers are in original indices.
 
     Returns
     -------

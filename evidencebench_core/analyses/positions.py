@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.buckets import STANDS, Stand, buckets_of, standing
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import one_dataset
+from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
 from evidencebench_core.stats import ratio_intervals
@@ -40,22 +40,10 @@ def positions(  # noqa: PLR0913 - one question, all its knobs by name
 ) -> Report:
     """Opportunity, picks and recall by position in the paper, as `position_report` has it.
 
-    Parameters
-    ----------
-    runs : sequence of str
-        Ids of runs over the dataset, or their beginnings; none for the opportunity alone.
-    buckets, by
-        See `buckets_of`.
-    n_resamples, seed : int
-        Of the bootstrap over papers.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such dataset, run or task; a run over another dataset; a setting out of its range.
+    Without runs, the opportunity alone. For ``buckets`` and ``by`` see `buckets_of`.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
-    infos = one_dataset(store, runs, dataset)
+    infos = runs_over_one_dataset(store, runs, dataset)
     table = aspect_table(store, dataset, chosen)
     known = RunStore(store)
     return position_report(

@@ -40,18 +40,7 @@ def slices(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Report:
-    """Recall and paired differences of runs over one dataset, slice by slice; see `slice_report`.
-
-    Parameters
-    ----------
-    runs : sequence of str
-        Ids of runs, or their beginnings; the others are compared with the first.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run or task; runs over different datasets, or none.
-    """
+    """Recall and differences of runs to the first, slice by slice; see `slice_report`."""
     compared = systems(store, runs, task)
     families, notes = slices_of(store, compared.where, compared.ids, compared.task)
     return slice_report(compared, families, notes, n_resamples=n_resamples, seed=seed)
@@ -66,16 +55,9 @@ def slice_report(
     seed: int = 0,
     instances: bool = False,
 ) -> Report:
-    """The same for systems and slices at hand.
+    """The same for systems and slices at hand, by the family of slices; see `slices_of`.
 
-    Parameters
-    ----------
-    families : mapping of str to (mapping of str to array of bool, shape (n,))
-        Which instances are in each slice, by the family of slices; see `slices_of`.
-    n_resamples, seed : int
-        Of the bootstrap; 1,000 at most from 5,000 instances on.
-    instances : bool
-        Whether the instances of the slices are listed as well.
+    At most 1,000 resamples from 5,000 instances on. ``instances`` asks for the table of that name.
 
     Returns
     -------

@@ -53,16 +53,7 @@ class Systems:
 
 
 def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Sequence[str] = ()) -> Systems:
-    """Runs over one dataset by id, or imported systems by name, each once; never both.
-
-    Raises
-    ------
-    UnknownNameError
-        For a run or an imported system that is not there.
-    SettingError
-        For runs over different datasets, runs together with imported systems (they stand on other
-        instances, so nothing pairs them), and for none at all.
-    """
+    """Runs over one dataset by id, or imported systems by name, each once; never both."""
     chosen = task if isinstance(task, Task) else task_named(task)
     if runs and imported:
         raise SettingError(
@@ -72,20 +63,11 @@ def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Seque
         )
     if imported:
         return imported_systems(store, imported, chosen)
-    known = RunStore(store)
-    infos = tuple({info.id: info for info in map(known.run, runs)}.values())
-    if not infos:
+    if not runs:
         raise SettingError(
             "compare", "names no run", "Give the ids of runs; `evidencebench runs` lists them."
         )
-    for info in infos:
-        if info.dataset != infos[0].dataset:
-            raise SettingError(
-                f"runs {infos[0].id} and {info.id}",
-                f"are over different datasets, {shown(infos[0].dataset)} and {shown(info.dataset)}",
-                "Only runs over one dataset can be paired by instance.",
-            )
-    return systems_of_runs(store, infos, chosen)
+    return systems_of_runs(store, runs_over_one_dataset(store, runs), chosen)
 
 
 def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Systems:
@@ -132,15 +114,7 @@ def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Syste
 
 
 def imported_systems(store: Store, names: Sequence[str], task: Task) -> Systems:
-    """Imported systems with scores for a task, each once.
-
-    Raises
-    ------
-    UnknownNameError
-        For a name that has no scores for the task.
-    SettingError
-        If their scores stand on different collections of instances.
-    """
+    """Imported systems with scores for a task, each once."""
     chosen = {score.name: score for score in imported_named(store, names, task.name)}
     first = next(iter(chosen.values()))
     for score in chosen.values():
@@ -165,20 +139,17 @@ def imported_systems(store: Store, names: Sequence[str], task: Task) -> Systems:
     )
 
 
-def one_dataset(store: Store, runs: Sequence[str], dataset: str) -> tuple[RunInfo, ...]:
-    """Runs by id, each once.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run, or one over another dataset.
-    """
+def runs_over_one_dataset(
+    store: Store, runs: Sequence[str], dataset: str | None = None
+) -> tuple[RunInfo, ...]:
+    """Runs by id, each once; where no dataset is named, that of the first is meant."""
     infos = [RunStore(store).run(run) for run in runs]
     for run in infos:
-        if run.dataset != dataset:
+        wanted = dataset or infos[0].dataset
+        if run.dataset != wanted:
             raise SettingError(
                 f"run {run.id}",
-                f"is over dataset {shown(run.dataset)}, not {shown(dataset)}",
+                f"is over dataset {shown(run.dataset)}, not {shown(wanted)}",
                 "Take runs over one dataset.",
             )
     return tuple({run.id: run for run in infos}.values())

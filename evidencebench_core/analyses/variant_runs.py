@@ -37,13 +37,7 @@ class Setup:
 
 
 def setups_of(store: Store, runs: Sequence[str], task: Task) -> tuple[Setup, ...]:
-    """The setups of runs over the original hypotheses, each once.
-
-    Raises
-    ------
-    UnknownNameError, SettingError
-        No such run, or one that is itself over a variant.
-    """
+    """The setups of runs over the original hypotheses, each once."""
     infos = {run.id: run for run in map(RunStore(store).run, runs)}
     for run in infos.values():
         if run.variant:

@@ -70,11 +70,6 @@ def paraphrase_report(store: Store, setup: Setup, seed: int = 0) -> Report:
     Report
         Tables ``paraphrases`` (`wording_frame`; a last row for the mean of all), ``spread``
         (`spread_frame`), ``instances`` (`instance_frame`), ``published`` (`published_frame`).
-
-    Raises
-    ------
-    SettingError
-        If the dataset has no paraphrases.
     """
     original, *others = _answers(store, setup, paraphrase_variants(store, setup.dataset), "paraphrases")
     means = [mean_answers("mean of the paraphrases", others)] if len(others) > 1 else []
@@ -108,11 +103,6 @@ def negation_report(store: Store, setup: Setup, seed: int = 0, by_rules: bool = 
     Report
         Tables ``negation`` (`wording_frame`), one `pair_frame` a negation, those that move most first,
         ``published`` (`published_frame`).
-
-    Raises
-    ------
-    SettingError
-        If no hypothesis has a negation.
     """
     variants = negation_variants(store, setup.dataset, by_rules)
     original, *others = _answers(store, setup, variants, "negations")

@@ -125,7 +125,7 @@ def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) ->
     for _ in execute(store, "other", "lead"):
         pass
     other = RunStore(store).runs("other")[0].id
-    with pytest.raises(SettingError, match="different datasets, 'tiny' and 'other'"):
+    with pytest.raises(SettingError, match="is over dataset 'other', not 'tiny'"):
         compare(store, [ids(store)["lead"], other])
 
 

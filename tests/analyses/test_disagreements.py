@@ -100,5 +100,5 @@ def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) ->
     ingest(store, written(other, tmp_path / "other.json"), name="other")
     info = store.dataset("other")
     b = RunStore(store).create(RunSpec(info.sha256, "lead", {}), info).id
-    with pytest.raises(SettingError, match="different datasets"):
+    with pytest.raises(SettingError, match="is over dataset 'other', not 'tiny'"):
         disagreements(store, run(store, "lead", {"one": (1,)}), b)

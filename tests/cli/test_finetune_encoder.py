@@ -19,8 +19,8 @@ class Letters:
         self.trained = False
 
     def encode(self, texts: list[str], **_: object) -> np.ndarray:
-        quantity = "etaoin" if self.trained else "shrdlu"
-        return np.array([[text.count(letter) + 0.1 for letter in quantity] for text in texts], np.float32)
+        letters = "etaoin" if self.trained else "shrdlu"
+        return np.array([[text.count(letter) + 0.1 for letter in letters] for text in texts], np.float32)
 
     def save(self, folder: str, **_: object) -> None:
         Path(folder, "modules.json").write_text("[]", encoding="utf-8")

@@ -8,7 +8,6 @@
     │   ├── StreamError             the file cannot be read as instances at all
     │   └── DownloadError           a dataset could not be fetched whole
     ├── StoreError                  the SQLite store cannot do what was asked
-    │   ├── StoreVersionError       the store was written by a newer version
     │   └── UnknownNameError        no dataset, instance or run of that name
     ├── SettingError                unknown task, retriever or setting, or a bad value
     ├── SelectionError              sentence indices that the paper does not have
@@ -76,10 +75,6 @@ class DownloadError(DataError):
 
 class StoreError(EvidenceBenchError):
     """The SQLite store cannot do what was asked; it is as it was before."""
-
-
-class StoreVersionError(StoreError):
-    """The store was written by a newer version of this package."""
 
 
 class UnknownNameError(StoreError):

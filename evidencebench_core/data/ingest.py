@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, starmap
@@ -107,11 +106,10 @@ def _ingested(
         (name, str(path.resolve()), now),
     ).lastrowid
     with Source(path) as source:
-        writer = _Writer(db, cast("int", dataset_id), path)
         n_instances = n_results = synthetic = 0
         records = starmap(_record, instances_in(source))
         while batch := list(islice(records, _BATCH)):
-            writer.write(batch)
+            _write(db, cast("int", dataset_id), n_instances, batch, path)
             n_instances += len(batch)
             n_results += sum(record.n_result_aspects > 0 for record in batch)
             synthetic |= any(record.synthetic for record in batch)
@@ -181,81 +179,48 @@ def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> f
     return sum(covered) / len(covered)
 
 
-class _Writer:
-    """Writes records inside the transaction that is open; rows get ids that follow each other."""
-
-    def __init__(self, db: sqlite3.Connection, dataset_id: int, path: Path) -> None:
-        self.db, self.dataset_id, self.path = db, dataset_id, path
-        self.position = 0
-        self.next_instance = self._free_id("instances")
-        self.next_paper = self._free_id("papers")
-
-    def _free_id(self, table: str) -> int:
-        return int(self.db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
-
-    def write(self, records: Sequence[_Record]) -> None:
-        papers = self._papers(records)
-        first, position = self.next_instance, self.position
+def _write(
+    db: sqlite3.Connection, dataset_id: int, position: int, records: Sequence[_Record], path: Path
+) -> None:
+    """Write a batch inside the transaction that is open; a paper that is there already is not written again."""
+    papers = {record.paper_key: record for record in records}
+    marks = ",".join("?" * len(papers))
+    row_of = dict(db.execute(f"SELECT key, id FROM papers WHERE key IN ({marks})", list(papers)))
+    new = [record for key, record in papers.items() if key not in row_of]
+    row_of |= {record.paper_key: row for row, record in enumerate(new, _free_id(db, "papers"))}
+    rows = [(row_of[record.paper_key], record) for record in new]
+    bodies = compressed([record.paper_body for record in new])
+    db.executemany(
+        "INSERT INTO papers (id, key, body) VALUES (?, ?, ?)",
+        [(row, record.paper_key, body) for (row, record), body in zip(rows, bodies, strict=True)],
+    )
+    if rows:  # in one statement: FTS5 flushes after each, and keeps 32 MB where there are only single rows
+        db.execute(
+            f"INSERT INTO paper_words (rowid, sentences) VALUES {','.join(['(?, ?)'] * len(rows))}",
+            [value for row, record in rows for value in (row, record.paper_words)],
+        )
+    numbered = list(enumerate(records, _free_id(db, "instances")))
+    for number, (row, record) in enumerate(numbered, position):
         try:
-            self._insert(
-                "instances (id, dataset_id, position, paper, instance_id, paper_id, n_sentences, n_aspects,"
-                " n_result_aspects, optimal, results_optimal, ends_coverage)",
-                [
-                    (first + n, self.dataset_id, position + n, papers[record.paper_key], *record[:8])
-                    for n, record in enumerate(records)
-                ],
+            db.execute(
+                "INSERT INTO instances (id, dataset_id, position, paper, instance_id, paper_id, n_sentences,"
+                " n_aspects, n_result_aspects, optimal, results_optimal, ends_coverage)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (row, dataset_id, number, row_of[record.paper_key], *record[:8]),
             )
         except sqlite3.IntegrityError as error:
-            raise self._duplicate(records) from error
-        bodies = compressed([record.body for record in records])
-        self._insert(
-            "bodies (instance, hypothesis, body)",
-            [(first + n, record.hypothesis, bodies[n]) for n, record in enumerate(records)],
-        )
-        self._insert(
-            "hypothesis_words (rowid, hypothesis)",
-            [(first + n, record.hypothesis) for n, record in enumerate(records)],
-        )
-        self.next_instance += len(records)
-        self.position += len(records)
+            problem = f"has the instance id {shown(record.instance_id)} twice"
+            raise StreamError(str(path), problem, "Give every instance its own id.") from error
+    bodies = compressed([record.body for record in records])
+    db.executemany(
+        "INSERT INTO bodies (instance, hypothesis, body) VALUES (?, ?, ?)",
+        [(row, record.hypothesis, body) for (row, record), body in zip(numbered, bodies, strict=True)],
+    )
+    db.executemany(
+        "INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)",
+        [(row, record.hypothesis) for row, record in numbered],
+    )
 
-    def _papers(self, records: Sequence[_Record]) -> dict[bytes, int]:
-        """Rows of the papers of these records; those that are new are written."""
-        by_key = {record.paper_key: record for record in records}
-        marks = ",".join("?" * len(by_key))
-        rows = self.db.execute(f"SELECT key, id FROM papers WHERE key IN ({marks})", list(by_key))
-        papers: dict[bytes, int] = dict(rows.fetchall())
-        new = [record for key, record in by_key.items() if key not in papers]
-        bodies = compressed([record.paper_body for record in new])
-        ids = range(self.next_paper, self.next_paper + len(new))
-        self._insert(
-            "papers (id, key, body)",
-            [(row, record.paper_key, body) for row, record, body in zip(ids, new, bodies, strict=True)],
-        )
-        self._insert(
-            "paper_words (rowid, sentences)",
-            [(row, record.paper_words) for row, record in zip(ids, new, strict=True)],
-        )
-        self.next_paper += len(new)
-        papers.update((record.paper_key, row) for row, record in zip(ids, new, strict=True))
-        return papers
 
-    def _insert(self, target: str, rows: Sequence[tuple[object, ...]]) -> None:
-        """All rows in one statement."""
-        if rows:
-            marks = f"({','.join('?' * len(rows[0]))})"
-            self.db.execute(
-                f"INSERT INTO {target} VALUES {','.join([marks] * len(rows))}",
-                [value for row in rows for value in row],
-            )
-
-    def _duplicate(self, records: Sequence[_Record]) -> StreamError:
-        names = Counter(record.instance_id for record in records)
-        twice, count = names.most_common(1)[0]
-        if count == 1:
-            marks = ",".join("?" * len(names))
-            sql = f"SELECT instance_id FROM instances WHERE dataset_id = ? AND instance_id IN ({marks})"
-            twice = self.db.execute(sql, (self.dataset_id, *names)).fetchone()[0]
-        return StreamError(
-            str(self.path), f"has the instance id {shown(twice)} twice", "Give every instance its own id."
-        )
+def _free_id(db: sqlite3.Connection, table: str) -> int:
+    return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])

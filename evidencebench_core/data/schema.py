@@ -12,7 +12,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.errors import StoreError, StoreVersionError
+from evidencebench_core.errors import StoreError
 
 APPLICATION_ID: Final = 0x45764278  # "EvBx"
 
@@ -243,7 +243,7 @@ def is_current(db: sqlite3.Connection, path: Path) -> bool:
     if application != APPLICATION_ID:
         raise _not_ours(path)
     if version > VERSION:
-        raise StoreVersionError(
+        raise StoreError(
             str(path),
             f"is a store of version {version}, and this program knows versions up to {VERSION}",
             "Update evidencebench-explorer, or name another store.",

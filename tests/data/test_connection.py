@@ -11,7 +11,7 @@ from evidencebench_core.data import connection, schema
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.errors import StoreError, StoreVersionError
+from evidencebench_core.errors import StoreError
 from tests.factories import raw_dataset, written
 
 
@@ -54,7 +54,7 @@ def test_a_newer_store(store: Store) -> None:
     with store.write() as db:
         db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     store.close()
-    message = refused(store.path, StoreVersionError)
+    message = refused(store.path, StoreError)
     assert f"is a store of version {schema.VERSION + 1}" in message
     assert "Update evidencebench-explorer" in message
 

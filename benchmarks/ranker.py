@@ -59,7 +59,6 @@ def main() -> int:
     from evidencebench_core.retrievers import make_retriever
     from evidencebench_core.retrievers.base import query_of
     from evidencebench_core.retrievers.encoding import embeddings
-    from evidencebench_core.retrievers.ranker.examples import unit_vectors
     from evidencebench_core.retrievers.ranker.features import features_of
     from evidencebench_core.retrievers.ranker.retriever import retrieval_of, scored_paper
 
@@ -88,9 +87,9 @@ def main() -> int:
         rounds, model = arguments.rounds, ranker.model  # type: ignore[attr-defined]
         parts = []
         for query in queries:
-            unit = unit_vectors(embeddings("minilm", (query.hypothesis, *query.sentences))[0])
-            features = features_of(query, unit)
-            parts.append((query, unit, features, scored_paper(model, "all", features, unit)))
+            vectors = embeddings("minilm", (query.hypothesis, *query.sentences))[0]
+            features = features_of(query, vectors)
+            parts.append((query, vectors, features, scored_paper(model, query, vectors, features)))
         found["ms"] = {
             "evidence-ranker": median_ms(ranker.retrieve, queries, rounds),
             "structure": median_ms(structure.retrieve, queries, rounds),
@@ -98,7 +97,9 @@ def main() -> int:
                 lambda one: embeddings("minilm", (one.hypothesis, *one.sentences)), queries, rounds
             ),
             "of it: features": median_ms(lambda one: features_of(one[0], one[1]), parts, rounds),
-            "of it: scores": median_ms(lambda one: scored_paper(model, "all", one[2], one[1]), parts, rounds),
+            "of it: scores": median_ms(
+                lambda one: scored_paper(model, one[0], one[1], one[2]), parts, rounds
+            ),
             "of it: picks and explanation": median_ms(
                 lambda one: retrieval_of(model, one[3], one[0], 0.0), parts, rounds
             ),

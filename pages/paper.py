@@ -12,10 +12,11 @@ from components.paper.bring import draw_bring
 from components.paper.import_job import forget_job, import_job
 from components.paper.keeping import named_paper, open_paper
 from components.paper.present import draw_presenting
-from components.paper.reading import DEFAULT_BUDGET, draw_reading
+from components.paper.reading import draw_reading
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import retriever_entries
-from evidencebench_core.retrievers.ranker.default import default_retriever
+from evidencebench_core.retrievers.ranker.model_file import default_retriever
+from evidencebench_core.runs import DEFAULT_BUDGET
 
 DEFAULTS = {
     "paper": "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidencebench_core.retrievers import full_settings
-from evidencebench_core.retrievers.ranker.default import trained_model
+from evidencebench_core.retrievers.ranker.model_file import trained_model
 
 MOST_CHOICES: Final = 3  # as many as the reader can tell apart
 BETWEEN, WITHIN = "~", ";"  # choices, and the parts of a choice

@@ -45,7 +45,7 @@ from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, retriever_entries
-from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
+from evidencebench_core.runs import RunInfo, RunStore, Variant, retrieved, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
@@ -185,13 +185,11 @@ def retrieval(reading: Reading, choice: Choice) -> Retrieval:
         raise RetrieverError(
             f"retriever {choice.name}", "is not asked by itself", "Ask it on the page Browse."
         )
-    began = time.perf_counter()
     if entry.sees_gold and reading.dataset is not None:
         retriever = make_retriever(choice.name, choice.settings, evidence=reading.instance.evidence)
     else:
         retriever = _retriever(choice)
-    answer = retriever.retrieve(reading.query())
-    return replace(answer, seconds=time.perf_counter() - began)
+    return retrieved(retriever, reading.query())
 
 
 _warmed: set[str] = set()

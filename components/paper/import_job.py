@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, wait
-from dataclasses import replace
-from typing import Final, TypeVar
+from collections.abc import Generator
+from typing import Final
 
 import streamlit as st
 
@@ -17,9 +14,8 @@ from components.app.page import guarded_part
 from components.app.state import session_text, set_session_text
 from components.paper.opened import OpenPaper, new_ref
 from components.widgets.markdown import literal
-from evidencebench_core.papers import PaperKind, read_paper_apart
-
-T = TypeVar("T")
+from evidencebench_core.papers import PaperKind
+from evidencebench_core.runs import ReadPaper, Step, drive, fetch_paper, read_content
 
 JOB_KIND: Final = "own-paper"
 _CURRENT: Final = "own-paper.job"  # the job of this session, by its subject, which is the paper's ref
@@ -44,62 +40,35 @@ def forget_job() -> None:
 
 def start_reading(content: bytes, name: str, kind: PaperKind | None = None, given: str = "") -> None:
     """Read a file's bytes in a process of their own, which a cancel kills."""
-
-    def opened(job: JobContext) -> OpenPaper:
-        began = time.monotonic()
-        paper = read_paper_apart(content, name, kind, resources.paper_limits(), job.stop_if_cancelled)
-        return OpenPaper("", paper, name, given=given, seconds=time.monotonic() - began)
-
-    _start(name, f"Reading {name}", opened)
+    steps = read_content(content, name, kind, resources.paper_limits())
+    _start(name, f"Reading {name}", steps, given)
 
 
 def start_fetching(reference: str) -> None:
     """Fetch a paper from Europe PMC, and read it."""
-    from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
+    from evidencebench_core.papers.europe_pmc import reference_of
 
     wanted = str(reference_of(reference))  # an impossible one is reported at once
-
-    def opened(job: JobContext) -> OpenPaper:
-        began, limits = time.monotonic(), resources.paper_limits()
-        job.report(0, 0, "Asking Europe PMC")
-        fetched = _interruptible(lambda: fetched_paper(reference, limits=limits), job)
-        job.report(0, 0, "Reading what came")
-        paper = read_paper_apart(fetched.content, fetched.name, "jats", limits, job.stop_if_cancelled)
-        name = f"{fetched.name.removesuffix('.xml')} from Europe PMC"
-        return OpenPaper("", paper, name, given=reference.strip(), seconds=time.monotonic() - began)
-
-    _start(wanted, f"Fetching {wanted}", opened)
+    steps = fetch_paper(reference, limits=resources.paper_limits())
+    _start(wanted, f"Fetching {wanted}", steps, reference.strip(), " from Europe PMC")
 
 
-def _start(name: str, title: str, work: Callable[[JobContext], OpenPaper]) -> None:
+def _start(
+    wanted: str, title: str, steps: Generator[Step, None, ReadPaper], given: str, origin: str = ""
+) -> None:
     forget_job()
     ref, papers = new_ref(), resources.open_papers()
 
     def read_and_put(job: JobContext) -> str:
-        paper = replace(work(job), ref=ref)
-        if not job.cancelled():
-            papers.put(paper)
-        return f"{name} was read."
+        began = time.monotonic()
+        read = drive(steps, lambda step: job.report(0, 0, step.text * (step.text != title), stop=True))
+        name = f"{read.name.removesuffix('.xml')}{origin}" if origin else read.name
+        job.stop_if_cancelled()
+        papers.put(OpenPaper(ref, read.paper, name, given=given, seconds=time.monotonic() - began))
+        return f"{wanted} was read."
 
     set_session_text(_CURRENT, ref)
     resources.jobs().start(JOB_KIND, ref, title, read_and_put)
-
-
-def _interruptible(make: Callable[[], T], job: JobContext) -> T:
-    """The value that ``make`` makes, in a thread that a cancelled job does not wait for; it has its own bounds."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(make())
-        except BaseException as error:  # noqa: BLE001 - handed to the job's thread, which raises it
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="fetching", daemon=True).start()
-    while not future.done():
-        wait([future], _POLL)
-        job.stop_if_cancelled()
-    return future.result()
 
 
 def draw_progress(job: Job) -> None:

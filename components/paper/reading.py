@@ -22,8 +22,8 @@ from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS
 from evidencebench_core.retrievers import Retrieval, retriever_entries
+from evidencebench_core.runs import DEFAULT_BUDGET
 
-DEFAULT_BUDGET: Final = 10
 _MOST: Final = 100
 
 

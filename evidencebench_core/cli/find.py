@@ -18,14 +18,16 @@ from evidencebench_core.cli.spending import (
     server_session,
     tell_spending,
 )
-from evidencebench_core.errors import PaperError, SettingError
+from evidencebench_core.errors import SettingError
+from evidencebench_core.papers import DEFAULT_LIMITS
+from evidencebench_core.runs import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
-    from evidencebench_core.papers.limits import Limits
-    from evidencebench_core.papers.paper import Paper
-    from evidencebench_core.retrievers import Retrieval, Retriever
+    from evidencebench_core.papers import Paper
+    from evidencebench_core.retrievers import Retriever
+    from evidencebench_core.retrievers.llm import Session
+    from evidencebench_core.runs import FoundEvidence, Step
 
-DEFAULT_BUDGET: Final = 10
 DISCLAIMER: Final = "Highlights can miss evidence. They are no medical advice."
 
 
@@ -66,146 +68,76 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the paper, ask the retriever, print the picks and why; as JSON one object with ``picks``."""
-    from evidencebench_core.retrievers.ranker.default import default_retriever
+    from evidencebench_core.retrievers.ranker.model_file import default_retriever
+    from evidencebench_core.runs import drive, find
 
     args.retriever = args.retriever or default_retriever()
     if args.plain and args.html is None:
         raise SettingError("--plain", "is for the report", "Name its file with --html.")
     if not args.hypothesis.strip():
         raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
-    retriever = _Asked(args)  # before the paper: a wrong setting is told at once
-    paper, source = paper_of(args)
-    retrieval = retriever.retrieval(paper)
+    retriever, session = _retriever(args)  # before the paper: a wrong setting is told at once
+    where, content = args.paper, None
+    if args.paper == "-":
+        where, content = "standard input", sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
+    steps = find(
+        where, args.hypothesis, retriever, args.k, content=content, kind=args.kind, base_url=args.base_url
+    )
+    try:
+        found = drive(steps, _say)
+    finally:
+        if session is not None:
+            tell_spending(session)
+            session.close()
     if args.html is not None:
-        _write_html(args, paper, source, retriever.settings, retrieval)
+        _write_html(args, found)
     if args.json:
-        print_json(_document(args, paper, source, retriever.settings, retrieval))
+        print_json(_document(args, found))
     else:
-        _print(args, paper, retrieval)
-    _tell(args, paper)
+        _print(args, found)
+    _tell(args, found.read.paper)
     return 0
 
 
-# -- the paper ------------------------------------------------------------------------------------
+def _say(step: Step) -> None:
+    """For someone who waits; a script hears of nothing but the end."""
+    if sys.stderr.isatty():
+        note(step.text)
 
 
-def paper_of(args: argparse.Namespace) -> tuple[Paper, str]:
-    """The paper, read apart from this process, and a line on where it came from."""
-    from evidencebench_core.papers.limits import DEFAULT_LIMITS
-    from evidencebench_core.papers.sandbox import read_paper_apart
+def _retriever(args: argparse.Namespace) -> tuple[Retriever, Session | None]:
+    """The retriever of the command line, and the session through which it asks a server."""
+    from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
-    content, name, source = _content(args, DEFAULT_LIMITS)
-    return read_paper_apart(content, name, args.kind, DEFAULT_LIMITS), source
-
-
-def _content(args: argparse.Namespace, limits: Limits) -> tuple[bytes, str, str]:
-    """The paper's bytes, its name as a hint of its kind, and where it came from."""
-    if args.paper == "-":
-        content = sys.stdin.buffer.read(limits.max_bytes + 1)
-        limits.check_size(len(content), "standard input")
-        return content, "standard input", "read from standard input"
-    path = Path(args.paper)
-    if not path.exists() and _is_reference(args.paper):
-        from evidencebench_core.papers.europe_pmc import fetched_paper
-
-        fetched = fetched_paper(args.paper, args.base_url, limits)
-        return fetched.content, fetched.name, fetched.source
-    return _file_content(path, limits), path.name, path.name
+    entry = retriever_entry(args.retriever)
+    if entry.sees_gold:
+        raise SettingError(f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another.")
+    if not entry.asks_server:
+        check_no_server_arguments(args, entry.name)
+    retriever = make_retriever(entry.name, dict(args.settings))
+    if not isinstance(retriever, ServedRetriever):
+        return retriever, None
+    session = server_session(store_of(args), args)
+    return retriever.connected(session), session
 
 
-def _is_reference(text: str) -> bool:
-    from evidencebench_core.papers.europe_pmc import reference_of
-
-    try:
-        reference_of(text)
-    except PaperError:
-        return False
-    return True
-
-
-def _file_content(path: Path, limits: Limits) -> bytes:
-    try:
-        if not path.is_file():
-            problem = (
-                "is no regular file"
-                if path.exists()
-                else "is no file, and no PMC id, PubMed id or DOI either"
-            )
-            raise PaperError(
-                str(path), problem, "Give a file, - for standard input, or an id like PMC2785062."
-            )
-        with path.open("rb") as stream:
-            content = stream.read(limits.max_bytes + 1)
-    except OSError as error:
-        raise PaperError(
-            str(path), f"cannot be read ({error.strerror or error})", "Name a file that can be read."
-        ) from error
-    limits.check_size(len(content), str(path))
-    return content
-
-
-# -- the retriever ---------------------------------------------------------------------------------
-
-
-class _Asked:
-    """The retriever of the command line, made before any paper is read."""
-
-    def __init__(self, args: argparse.Namespace) -> None:
-        from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
-
-        self.args, self.session = args, None
-        entry = retriever_entry(args.retriever)
-        if entry.sees_gold:
-            raise SettingError(
-                f"retriever {entry.name}", "needs gold, which no new paper has", "Choose another."
-            )
-        if not entry.asks_server:
-            check_no_server_arguments(args, entry.name)
-        made: Retriever = make_retriever(entry.name, dict(args.settings))
-        if isinstance(made, ServedRetriever):
-            self.session = server_session(store_of(args), args)
-            made = made.connected(self.session)
-        self.retriever, self.settings = made, dict(made.settings)
-
-    def retrieval(self, paper: Paper) -> Retrieval:
-        """What it answers, timed."""
-        import time
-        from dataclasses import replace
-
-        from evidencebench_core.retrievers import query_of
-
-        query = query_of(paper.instance(self.args.hypothesis), "all", self.args.k)
-        began = time.perf_counter()
-        try:
-            answer = self.retriever.retrieve(query)
-        finally:
-            if self.session is not None:
-                tell_spending(self.session)
-                self.session.close()
-        return replace(answer, seconds=time.perf_counter() - began)
-
-
-# -- what comes out --------------------------------------------------------------------------------
-
-
-def _write_html(
-    args: argparse.Namespace, paper: Paper, source: str, settings: dict[str, Any], retrieval: Retrieval
-) -> None:
+def _write_html(args: argparse.Namespace, found: FoundEvidence) -> None:
     from evidencebench_core.export import report_html, report_of, versions, whole_file
     from evidencebench_core.retrievers.ranker.reasons import why_texts
 
+    paper = found.read.paper
     report = report_of(
         paper.instance(args.hypothesis),
-        retrieval,
+        found.retrieval,
         title=paper.title,
-        source=source,
+        source=found.read.source,
         retriever=args.retriever,
-        settings=settings,
+        settings=dict(found.retriever.settings),
         budget=args.k,
         left_out=paper.left_out,
         notes=paper.notes,
         doubts=paper.doubts,
-        explanations=why_texts(retrieval),
+        explanations=why_texts(found.retrieval),
         command="evidencebench " + shlex.join(args.words),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=versions(),
@@ -214,12 +146,11 @@ def _write_html(
         stream.write(report_html(report, plain=args.plain).encode())
 
 
-def _document(
-    args: argparse.Namespace, paper: Paper, source: str, settings: dict[str, Any], retrieval: Retrieval
-) -> dict[str, Any]:
+def _document(args: argparse.Namespace, found: FoundEvidence) -> dict[str, Any]:
     from evidencebench_core.export import places_and_scores
     from evidencebench_core.retrievers.ranker.reasons import why_texts
 
+    paper, retrieval = found.read.paper, found.retrieval
     rank, score = places_and_scores(retrieval)
     why = why_texts(retrieval)
     return {
@@ -228,14 +159,14 @@ def _document(
             "paper_id": paper.paper_id,
             "title": paper.title,
             "kind": paper.kind,
-            "source": source,
+            "source": found.read.source,
             "n_sentences": len(paper.sentences),
             "left_out": dict(paper.left_out),
             "notes": list(paper.notes),
             "doubts": [asdict(doubt) for doubt in paper.doubts],
         },
         "retriever": args.retriever,
-        "settings": settings,
+        "settings": dict(found.retriever.settings),
         "k": args.k,
         "seconds": retrieval.seconds,
         "picks": [
@@ -253,9 +184,10 @@ def _document(
     }
 
 
-def _print(args: argparse.Namespace, paper: Paper, retrieval: Retrieval) -> None:
+def _print(args: argparse.Namespace, found: FoundEvidence) -> None:
     from evidencebench_core.retrievers.ranker.reasons import why_texts
 
+    paper, retrieval = found.read.paper, found.retrieval
     columns, why = text_columns(), why_texts(retrieval)
     if paper.title:
         print_wrapped(paper.title, "", columns)

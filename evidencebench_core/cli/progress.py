@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from evidencebench_core.cli.output import note
+
+if TYPE_CHECKING:
+    from evidencebench_core.runs import Step
+
+_Result = TypeVar("_Result")
 
 
 def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool = False) -> Any:
@@ -29,3 +37,27 @@ def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool =
         dynamic_ncols=True,
         delay=0.3 if n_bytes else 0,
     )
+
+
+def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
+    """What the work makes: every text is said once, and what is counted has a bar."""
+    from evidencebench_core.runs import drive
+
+    said = ""
+    bar: Any = None
+
+    def draw(step: Step) -> None:
+        nonlocal said, bar
+        if step.text != said:
+            if bar is not None:
+                bar.close()
+            note(step.text)
+            said, bar = step.text, progress_bar(step.total, step.unit) if step.total else None
+        if bar is not None:
+            bar.update(step.done - bar.n)
+
+    try:
+        return drive(steps, draw)
+    finally:
+        if bar is not None:
+            bar.close()

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.output import interval, percent, plain, print_table, quantity
-from evidencebench_core.cli.ranker_folds import RANKER, Validated
+from evidencebench_core.runs import RANKER, CrossValidation
 
 if TYPE_CHECKING:
     from evidencebench_core.stats import PairedComparison
     from evidencebench_core.tasks import Score
 
 _OWN: Final = "structure"
-
-__all__ = ["Pair", "pairs", "print_validated", "validated_document"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def pairs(
     return [Pair(*one, corrected[place]) for place, one in enumerate(compared)]
 
 
-def validated_document(found: Validated) -> dict[str, Any]:
+def validation_document(found: CrossValidation) -> dict[str, Any]:
     """The cross-validation as JSON-able values."""
     others = {name: scores for name, scores in found.scores.items() if name != RANKER}
     document: dict[str, Any] = {
@@ -116,11 +114,11 @@ def _score_document(score: Score) -> dict[str, Any]:
     return {key: value for key, value in score.as_dict().items() if key not in left_out}
 
 
-def print_validated(found: Validated, dataset: str) -> None:
+def print_validation(found: CrossValidation, dataset: str) -> None:
     """The tables."""
     print(
         plain(
-            f"Aspect Recall in % on {dataset}, {quantity(len(found.fold_of), 'instance')} of "
+            f"Aspect Recall in % on {dataset}, {quantity(len(found.paper_of), 'instance')} of "
             f"{quantity(len(set(found.paper_of.values())), 'paper')}; {RANKER} cross-validated by paper in "
             f"{found.n_folds} folds"
         )

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
 from evidencebench_core.cli.output import note, plain, print_json, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evidencebench_core.cli.ranker_folds import Validated
-    from evidencebench_core.data.store import DatasetInfo, Store
-    from evidencebench_core.retrievers.ranker.examples import Example, Sampling
-    from evidencebench_core.retrievers.ranker.model import TrainedOn
-    from evidencebench_core.retrievers.ranker.training import Encoder, Training
+from evidencebench_core.cli.progress import print_steps
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,145 +51,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Cross-validate, train on everything, write the model; as JSON one object."""
-    from evidencebench_core.cli.ranker_folds import notes_of, validated
-    from evidencebench_core.cli.ranker_tables import print_validated, validated_document
+    from evidencebench_core.cli.ranker_tables import print_validation, validation_document
     from evidencebench_core.errors import SettingError
-    from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
-    from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
-    from evidencebench_core.retrievers.ranker.training import Training, fitted
-    from evidencebench_core.runs import keep_trained
+    from evidencebench_core.runs import train_ranker
 
-    if args.seed < 0:
-        raise SettingError("seed", f"is {args.seed}", "Give 0 or more.")
     if (args.ablation and args.no_cv) or (args.other_encoder and not args.ablation):
         problem = "an ablation is a cross-validation" if args.no_cv else "--other-encoder is for --ablation"
         raise SettingError("arguments", problem, "Leave out --no-cv, or add --ablation.")
-    began = time.monotonic()
-    store, training = store_of(args), Training(seed=args.seed)
-    info = store.dataset(args.dataset)
-    sampling = _sampling(store, info, args.seed)
-    examples, encoder = _examples(store, info, sampling, args.encoder, args.seed)
-    read = time.monotonic() - began
-    found: Validated | None = None
-    if not args.no_cv:
-        found = validated(store, info, examples, encoder, training, args.folds)
-        if args.ablation:
-            _ablated(store, info, (examples, encoder), training, found)
-            if args.other_encoder:
-                others = _examples(store, info, sampling, args.other_encoder, args.seed)
-                alike = validated(store, info, *others, training, args.folds, baselines=False)
-                found.ablation_scores[f"with encoder {args.other_encoder}"] = alike.scores["evidence-ranker"]
-    note(f"Training on {quantity(len(examples), 'instance')}")
-    trained_on = _with_encoder(trained_on_these(examples, info.name, info.sha256), args.encoder, found)
-    model = fitted(examples, encoder, trained_on, training, notes=notes_of(found))
-    path = args.out or default_model_path()
-    digest = write_model(model, path)
-    keep_trained(store, digest, trained_on)
-    run_id = None if found is None else found.kept(store, info, digest)
-    seconds = {"reading and embedding": round(read, 1), "all": round(time.monotonic() - began, 1)}
-    document = {
-        "dataset": info.name,
-        "dataset_sha256": info.sha256,
-        "n_instances": info.n_instances,
-        "n_trained_on": len(examples),
-        "encoder": args.encoder,
-        "seed": args.seed,
-        "model": str(path),
-        "weights": digest,
-        "n_bytes": path.stat().st_size,
-        "seconds": seconds,
-        "run": run_id,
-        **({} if found is None else validated_document(found)),
-    }
-    if args.json:
-        print_json(document)
-    elif found is not None:
-        print_validated(found, info.name)
-    _tell_use(args, path, document)
-    return 0
-
-
-def _tell_use(args: argparse.Namespace, path: Path, document: Mapping[str, Any]) -> None:
-    named = f" --set model={path}" if args.out else ""
-    note(
-        f"Model {document['weights']}, {document['n_bytes']:,} bytes, in {document['seconds']['all']} s: {path}"
+    trained = print_steps(
+        train_ranker(
+            store_of(args),
+            args.dataset,
+            folds=0 if args.no_cv else args.folds,
+            encoder=args.encoder,
+            seed=args.seed,
+            out=args.out,
+            baselines=True,
+            ablation=args.ablation,
+            other_encoder=args.other_encoder,
+        )
     )
+    n_bytes, validation = trained.path.stat().st_size, trained.validation
+    if args.json:
+        print_json(
+            {
+                "dataset": trained.dataset.name,
+                "dataset_sha256": trained.dataset.sha256,
+                "n_instances": trained.dataset.n_instances,
+                "n_trained_on": trained.n_instances,
+                "encoder": args.encoder,
+                "seed": args.seed,
+                "model": str(trained.path),
+                "weights": trained.digest,
+                "n_bytes": n_bytes,
+                "seconds": {
+                    "reading and embedding": round(trained.seconds_reading, 1),
+                    "all": round(trained.seconds, 1),
+                },
+                "run": trained.run_id,
+                **({} if validation is None else validation_document(validation)),
+            }
+        )
+    elif validation is not None:
+        print_validation(validation, trained.dataset.name)
+    note(f"Model {trained.digest}, {n_bytes:,} bytes, in {trained.seconds:.1f} s: {trained.path}")
+    named = f" --set model={trained.path}" if args.out else ""
     note(f"Use it: evidencebench run --dataset OTHER --retriever evidence-ranker{named}")
-    if document["run"]:
+    if trained.run_id is not None:
         note(
-            f"The answers of the cross-validation are run {document['run']}; look at it in the app, or: "
-            f"evidencebench score {document['run']}"
+            f"The answers of the cross-validation are run {trained.run_id}; look at it in the app, or: "
+            f"evidencebench score {trained.run_id}"
         )
     note(
-        f"It has seen these {quantity(document['n_trained_on'], 'instance')} of {plain(args.dataset)}: its own"
+        f"It has seen these {quantity(trained.n_instances, 'instance')} of {plain(args.dataset)}: its own"
         " scores on them are no estimate of how it does on others. The dataset's terms hold for the file."
     )
-
-
-def _sampling(store: Store, info: DatasetInfo, seed: int) -> Sampling:
-    """Which instances are learnt from, told if it is not all of everything."""
-    from evidencebench_core.retrievers.ranker.examples import sampling_for
-
-    rows = store.rows(info.name, store.ids(info.name))
-    with_gold = [row for row in rows if row.n_aspects and row.n_sentences]
-    if len(with_gold) < len(rows):
-        note(f"{quantity(len(rows) - len(with_gold), 'instance')} left out: without aspects or sentences")
-    sampling = sampling_for(
-        {row.id: row.n_sentences for row in with_gold}, {row.id: row.paper_id for row in with_gold}, seed
-    )
-    if sampling.n_rows is not None:
-        note(
-            f"The dataset is large: learning from about {sampling.n_rows} sentences each of "
-            f"{len(sampling.instance_ids):,} of {quantity(len(with_gold), 'instance')}"
-        )
-    return sampling
-
-
-def _examples(
-    store: Store, info: DatasetInfo, sampling: Sampling, encoder_name: str, seed: int
-) -> tuple[list[Example], Encoder]:
-    from evidencebench_core.cli.progress import progress_bar
-    from evidencebench_core.cli.ranker_folds import examples_of
-
-    note("Reading and embedding")
-    with progress_bar(len(sampling.instance_ids), "instances") as bar:
-        return examples_of(store, info, sampling, encoder_name, seed, bar.update)
-
-
-def _ablated(
-    store: Store,
-    info: DatasetInfo,
-    learnt: tuple[list[Example], Encoder],
-    training: Training,
-    found: Validated,
-) -> None:
-    """Add the scores without one part at a time to what was cross-validated."""
-    from evidencebench_core.cli.ranker_folds import ablated
-    from evidencebench_core.retrievers.ranker.ablation import refits
-
-    minutes = (found.seconds_fitting * refits() + found.seconds_ranking * (refits() + 2)) / 60
-    note(f"Ablation: {refits()} cross-validations more, about {minutes:.0f} min at the pace of this one")
-    found.ablation_scores |= ablated(store, info, *learnt, training, found)
-
-
-def _with_encoder(trained_on: TrainedOn, encoder: str, found: Validated | None) -> TrainedOn:
-    """What the embedding model has seen counts as seen; its part in the cross-validation is told loudly."""
-    from dataclasses import replace
-
-    from evidencebench_core.retrievers.finetune.trained_on import read_trained_on
-
-    folder = Path(encoder).expanduser()
-    seen = read_trained_on(folder) if folder.is_dir() else None
-    if seen is None:
-        return trained_on
-    both = set(trained_on.paper_ids) & set(seen.paper_ids)
-    if both and found is not None:
-        found.encoder = seen
-        note(
-            f"WARNING: the embedding model was trained on {len(both):,} of these "
-            f"{quantity(len(trained_on.paper_ids), 'paper')}: the cross-validated scores are too good."
-        )
-    return replace(trained_on, paper_ids=tuple(sorted({*trained_on.paper_ids, *seen.paper_ids})))
+    return 0
 
 
 VERBS: Final = {"train-ranker": (add_arguments, run)}

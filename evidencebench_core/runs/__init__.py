@@ -8,6 +8,15 @@ from __future__ import annotations
 
 from evidencebench_core.runs.estimate import RunEstimate, estimated_run
 from evidencebench_core.runs.execute import DEFAULT_TASKS, Progress, execute
+from evidencebench_core.runs.find import (
+    DEFAULT_BUDGET,
+    FoundEvidence,
+    ReadPaper,
+    fetch_paper,
+    find,
+    read_content,
+    retrieved,
+)
 from evidencebench_core.runs.imported import (
     ScoreImport,
     import_scores,
@@ -24,37 +33,59 @@ from evidencebench_core.runs.results import (
     score_run,
 )
 from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import RunInfo, RunStore, run_label
+from evidencebench_core.runs.train_ranker import (
+    RANKER,
+    CrossValidation,
+    RankerTraining,
+    embedded_papers,
+    train_ranker,
+)
 from evidencebench_core.runs.trained import keep_trained, trained_on_ids, trained_on_overlap
 from evidencebench_core.runs.variant import Perturbed, Variant, digest_of
 from evidencebench_core.runs.wording import variant_named, variant_names, wording_variant
 
 __all__ = [
+    "DEFAULT_BUDGET",
     "DEFAULT_TASKS",
+    "RANKER",
+    "CrossValidation",
+    "FoundEvidence",
     "ImportedScore",
     "LeaderboardRow",
     "LeftOut",
     "Perturbed",
     "Progress",
+    "RankerTraining",
+    "ReadPaper",
     "RunEstimate",
     "RunInfo",
     "RunSpec",
     "RunStore",
     "ScoreImport",
+    "Step",
     "Variant",
     "compare_runs",
     "digest_of",
+    "drive",
+    "embedded_papers",
     "estimated_run",
     "execute",
+    "fetch_paper",
+    "find",
     "import_scores",
     "imported_named",
     "imported_scores",
     "keep_trained",
     "leaderboard",
     "predictions_from",
+    "read_content",
+    "retrieved",
     "run_label",
     "score_predictions",
     "score_run",
+    "train_ranker",
     "trained_on_ids",
     "trained_on_overlap",
     "variant_named",

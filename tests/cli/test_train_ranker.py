@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.encoding import Model, encoder
-from evidencebench_core.retrievers.ranker import training
+from evidencebench_core.retrievers.ranker import crossvalidation, training
 from evidencebench_core.retrievers.ranker.model_file import read_model
 from evidencebench_core.runs import RunStore, execute, leaderboard, trained_on_ids, trained_on_overlap
 from tests.cli.conftest import Command
@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evidencebench_core.retrievers.ranker.training.fitted", interrupted)
+    monkeypatch.setattr("evidencebench_core.retrievers.ranker.crossvalidation.fitted", interrupted)
     assert command("train-ranker", "--dataset", sample, "--no-cv").code == 130
     assert not (tmp_path / "ranker.json").exists()
     assert RunStore(open_store()).runs(sample) == ()
@@ -178,10 +178,10 @@ def test_what_cannot_be_asked(command: Command, sample: str, words: tuple[str, .
 def test_the_ablation_takes_one_part_at_a_time(
     command: Command, sample: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evidencebench_core.retrievers.ranker import ablation
-
-    few = tuple(one for one in ablation.ABLATIONS if one.name in ("without place", "without selection step"))
-    monkeypatch.setattr(ablation, "ABLATIONS", few)
+    few = tuple(
+        one for one in crossvalidation.ABLATIONS if one.name in ("without place", "without selection step")
+    )
+    monkeypatch.setattr(crossvalidation, "ABLATIONS", few)
     printed = command("train-ranker", "--dataset", sample, "--folds", "2", "--ablation", "--json")
     assert printed.code == 0, printed.err
     assert "min at the pace of this one" in printed.err

@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from components.app.choices import Choice
 from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
-from evidencebench_core.retrievers.ranker.default import default_retriever
-from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, default_retriever, write_model
 from evidencebench_core.runs import RunStore, execute, keep_trained
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
@@ -109,7 +108,7 @@ def test_a_file_that_is_no_model_is_told_and_trained_over(sample_store: Store) -
     assert sample_store.datasets()
     default_model_path().write_text("{}")
     said = said_by(models_page())
-    assert "is no ranker of this program's kind" in said
+    assert "is no trained ranker" in said
     assert "No model is trained yet" in said
 
 

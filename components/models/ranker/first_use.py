@@ -14,8 +14,7 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS, DatasetInfo
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers.ranker.default import trained_model
-from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
 
 __all__ = ["draw_ways_to_train", "lacks_model", "offered_training"]
 

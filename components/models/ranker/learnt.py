@@ -20,12 +20,11 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.data.model import Focus
-from evidencebench_core.retrievers.ranker.default import trained_model
 from evidencebench_core.retrievers.ranker.model import RankerModel
-from evidencebench_core.retrievers.ranker.model_file import default_model_path
+from evidencebench_core.retrievers.ranker.model_file import default_model_path, trained_model
+from evidencebench_core.retrievers.ranker.reasons import GROUP_WORDINGS, WORDINGS
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.weighing import FeatureWeight, Weighing
-from evidencebench_core.retrievers.ranker.wordings import GROUP_WORDINGS, WORDINGS
 from evidencebench_core.tasks import task_named
 
 __all__ = ["draw_learnt"]

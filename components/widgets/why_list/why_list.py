@@ -9,13 +9,14 @@ from typing import Final
 
 from components.widgets.component import component, sentence_event
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.ranker.explanation import PickExplanation, explanations_in
 from evidencebench_core.retrievers.ranker.reasons import (
-    PickExplanation,
+    GROUP_WORDINGS,
+    WORDINGS,
     coverage_line,
-    explanations_in,
+    value_text,
     why_texts,
 )
-from evidencebench_core.retrievers.ranker.wordings import GROUP_WORDINGS, WORDINGS, value_text
 
 _LEAST: Final = 0.005  # what would be written as 0.00 is not drawn
 

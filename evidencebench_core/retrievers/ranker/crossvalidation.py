@@ -1,4 +1,4 @@
-"""How good is a ranker on papers that it has not seen: cross-validation, grouped by paper.
+"""How good is a ranker on papers that it has not seen: cross-validation, grouped by paper, and ablation.
 
 Everything that is fitted (projections, means, members) is fitted inside the fold, on the other folds alone.
 No setting is tuned while training, so nothing is nested. The recipe itself (features, members and the numbers
@@ -8,151 +8,161 @@ slightly too good, on other data it is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus, Instance
-from evidencebench_core.retrievers.base import Retrieval, query_of
-from evidencebench_core.retrievers.ranker.examples import Example, unit_vectors
-from evidencebench_core.retrievers.ranker.features import Features, features_of
-from evidencebench_core.retrievers.ranker.model import RankerModel, Selecting, TrainedOn
+from evidencebench_core.retrievers.base import Query, Retrieval, query_of
+from evidencebench_core.retrievers.ranker.examples import Example
+from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, Features, features_of
+from evidencebench_core.retrievers.ranker.model import COLUMNS, RankerModel, Selecting, TrainedOn
 from evidencebench_core.retrievers.ranker.retriever import ScoredPaper, picks_of, retrieval_of, scored_paper
 from evidencebench_core.retrievers.ranker.training import Encoder, Training, fitted
 from evidencebench_core.tasks import Task
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["HeldOut", "PaperVectors", "fold_models", "held_out", "held_out_picks", "trained_on_these"]
-
-PaperVectors = tuple[Instance, "NDArray[np.float32]"]
-"""An instance with the embeddings of its hypothesis and its sentences."""
-
-_WORKERS = (
-    2  # LightGBM and the linear algebra let other threads run; processes would have to be given the rows
-)
+_WORKERS: Final = 2  # LightGBM and the linear algebra release the interpreter's lock
+_PATIENCE: Final = 0.2  # seconds after which the caller has its say again
+_TOPICS: Final = tuple(range(len(FEATURES), len(COLUMNS)))
+_TREES: Final = ("evidence", "aspects", "share")
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What a ranker answered for an instance whose paper it had not seen."""
+class Ablation:
+    """The ranker without a part.
 
-    instance_id: str
-    retrievals: Mapping[str, Retrieval]
+    Attributes
+    ----------
+    name : str
+    without : tuple of int
+        Columns that are left out: it is fitted without them.
+    weights : mapping of str to float
+        Members that count otherwise: the fit is the same.
+    selecting : Selecting or None
+        Another selection step.
+    """
+
+    name: str
+    without: tuple[int, ...] = ()
+    weights: Mapping[str, float] | None = None
+    selecting: Selecting | None = None
+
+    def of(self, model: RankerModel) -> RankerModel:
+        """A model that was fitted without the columns, with the other changes."""
+        focuses = {
+            focus: replace(one, weights={**one.weights, **(self.weights or {})})
+            for focus, one in model.focuses.items()
+        }
+        return replace(model, focuses=focuses, selecting=self.selecting or model.selecting)
+
+
+ABLATIONS: Final[tuple[Ablation, ...]] = (
+    *(
+        Ablation(f"without {group}", tuple(COLUMNS.index(name) for name in names))
+        for group, names in GROUPS.items()
+    ),
+    Ablation("without topics of the embedding", _TOPICS),
+    Ablation("without topics and embedding", _TOPICS, {"embedding": 0.0}),
+    *(Ablation(f"without member {name}", weights={name: 0.0}) for name in (*_TREES, "features", "embedding")),
+    Ablation("without trees", weights=dict.fromkeys(_TREES, 0.0)),
+    # nothing is taken from sentences that are not the same, so the scores alone decide
+    Ablation("without selection step", selecting=Selecting(closeness=1e6, reach=0.0)),
+    Ablation("selection for coverage alone", selecting=Selecting(reach=1.0)),
+)
+"""One part at a time: groups of features, members, the selection step."""
+
+
+def refits() -> int:
+    """How many of the ablations are fitted again."""
+    return len({one.without for one in ABLATIONS if one.without})
 
 
 def trained_on_these(examples: Sequence[Example], dataset: str, sha256: str) -> TrainedOn:
-    """Which instances and papers the examples are of."""
-    return TrainedOn(
-        dataset,
-        sha256,
-        tuple(sorted(one.instance_id for one in examples)),
-        tuple(sorted({one.paper_id for one in examples})),
-    )
+    """The instances and papers of the examples."""
+    ids = sorted(one.instance_id for one in examples)
+    return TrainedOn(dataset, sha256, tuple(ids), tuple(sorted({one.paper_id for one in examples})))
 
 
-def fold_models(
-    examples: Sequence[Example],
-    folds: Sequence[int],
-    encoder: Encoder,
-    training: Training,
-    told: Callable[[], object],
-) -> dict[int, RankerModel]:
-    """For each fold the model that was fitted without it, two at a time.
+def fitted_models(
+    samples: Sequence[Sequence[Example]], encoder: Encoder, training: Training
+) -> Generator[int, None, list[RankerModel]]:
+    """Fit a model to each of some samples, two at a time.
 
-    Parameters
-    ----------
-    examples : sequence of Example
-    folds : sequence of int
-        Of the same length: `folds_by_paper`.
-    encoder : Encoder
-    training : Training
-    told : callable
-        Called in this thread after each fit.
+    Yields how many are fitted, a few times a second; closing it gives up what is being fitted.
     """
     from threadpoolctl import threadpool_limits
 
     stop = Event()
-
-    def fit(fold: int) -> tuple[int, RankerModel]:
-        seen = [one for one, where in zip(examples, folds, strict=True) if where != fold]
-        trained = trained_on_these(seen, "", "")
-        return fold, fitted(seen, encoder, trained, training, stopped=stop.is_set)
-
-    models: dict[int, RankerModel] = {}
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(_WORKERS) as pool:
-        waiting = [pool.submit(fit, fold) for fold in sorted(set(folds))]
+        futures = [
+            pool.submit(
+                fitted, sample, encoder, trained_on_these(sample, "", ""), training, stopped=stop.is_set
+            )
+            for sample in samples
+        ]
+        waiting = set(futures)
         try:
-            for done in as_completed(waiting):
-                fold, model = done.result()
-                models[fold] = model
-                told()
+            while waiting:
+                done, waiting = wait(waiting, _PATIENCE, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                yield len(futures) - len(waiting)
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
-    return models
+    return [future.result() for future in futures]
 
 
 def held_out(
-    models: Mapping[int, RankerModel],
-    fold_of: Mapping[str, int],
-    papers: Iterable[PaperVectors],
-    tasks: Sequence[Task],
-) -> Iterator[HeldOut]:
-    """Rank each paper by the model that has not seen it, for every task in which it has something to cover.
+    model: RankerModel, instance: Instance, vectors: NDArray[np.float32], tasks: Sequence[Task]
+) -> dict[str, Retrieval]:
+    """What a model that has not seen a paper retrieves from it, by task name; no entry without aspects to cover.
 
-    Papers come one by one, and none is kept.
+    ``vectors`` are the embeddings of the hypothesis and of the sentences.
     """
-    for instance, vectors in papers:
+    started = perf_counter()
+    found: dict[str, Retrieval] = {}
+    for task, query, paper in _scored(model, instance, vectors, tasks, None):
+        found[task.name] = retrieval_of(model, paper, query, started)
         started = perf_counter()
-        model = models[fold_of[instance.id]]
-        unit = unit_vectors(vectors)
-        features = features_of(query_of(instance, "all", None), unit)
-        scored: dict[Focus, ScoredPaper] = {}
-        retrievals: dict[str, Retrieval] = {}
-        for task in tasks:
-            if instance.evidence.optimal_for(task.focus) is None:
-                continue
-            if task.focus not in scored:
-                scored[task.focus] = scored_paper(model, task.focus, features, unit)
-            query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-            found = retrieval_of(model, scored[task.focus], query, started)
-            retrievals[task.name] = replace(found, seconds=perf_counter() - started)
-            started = perf_counter()
-        yield HeldOut(instance.id, retrievals)
+    return found
 
 
 def held_out_picks(
     model: RankerModel,
     instance: Instance,
-    features: Features,
-    unit: NDArray[np.float32],
+    vectors: NDArray[np.float32],
     tasks: Sequence[Task],
-    weights: Mapping[str, float] | None = None,
-    selecting: Selecting | None = None,
+    features: Features | None = None,
 ) -> dict[str, tuple[int, ...]]:
-    """The selections alone, by task name, with other weights of the members or another selection step."""
-    if weights is not None:
-        model = replace(
-            model,
-            focuses={
-                focus: replace(one, weights={**one.weights, **weights})
-                for focus, one in model.focuses.items()
-            },
-        )
+    """The selections alone; ``features`` where they are known from another model."""
     found: dict[str, tuple[int, ...]] = {}
-    scores: dict[Focus, NDArray[np.float64]] = {}
+    for task, query, paper in _scored(model, instance, vectors, tasks, features):
+        picks = picks_of(paper.scored.scores, paper.features.similarities, query.budget, model.selecting)
+        found[task.name] = tuple(pick.sentence for pick in picks[: query.budget])
+    return found
+
+
+def _scored(
+    model: RankerModel,
+    instance: Instance,
+    vectors: NDArray[np.float32],
+    tasks: Sequence[Task],
+    features: Features | None,
+) -> Iterator[tuple[Task, Query, ScoredPaper]]:
+    """The paper, scored once for a focus, with the query of each task."""
+    papers: dict[Focus, ScoredPaper] = {}
     for task in tasks:
         if instance.evidence.optimal_for(task.focus) is None:
             continue
-        if task.focus not in scores:
-            scores[task.focus] = scored_paper(model, task.focus, features, unit).scored.scores
-        budget = task.budget_for(instance.evidence)
-        picks = picks_of(scores[task.focus], features.similarities, budget, selecting or model.selecting)
-        found[task.name] = tuple(pick.sentence for pick in picks[:budget])
-    return found
+        query = query_of(instance, task.focus, task.budget_for(instance.evidence))
+        if task.focus not in papers:
+            features = features_of(query, vectors) if features is None else features
+            papers[task.focus] = scored_paper(model, query, vectors, features)
+        yield task, query, papers[task.focus]

@@ -1,4 +1,4 @@
-"""Words and signs that tell what a sentence is for: a finding, an aim, a method, a figure."""
+"""Words and patterns that say what a sentence is for: a finding, an aim, a method, a figure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
-
-__all__ = ["CUE_NAMES", "SIGNS", "WORDS", "cues_of"]
 
 WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {

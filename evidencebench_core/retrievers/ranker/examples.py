@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance
-from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.ranker.features import features_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = [
-    "FOCUSES",
-    "Example",
-    "Sampling",
-    "example_of",
-    "folds_by_paper",
-    "sampling_for",
-    "targets",
-    "unit_vectors",
-]
+from evidencebench_core.retrievers.ranker.features import features_of, unit_vectors
 
 FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 _ROWS_KEPT: Final = 300_000
@@ -37,7 +24,6 @@ class Example:
 
     Attributes
     ----------
-    instance_id, paper_id : str
     rows : array of shape (k, len(FEATURES)), float32
     vectors : array of shape (1 + k, dimensions), float32
         Of length 1: the hypothesis, then the kept sentences.
@@ -45,8 +31,8 @@ class Example:
         Mean of all sentences of the paper.
     targets : mapping of Focus to mapping
         See `targets`; a focus without aspects is absent.
-    weights : array of shape (k,) or None
-        How many sentences each row stands for; ``None`` where all were kept.
+    weights : array of shape (k,)
+        How many sentences each row stands for; 1 where all were kept.
     """
 
     instance_id: str
@@ -55,12 +41,12 @@ class Example:
     vectors: NDArray[np.float32]
     centre: NDArray[np.float32]
     targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]
-    weights: NDArray[np.float64] | None
+    weights: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What of a dataset is learnt from.
+    """The part of a dataset that is learnt from.
 
     Attributes
     ----------
@@ -80,110 +66,72 @@ def sampling_for(
 ) -> Sampling:
     """All of a dataset while it has no more than ``most`` sentences, else a part of each instance, or of them.
 
+    Papers are drawn whole. With less than 100 sentences an instance there is little to learn, so beyond that
+    fewer instances are taken.
+
     Parameters
     ----------
     sizes, papers : mappings of str to int and to str
         Sentences and paper id by instance id.
-    seed : int
-        Of the draw of papers, which are taken whole: with less than 100 sentences an instance there is
-        little to learn, so beyond that fewer instances are taken.
-    most : int
     """
-    import numpy as np
-
     if sum(sizes.values()) <= most:
         return Sampling(tuple(sizes), None)
     n_rows = max(most // len(sizes), _LEAST_A_PAPER)
-    left = max(most // n_rows, 1)
     names = sorted(set(papers.values()))
-    order = {
-        names[place]: rank for rank, place in enumerate(np.random.default_rng(seed).permutation(len(names)))
-    }
-    drawn = set(sorted(sizes, key=lambda name: (order[papers[name]], name))[:left])
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    order = {names[place]: rank for rank, place in enumerate(shuffled)}
+    drawn = set(sorted(sizes, key=lambda name: (order[papers[name]], name))[: max(most // n_rows, 1)])
     return Sampling(tuple(name for name in sizes if name in drawn), n_rows)
-
-
-def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same directions with length 1; zeros stay zeros."""
-    import numpy as np
-
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = np.divide(
-        vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0
-    ).astype(np.float32, copy=False)
-    return unit
 
 
 def example_of(
     instance: Instance, vectors: NDArray[np.float32], n_rows: int | None = None, seed: int = 0
 ) -> Example:
-    """The example of an instance, given the embeddings of its hypothesis and sentences.
+    """The example of an instance.
 
     Parameters
     ----------
-    instance : Instance
     vectors : array of shape (1 + n, dimensions)
+        Embeddings of its hypothesis and sentences.
     n_rows : int, optional
         See `Sampling`.
     seed : int
         Of the draw of sentences, which depends on nothing but this and the instance's id.
     """
     unit = unit_vectors(vectors)
-    rows = features_of(query_of(instance, "all", None), unit).rows
-    wanted = {
-        focus: targets(instance.evidence, focus) for focus in FOCUSES if instance.evidence.focused(focus)
-    }
     kept, weights = _kept(instance, n_rows, seed)
-    if kept is not None:
-        rows = rows[kept]
-        wanted = {
-            focus: {name: target[kept] for name, target in by_name.items()}
-            for focus, by_name in wanted.items()
-        }
+    learnt = {
+        focus: {name: target[kept] for name, target in targets(instance.evidence, focus).items()}
+        for focus in FOCUSES
+        if instance.evidence.focused(focus)
+    }
+    rows = features_of(query_of(instance, "all", None), unit).rows[kept]
     centre = unit[1:].mean(axis=0)
-    if kept is not None:
-        unit = unit[[0, *(kept + 1)]]
-    return Example(instance.id, instance.paper_id, rows, unit, centre, wanted, weights)
+    return Example(instance.id, instance.paper_id, rows, unit[[0, *(kept + 1)]], centre, learnt, weights)
 
 
-def _kept(
-    instance: Instance, n_rows: int | None, seed: int
-) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None]:
-    import numpy as np
-
+def _kept(instance: Instance, n_rows: int | None, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The places of the sentences kept, and how many sentences each stands for."""
     n = len(instance.sentences)
     if n_rows is None or n <= n_rows:
-        return None, None
+        return np.arange(n), np.ones(n)
     covering = np.array(sorted(set().union(*instance.evidence.covers("all"))), dtype=np.int64)
     others = np.setdiff1d(np.arange(n), covering)
     n_others = min(len(others), max(n_rows - len(covering), n_rows // 2))
-    rng = np.random.default_rng([seed, *instance.id.encode()])
-    drawn = rng.choice(others, n_others, replace=False)
+    drawn = np.random.default_rng([seed, *instance.id.encode()]).choice(others, n_others, replace=False)
     kept = np.sort(np.concatenate([covering, drawn]))
-    weights = np.where(np.isin(kept, covering), 1.0, len(others) / max(n_others, 1))
-    return kept, weights
+    return kept, np.where(np.isin(kept, covering), 1.0, len(others) / max(n_others, 1))
 
 
-def folds_by_paper(examples: Sequence[Example], n_folds: int, seed: int = 0) -> tuple[int, ...]:
-    """A fold for every example; instances of one paper share theirs.
+def folds_by_paper(paper_ids: Sequence[str], n_folds: int, seed: int = 0) -> list[int]:
+    """The fold of each instance, 0 to ``n_folds`` - 1; instances of one paper share theirs.
 
-    Raises
-    ------
-    SettingError
-        If there are fewer papers than folds, or fewer than two folds.
+    Papers are shuffled and dealt out in turn; which come together does not depend on the order of instances.
     """
-    import numpy as np
-
-    papers = sorted({example.paper_id for example in examples})
-    if not 2 <= n_folds <= len(papers):
-        raise SettingError(
-            "folds",
-            f"is {n_folds}, with {len(papers)} papers",
-            "Give at least 2, and no more than there are papers; or train without: --no-cv.",
-        )
+    papers = sorted(set(paper_ids))
     np.random.default_rng(seed).shuffle(papers)
     fold_of = {paper: place % n_folds for place, paper in enumerate(papers)}
-    return tuple(fold_of[example.paper_id] for example in examples)
+    return [fold_of[paper] for paper in paper_ids]
 
 
 def targets(evidence: EvidenceSet, focus: Focus) -> dict[str, NDArray[np.float64]]:
@@ -196,15 +144,11 @@ def targets(evidence: EvidenceSet, focus: Focus) -> dict[str, NDArray[np.float64
         that it covers. ``share``: ten times its share of the evidence, each aspect being divided evenly among
         its sentences.
     """
-    import numpy as np
-
     covers = evidence.covers(focus)
     counts, share = np.zeros(evidence.n_sentences), np.zeros(evidence.n_sentences)
     for covering in covers:
-        if not covering:
-            continue
         indices = list(covering)
         counts[indices] += 1
-        share[indices] += 1 / len(indices)
+        share[indices] += 1 / max(len(indices), 1)
     n = max(len(covers), 1)
     return {"evidence": (counts > 0).astype(float), "aspects": counts / n, "share": 10 * share / n}

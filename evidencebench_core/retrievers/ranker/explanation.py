@@ -1,28 +1,65 @@
-"""Why a sentence was picked, as data that pages and reports can draw."""
+"""Why a sentence was picked: as data in the details of a retrieval, and read back from there."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencebench_core.retrievers.base import Retrieval
 from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS
 from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING
 from evidencebench_core.retrievers.ranker.selection import Pick
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["GROUP_OF", "explained"]
 
 GROUP_OF: Final[Mapping[str, str]] = {
     **{name: group for group, names in GROUPS.items() for name in names},
     **dict.fromkeys((*COLUMNS[len(FEATURES) :], MEANING), "what it says"),
 }
-"""The group of every column, the linear model of the embeddings included."""
+"""The group of every column, in their order, the linear model of the embeddings included."""
 
-_NAMES: Final = (*COLUMNS, MEANING)
 _MOST: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """A feature's ``value``, and what it ``adds`` to the score (or takes, below 0)."""
+
+    name: str
+    value: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PickExplanation:
+    """Why a sentence was picked; see `explained`, which writes these.
+
+    Attributes
+    ----------
+    sentence : int
+    score : float
+        In standard deviations over the paper.
+    place : int
+        Rank by score alone, from 1.
+    gain, repeated : float
+        As in `Pick`.
+    groups : mapping of str to float
+        What each group of features adds to the score.
+    features : tuple of Contribution
+        The few that add or take most, the largest first.
+    """
+
+    sentence: int
+    score: float
+    place: int
+    gain: float
+    repeated: float
+    groups: Mapping[str, float]
+    features: tuple[Contribution, ...]
 
 
 def explained(
@@ -45,21 +82,16 @@ def explained(
     Returns
     -------
     dict
-        By sentence index as text: ``score``; ``place``, its rank by score alone, from 1; ``gain`` and
-        ``repeated`` as in `Pick`; ``groups``, what each group of features adds to the score; ``features``,
-        the six that add or take most, each as [name, value, contribution]. JSON values, rounded.
+        The fields of `PickExplanation` by sentence index as text, each of ``features`` as [name, value,
+        contribution]. JSON values, rounded.
     """
-    import numpy as np
-
-    places = np.empty(len(scores), dtype=int)
-    places[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    places = np.argsort(np.argsort(-scores, kind="stable"), kind="stable") + 1
     found: dict[str, dict[str, object]] = {}
-    for row, pick in enumerate(picks):
-        adds = contributions[row]
+    for pick, values, adds in zip(picks, columns, contributions, strict=True):
         groups: dict[str, float] = {}
-        for name, amount in zip(_NAMES, adds, strict=False):
-            groups[GROUP_OF[name]] = groups.get(GROUP_OF[name], 0.0) + float(amount)
-        most = [int(place) for place in np.argsort(-np.abs(adds[: len(FEATURES)]), kind="stable")[:_MOST]]
+        for group, amount in zip(GROUP_OF.values(), adds.tolist(), strict=False):
+            groups[group] = groups.get(group, 0.0) + amount
+        most = np.argsort(-np.abs(adds[: len(FEATURES)]), kind="stable")[:_MOST].tolist()
         found[str(pick.sentence)] = {
             "score": round(float(scores[pick.sentence]), 3),
             "place": int(places[pick.sentence]),
@@ -67,8 +99,43 @@ def explained(
             "repeated": round(pick.repeated, 3),
             "groups": {name: round(amount, 3) for name, amount in groups.items()},
             "features": [
-                [FEATURES[place], round(float(columns[row, place]), 3), round(float(adds[place]), 3)]
+                [FEATURES[place], round(float(values[place]), 3), round(float(adds[place]), 3)]
                 for place in most
             ],
         }
     return found
+
+
+def explanations_in(retrieval: Retrieval) -> dict[int, PickExplanation]:
+    """The explanations of a retrieval's picks by sentence; none where its retriever gives none.
+
+    What is not as `explained` writes it is left out: details come from files and from other packages too.
+    """
+    try:
+        raw = json.loads(retrieval.details.get("explanation", "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[int, PickExplanation] = {}
+    for key, one in raw.items() if isinstance(raw, dict) else ():
+        try:
+            found[int(key)] = PickExplanation(
+                sentence=int(key),
+                score=_number(one["score"]),
+                place=int(_number(one["place"])),
+                gain=_number(one["gain"]),
+                repeated=_number(one["repeated"]),
+                groups={str(name): _number(adds) for name, adds in one["groups"].items()},
+                features=tuple(
+                    Contribution(str(name), _number(value), _number(adds))
+                    for name, value, adds in one["features"]
+                ),
+            )
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+            continue
+    return found
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError
+    return float(value)

@@ -1,7 +1,4 @@
-"""What the ranker looks at: one row of numbers a sentence, each column with a name and a group.
-
-The rows are made of the query alone: hypothesis, sentences with their types, and their embeddings.
-"""
+"""A row of numbers a sentence, made of the query alone: each column has a name and a group."""
 
 from __future__ import annotations
 
@@ -10,21 +7,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.retrievers.ranker.cues import CUE_NAMES, SIGNS, WORDS, cues_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["FEATURES", "GROUPS", "VERSION", "Features", "features_of"]
-
 VERSION: Final = 1
-"""Raised when a column is added, removed or computed otherwise: models name the version they know."""
+"""Raised when a column is added, removed or computed otherwise; a model file names the one it was trained on."""
 
 _WORDS: Final = (
     "bm25",
@@ -124,10 +118,7 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
     vectors : array of shape (1 + n, dimensions)
         Embeddings of the hypothesis and of the sentences, of any length; zeros stay zeros.
     """
-    import numpy as np
-
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
+    unit = unit_vectors(vectors)
     similarities = np.clip(unit[1:] @ unit[1:].T, -1, 1)
     np.fill_diagonal(similarities, 1)
     tokens = [tokens_of(sentence, "word") for sentence in query.sentences]
@@ -148,6 +139,15 @@ def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:
     return Features(np.stack(columns, axis=1).astype(np.float32), similarities)
 
 
+def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same directions with length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = np.divide(
+        vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0
+    ).astype(np.float32, copy=False)
+    return unit
+
+
 def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = (values - values.mean()) / (values.std() + 1e-9)
     return found
@@ -155,8 +155,6 @@ def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _rank_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """0 for the highest, towards 1 for the lowest; equal ones in the order of the paper."""
-    import numpy as np
-
     ranks = np.empty(len(values))
     ranks[np.argsort(-values, kind="stable")] = np.arange(len(values))
     return ranks / len(values)
@@ -170,8 +168,6 @@ def _stem(token: str) -> str:
 
 def _word_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDArray[np.float64]]:
     """BM25 (k1 1.5, b 0.75) and overlaps, on words cut to their first six letters."""
-    import numpy as np
-
     n = len(tokens)
     asked = [stem for token in tokens_of(query.hypothesis, "word") if (stem := _stem(token))]
     places = {stem: place for place, stem in enumerate(dict.fromkeys(asked))}
@@ -205,8 +201,6 @@ def _word_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDArray
 def _meaning_columns(
     query: Query, cosine: NDArray[np.float64], bm25_rank: NDArray[np.float64]
 ) -> list[NDArray[np.float64]]:
-    import numpy as np
-
     n = len(cosine)
     heading = np.zeros(n)
     current = 0.0
@@ -219,8 +213,6 @@ def _meaning_columns(
 
 def _beside(values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
     """The value ``offset`` sentences further on; 0 beyond the paper's ends."""
-    import numpy as np
-
     shifted = np.zeros_like(values)
     if offset > 0:
         shifted[:-offset] = values[offset:]
@@ -256,8 +248,6 @@ def _neighbour_columns(
 def _centrality_columns(
     query: Query, cosine: NDArray[np.float64], similarities: NDArray[np.float32]
 ) -> list[NDArray[np.float64]]:
-    import numpy as np
-
     n = len(cosine)
     others: NDArray[np.float64] = similarities.astype(np.float64)
     np.fill_diagonal(others, 0)
@@ -288,8 +278,6 @@ def _centrality_columns(
 
 
 def _place_columns(query: Query) -> tuple[list[NDArray[np.float64]], Sequence[str]]:
-    import numpy as np
-
     types, n = query.sentence_types, len(query.sentences)
     parts = section_classes(query.sentences, types)
     abstract = [index for index, kind in enumerate(types) if kind == "abstract"]
@@ -326,8 +314,6 @@ def _places(
     labels: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """How many of the same label come before, how many after, and how many there are."""
-    import numpy as np
-
     before, size = np.zeros(len(labels)), np.zeros(len(labels))
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
@@ -336,8 +322,6 @@ def _places(
 
 
 def _kind_columns(query: Query, parts: Sequence[str]) -> list[NDArray[np.float64]]:
-    import numpy as np
-
     return [
         *(
             np.array([kind == wanted for kind in query.sentence_types], dtype=float)
@@ -348,8 +332,6 @@ def _kind_columns(query: Query, parts: Sequence[str]) -> list[NDArray[np.float64
 
 
 def _surface_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDArray[np.float64]]:
-    import numpy as np
-
     length = np.array([len(words) for words in tokens], dtype=float)
     counted = [
         np.array([len(pattern.findall(sentence)) for sentence in query.sentences], dtype=float)
@@ -364,8 +346,6 @@ def _surface_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDAr
 
 
 def _cue_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDArray[np.float64]]:
-    import numpy as np
-
     counts = np.zeros((len(tokens), len(CUE_NAMES)))
     for row, words in enumerate(tokens):
         for word in words:

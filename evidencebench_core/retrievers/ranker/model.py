@@ -1,35 +1,22 @@
-"""A fitted ranker: what it weighs, how it scores the sentences of a paper, and why.
+"""A fitted ranker: how it scores the sentences of a paper, and what each column adds.
 
-A model scores with five members and adds up their standardised scores: three sums of regression trees, which
-learnt whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence
-it is; a linear model of the same features; and a linear model of the embeddings.
+Five members score, and their standardised scores are added up: three sums of regression trees, which learnt
+whether a sentence is evidence, which share of the aspects it covers, and which share of the evidence it is; a
+linear model of the same features; and a linear model of the embeddings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
-from evidencebench_core.retrievers.ranker.features import FEATURES, Features
+from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.trees import Trees
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = [
-    "COLUMNS",
-    "N_TOPICS",
-    "FocusModel",
-    "RankerModel",
-    "Selecting",
-    "TrainedOn",
-    "meaning",
-    "projected",
-    "table_of",
-]
 
 N_TOPICS: Final = 24
 COLUMNS: Final[tuple[str, ...]] = (
@@ -37,7 +24,7 @@ COLUMNS: Final[tuple[str, ...]] = (
     *(f"topic {number}" for number in range(1, N_TOPICS + 1)),
     *(f"shared topic {number}" for number in range(1, N_TOPICS + 1)),
 )
-"""What trees look at: the features, then the embedding and its product with the hypothesis', projected."""
+"""Columns of the trees: the features, then the embedding and its product with the hypothesis', projected."""
 
 MEANING: Final = "embedding"
 """The name under which the linear model of the embeddings explains itself."""
@@ -54,15 +41,7 @@ class Selecting:
 
 @dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """Which instances a model has seen.
-
-    Attributes
-    ----------
-    dataset, dataset_sha256 : str
-        Name and hash of the content.
-    instance_ids, paper_ids : tuple of str
-        Sorted; papers once each.
-    """
+    """The instances that a model has seen: name and hash of the dataset, sorted ids, papers once each."""
 
     dataset: str
     dataset_sha256: str
@@ -79,14 +58,12 @@ class Projection:
 
     def of(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Coordinates, shape (n, N_TOPICS)."""
-        import numpy as np
-
         return ((vectors - self.mean) @ self.axes.T).astype(np.float32, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """``rows @ weights``; ``means`` are those of the training rows, from which contributions count."""
+    """``(rows - means) @ weights``; the means are those of the training rows."""
 
     weights: NDArray[np.float64]
     means: NDArray[np.float64]
@@ -98,7 +75,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class FocusModel:
-    """The members for one focus, and how much each counts.
+    """The members for one focus.
 
     Attributes
     ----------
@@ -114,16 +91,6 @@ class FocusModel:
     features: Linear
     embedding: Linear
     weights: Mapping[str, float]
-
-    def members(
-        self, columns: NDArray[np.float32], embedding: NDArray[np.float32]
-    ) -> dict[str, NDArray[np.float64]]:
-        """Each member's raw scores, one a sentence."""
-        return {
-            **{name: trees.scores(columns) for name, trees in self.trees.items()},
-            "features": self.features.scores(columns[:, : len(FEATURES)]),
-            "embedding": self.embedding.scores(embedding),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +123,7 @@ class RankerModel:
     selecting : Selecting
     trained_on : TrainedOn
     notes : mapping of str to object
-        What else the file tells: versions, date, cross-validated scores. JSON values.
+        Versions, cross-validated scores and the like. JSON values.
     """
 
     encoder: str
@@ -169,23 +136,17 @@ class RankerModel:
     notes: Mapping[str, object]
 
     def scored(self, focus: Focus, columns: NDArray[np.float32], embedding: NDArray[np.float32]) -> Scored:
-        """Score the sentences of a paper.
-
-        Parameters
-        ----------
-        columns : array of shape (n, len(COLUMNS))
-            See `table_of`.
-        embedding : array of shape (n, 3 * dimensions)
-            See `meaning`.
-        """
-        import numpy as np
-
+        """Score the sentences of a paper; ``columns`` as of `projected`, ``embedding`` as of `meaning`."""
         model = self.focuses[focus]
+        raw = {
+            **{name: trees.scores(columns) for name, trees in model.trees.items()},
+            "features": model.features.scores(columns[:, : len(FEATURES)]),
+            "embedding": model.embedding.scores(embedding),
+        }
+        spreads = {name: float(scores.std()) or 1.0 for name, scores in raw.items()}
         total = np.zeros(len(columns))
-        spreads: dict[str, float] = {}
-        for name, raw in model.members(columns, embedding).items():
-            spreads[name] = float(raw.std()) or 1.0
-            total += model.weights[name] * (raw - raw.mean()) / spreads[name]
+        for name, scores in raw.items():
+            total += model.weights[name] * (scores - scores.mean()) / spreads[name]
         return Scored(total / sum(model.weights.values()), spreads)
 
     def contributions(
@@ -200,26 +161,21 @@ class RankerModel:
         Returns
         -------
         array of shape (rows, len(COLUMNS) + 1)
-            In units of the score; the last column is that of the linear model of the embeddings.
+            In units of the score: SHAP values of the trees and the terms of the linear model; the last column
+            is that of the linear model of the embeddings.
         """
-        import numpy as np
-
-        model = self.focuses[focus]
-        whole = sum(model.weights.values())
+        model, n = self.focuses[focus], len(FEATURES)
+        units = {name: model.weights[name] / sum(model.weights.values()) / spreads[name] for name in spreads}
         found = np.zeros((len(columns), len(COLUMNS) + 1))
         for name, trees in model.trees.items():
-            found[:, :-1] += model.weights[name] / whole / spreads[name] * trees.contributions(columns)
-        n = len(FEATURES)
-        linear = (columns[:, :n] - model.features.means) * model.features.weights
-        found[:, :n] += model.weights["features"] / whole / spreads["features"] * linear
-        found[:, -1] = (
-            model.weights["embedding"] / whole / spreads["embedding"] * model.embedding.scores(embedding)
-        )
+            found[:, :-1] += units[name] * trees.contributions(columns)
+        found[:, :n] += units["features"] * (columns[:, :n] - model.features.means) * model.features.weights
+        found[:, -1] = units["embedding"] * model.embedding.scores(embedding)
         return found
 
 
 def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """What the linear model of the embeddings looks at.
+    """Columns of the linear model of the embeddings.
 
     Parameters
     ----------
@@ -234,8 +190,6 @@ def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = N
         The embedding, ten times its product with the hypothesis' (of which the cosine is the sum), and its
         difference from the paper's mean.
     """
-    import numpy as np
-
     sentences = vectors[1:]
     mean = sentences.mean(axis=0) if centre is None else centre
     return np.concatenate([sentences, 10 * sentences * vectors[0], sentences - mean], axis=1).astype(
@@ -244,20 +198,9 @@ def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = N
 
 
 def projected(
-    vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
+    rows: NDArray[np.float32], vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
 ) -> NDArray[np.float32]:
-    """The columns of `COLUMNS` behind the features, for every sentence."""
-    import numpy as np
-
-    return np.concatenate([topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])], axis=1)
-
-
-def table_of(
-    features: Features, vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
-) -> NDArray[np.float32]:
-    """The columns of `COLUMNS` for every sentence."""
-    import numpy as np
-
+    """The columns of `COLUMNS` for every sentence: its features, and its projected embedding."""
     return np.concatenate(
-        [features.rows, projected(vectors, topics, shared_topics)], axis=1, dtype=np.float32
+        [rows, topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])], axis=1, dtype=np.float32
     )

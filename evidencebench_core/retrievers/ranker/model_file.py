@@ -1,4 +1,4 @@
-"""A `RankerModel` as a file: JSON that people can read, and whose reading runs nothing."""
+"""A `RankerModel` as a file: JSON with LightGBM's model text in it, checked while it is read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError, shown
@@ -24,15 +27,9 @@ from evidencebench_core.retrievers.ranker.model import (
     Selecting,
     TrainedOn,
 )
-from evidencebench_core.retrievers.ranker.trees import trees_from_json
+from evidencebench_core.retrievers.ranker.trees import Trees
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["FORMAT", "default_model_path", "digest_of", "read_model", "write_model"]
-
-FORMAT: Final = "evidencebench-ranker 1"
+FORMAT: Final = "evidencebench-ranker 2"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 200 * 2**20
 _LARGEST_WIDTH: Final = 65_536
@@ -48,9 +45,18 @@ def default_model_path() -> Path:
     return Path(platformdirs.user_data_dir("evidencebench-explorer", appauthor=False)) / "ranker.json"
 
 
-def digest_of(content: bytes) -> str:
-    """Twelve hexadecimal digits of a model file's SHA-256; part of the id of its runs."""
-    return hashlib.sha256(content).hexdigest()[:12]
+def trained_model() -> tuple[RankerModel, str] | None:
+    """The model that ``evidence-ranker`` would use, and its digest; ``None`` while there is none to be read."""
+    path = default_model_path()
+    try:
+        return read_model(path) if path.is_file() else None
+    except RetrieverError:
+        return None
+
+
+def default_retriever() -> Literal["evidence-ranker", "structure"]:
+    """The retriever that is asked where nobody chose one: ``"structure"`` until a model is trained."""
+    return "structure" if trained_model() is None else "evidence-ranker"
 
 
 def write_model(model: RankerModel, path: Path) -> str:
@@ -66,7 +72,7 @@ def write_model(model: RankerModel, path: Path) -> str:
     RetrieverError
         If the place cannot be written to.
     """
-    content = (json.dumps(_as_json(model), ensure_ascii=False, indent=None) + "\n").encode()
+    content = (json.dumps(_document(model), ensure_ascii=False, indent=None) + "\n").encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
@@ -82,7 +88,7 @@ def write_model(model: RankerModel, path: Path) -> str:
         raise RetrieverError(
             str(path), f"cannot be written ({error.strerror})", "Name another file: --out FILE."
         ) from error
-    return digest_of(content)
+    return _digest(content)
 
 
 def read_model(path: Path) -> tuple[RankerModel, str]:
@@ -97,7 +103,7 @@ def read_model(path: Path) -> tuple[RankerModel, str]:
         status = path.stat()
         if status.st_size > _LARGEST:
             raise RetrieverError(str(path), f"has {status.st_size:,} bytes, too many for a model", _REMEDY)
-        return _read(path, status.st_mtime_ns, status.st_size)
+        return _model_in(path, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise RetrieverError(
             str(path),
@@ -108,166 +114,147 @@ def read_model(path: Path) -> tuple[RankerModel, str]:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _modified: int, _size: int) -> tuple[RankerModel, str]:
+def _model_in(path: Path, _modified: int, _size: int) -> tuple[RankerModel, str]:
     content = path.read_bytes()
     try:
-        raw = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        return _model(json.loads(content)), _digest(content)
+    except RecursionError:
+        raise RetrieverError(str(path), "is not JSON (it is nested too deeply)", _REMEDY) from None
+    except json.JSONDecodeError as error:
         raise RetrieverError(str(path), f"is not JSON ({error})", _REMEDY) from error
-    return _model(raw, str(path)), digest_of(content)
+    except ValueError as error:
+        raise RetrieverError(str(path), str(error), _REMEDY) from error
 
 
-def _as_json(model: RankerModel) -> dict[str, object]:
+def _digest(content: bytes) -> str:
+    """Part of the id of the model's runs."""
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _document(model: RankerModel) -> dict[str, object]:
+    trained_on, selecting = model.trained_on, model.selecting
     return {
         "format": FORMAT,
         "features_version": VERSION,
-        "columns": list(COLUMNS),
+        "columns": COLUMNS,
         "encoder": model.encoder,
         "encoder_identity": model.encoder_identity,
         "notes": dict(model.notes),
-        "trained_on": {
-            "dataset": model.trained_on.dataset,
-            "dataset_sha256": model.trained_on.dataset_sha256,
-            "instance_ids": list(model.trained_on.instance_ids),
-            "paper_ids": list(model.trained_on.paper_ids),
-        },
-        "selecting": {
-            "sharpness": model.selecting.sharpness,
-            "closeness": model.selecting.closeness,
-            "reach": model.selecting.reach,
-        },
+        "trained_on": {name: getattr(trained_on, name) for name in TrainedOn.__slots__},
+        "selecting": {name: getattr(selecting, name) for name in Selecting.__slots__},
         "focuses": {
             focus: {
                 "weights": dict(one.weights),
-                "features": _linear_as_json(one.features),
-                "embedding": _linear_as_json(one.embedding),
-                "trees": {name: trees.as_json() for name, trees in one.trees.items()},
+                "features": _arrays(one.features),
+                "embedding": _arrays(one.embedding),
+                "trees": {name: trees.text for name, trees in one.trees.items()},
             }
             for focus, one in model.focuses.items()
         },
-        "topics": _projection_as_json(model.topics),
-        "shared_topics": _projection_as_json(model.shared_topics),
+        "topics": _arrays(model.topics),
+        "shared_topics": _arrays(model.shared_topics),
     }
 
 
-def _linear_as_json(linear: Linear) -> dict[str, list[float]]:
-    return {"weights": linear.weights.tolist(), "means": linear.means.tolist()}
+def _arrays(part: Linear | Projection) -> dict[str, object]:
+    return {name: getattr(part, name).tolist() for name in type(part).__slots__}
 
 
-def _projection_as_json(projection: Projection) -> dict[str, object]:
-    def short(values: NDArray[np.float32]) -> list[float]:
-        return [float(f"{value:.5g}") for value in values.tolist()]
-
-    return {"mean": short(projection.mean), "axes": [short(axis) for axis in projection.axes]}
+# -- reading: whatever is not as it is written is refused with a ValueError ------------------------------
 
 
-def _model(raw: object, place: str) -> RankerModel:
+def _model(raw: object) -> RankerModel:
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         found = raw.get("format") if isinstance(raw, dict) else raw
-        raise RetrieverError(place, f"is no ranker of this program's kind: {shown(found)}", _REMEDY)
+        if isinstance(found, str) and found.startswith("evidencebench-ranker "):
+            raise ValueError(
+                f"was trained by another version of this program ({shown(found)}, not {FORMAT!r})"
+            )
+        raise ValueError(f"is no trained ranker: {shown(found)}")
     if raw.get("features_version") != VERSION or raw.get("columns") != list(COLUMNS):
-        raise RetrieverError(place, "was trained on features that this version does not compute", _REMEDY)
-    reader = _Reader(place)
-    trained, selecting = reader.mapping(raw, "trained_on"), reader.mapping(raw, "selecting")
-    topics = reader.projection(raw, "topics")
-    width = len(topics.mean)
-    focuses = reader.mapping(raw, "focuses")
+        raise ValueError("was trained on features that this version does not compute")
+    trained_on, selecting = _mapping(raw, "trained_on"), _mapping(raw, "selecting")
+    focuses = _mapping(raw, "focuses")
     if "all" not in focuses or not set(focuses) <= {"all", "results"}:
-        raise RetrieverError(place, "lacks the model for all aspects", _REMEDY)
+        raise ValueError("lacks the model for all aspects")
+    topics = _projection(_mapping(raw, "topics"), None)
+    width = len(topics.mean)
     return RankerModel(
-        encoder=reader.text(raw, "encoder"),
-        encoder_identity=reader.text(raw, "encoder_identity"),
+        encoder=_text(raw, "encoder"),
+        encoder_identity=_text(raw, "encoder_identity"),
         topics=topics,
-        shared_topics=reader.projection(raw, "shared_topics", width),
-        focuses={cast("Focus", focus): reader.focus(focuses, focus, width) for focus in focuses},
-        selecting=Selecting(
-            *(reader.number(selecting, name) for name in ("sharpness", "closeness", "reach"))
-        ),
+        shared_topics=_projection(_mapping(raw, "shared_topics"), width),
+        focuses={cast("Focus", focus): _focus_model(_mapping(focuses, focus), width) for focus in focuses},
+        selecting=Selecting(*(_amount(selecting, name) for name in Selecting.__slots__)),
         trained_on=TrainedOn(
-            reader.text(trained, "dataset"),
-            reader.text(trained, "dataset_sha256"),
-            reader.texts(trained, "instance_ids"),
-            reader.texts(trained, "paper_ids"),
+            _text(trained_on, "dataset"),
+            _text(trained_on, "dataset_sha256"),
+            _texts(trained_on, "instance_ids"),
+            _texts(trained_on, "paper_ids"),
         ),
-        notes=reader.mapping(raw, "notes"),
+        notes=_mapping(raw, "notes"),
     )
 
 
-class _Reader:
-    """Knows the file's name, so that every refusal can tell it."""
+def _focus_model(raw: Mapping[str, Any], width: int) -> FocusModel:
+    trees, weights = _mapping(raw, "trees"), _mapping(raw, "weights")
+    if set(weights) != {*trees, "features", "embedding"} or not trees or len(trees) > 8:
+        raise _refusal("weights", weights)
+    amounts = {member: _amount(weights, member) for member in weights}
+    if not sum(amounts.values()):
+        raise _refusal("weights", weights)
+    return FocusModel(
+        trees={member: Trees(_text(trees, member), len(COLUMNS)) for member in trees},
+        features=_linear(_mapping(raw, "features"), len(FEATURES)),
+        embedding=_linear(_mapping(raw, "embedding"), 3 * width),
+        weights=amounts,
+    )
 
-    def __init__(self, place: str) -> None:
-        self.place = place
 
-    def refuse(self, name: str, value: object) -> RetrieverError:
-        return RetrieverError(self.place, f"has {shown(value)} as {name!r}", _REMEDY)
+def _linear(raw: Mapping[str, Any], n: int) -> Linear:
+    return Linear(_numbers(raw.get("weights"), "weights", n), _numbers(raw.get("means"), "means", n))
 
-    def mapping(self, raw: Mapping[str, Any], name: str) -> dict[str, Any]:
-        value = raw.get(name)
-        if not isinstance(value, dict):
-            raise self.refuse(name, value)
-        return value
 
-    def text(self, raw: Mapping[str, Any], name: str) -> str:
-        value = raw.get(name)
-        if not isinstance(value, str):
-            raise self.refuse(name, value)
-        return value
+def _projection(raw: Mapping[str, Any], width: int | None) -> Projection:
+    mean, axes = _numbers(raw.get("mean"), "mean", width), raw.get("axes")
+    if not isinstance(axes, list) or len(axes) != N_TOPICS:
+        raise _refusal("axes", axes)
+    rows = np.stack([_numbers(axis, "axes", len(mean)) for axis in axes])
+    return Projection(mean.astype(np.float32), rows.astype(np.float32))
 
-    def texts(self, raw: Mapping[str, Any], name: str) -> tuple[str, ...]:
-        value = raw.get(name)
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise self.refuse(name, value)
-        return tuple(value)
 
-    def number(self, raw: Mapping[str, Any], name: str) -> float:
-        value = raw.get(name)
-        if type(value) not in (int, float) or not 0 <= cast("float", value) <= 1e6:
-            raise self.refuse(name, value)
-        return float(cast("float", value))
+def _refusal(name: str, value: object) -> ValueError:
+    return ValueError(f"has {shown(value)} as {name!r}")
 
-    def numbers(self, raw: Mapping[str, Any], name: str, n: int | None) -> NDArray[np.float64]:
-        import numpy as np
 
-        value = raw.get(name)
-        if not isinstance(value, list) or not 0 < len(value) <= _LARGEST_WIDTH or n not in (None, len(value)):
-            raise self.refuse(name, value)
-        if not all(type(one) in (int, float) for one in value):
-            raise self.refuse(name, value)
-        try:
-            found = np.array(value, dtype=np.float64)
-        except OverflowError:
-            raise self.refuse(name, value) from None
-        if not (np.abs(found) <= _LARGEST_NUMBER).all():  # which NaN is not either
-            raise self.refuse(name, value)
-        return found
+def _mapping(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if not isinstance(value := raw.get(name), dict):
+        raise _refusal(name, value)
+    return value
 
-    def projection(self, raw: Mapping[str, Any], name: str, width: int | None = None) -> Projection:
-        import numpy as np
 
-        part = self.mapping(raw, name)
-        mean = self.numbers(part, "mean", width)
-        axes = part.get("axes")
-        if not isinstance(axes, list) or len(axes) != N_TOPICS:
-            raise self.refuse("axes", axes)
-        rows = [self.numbers({"axes": axis}, "axes", len(mean)) for axis in axes]
-        return Projection(mean.astype(np.float32), np.stack(rows).astype(np.float32))
+def _text(raw: Mapping[str, Any], name: str) -> str:
+    if not isinstance(value := raw.get(name), str):
+        raise _refusal(name, value)
+    return value
 
-    def linear(self, raw: Mapping[str, Any], name: str, n: int) -> Linear:
-        part = self.mapping(raw, name)
-        return Linear(self.numbers(part, "weights", n), self.numbers(part, "means", n))
 
-    def focus(self, raw: Mapping[str, Any], name: str, width: int) -> FocusModel:
-        part = self.mapping(raw, name)
-        trees, weights = self.mapping(part, "trees"), self.mapping(part, "weights")
-        if set(weights) != {*trees, "features", "embedding"} or not trees:
-            raise self.refuse("weights", weights)
-        return FocusModel(
-            trees={
-                member: trees_from_json(one, len(COLUMNS), f"{self.place}: {member}")
-                for member, one in trees.items()
-            },
-            features=self.linear(part, "features", len(FEATURES)),
-            embedding=self.linear(part, "embedding", 3 * width),
-            weights={member: self.number(weights, member) for member in weights},
-        )
+def _texts(raw: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    if not isinstance(value := raw.get(name), list) or not all(isinstance(one, str) for one in value):
+        raise _refusal(name, value)
+    return tuple(value)
+
+
+def _amount(raw: Mapping[str, Any], name: str) -> float:
+    if type(value := raw.get(name)) not in (int, float) or not 0 <= cast("float", value) <= 1e6:
+        raise _refusal(name, value)
+    return float(cast("float", value))
+
+
+def _numbers(value: object, name: str, n: int | None) -> NDArray[np.float64]:
+    if not isinstance(value, list) or not 0 < len(value) <= _LARGEST_WIDTH or n not in (None, len(value)):
+        raise _refusal(name, value)
+    # NaN is in no range
+    if not all(type(one) in (int, float) and -_LARGEST_NUMBER <= one <= _LARGEST_NUMBER for one in value):
+        raise _refusal(name, value)
+    return np.array(value, dtype=np.float64)

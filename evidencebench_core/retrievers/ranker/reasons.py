@@ -1,98 +1,108 @@
-"""Explanations read back from a retrieval, and said in plain words."""
+"""The features in plain words, and the reasons for a pick that they give."""
 
 from __future__ import annotations
 
-import json
-import math
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, cast
 
 from evidencebench_core.retrievers.base import Retrieval
-from evidencebench_core.retrievers.ranker.wordings import GROUP_WORDINGS, WORDINGS
+from evidencebench_core.retrievers.ranker.explanation import PickExplanation, explanations_in
 
-__all__ = ["Contribution", "PickExplanation", "coverage_line", "explanations_in", "reasons", "why_texts"]
+Unit = Literal["flag", "count", "deviation", "cosine", "share", "rank", "place", "number"]
+"""``place`` is a number of sentences or a share of the abstract, -1 outside of it; ``rank`` 0 for the first."""
 
 _MOST: Final = 3
 _LEAST: Final = 0.05  # of the largest contribution; what adds less is no reason
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one feature did: its ``value``, and what it ``adds`` to the score (or takes, below 0)."""
-
-    name: str
-    value: float
-    adds: float
-
-
-@dataclass(frozen=True, slots=True)
-class PickExplanation:
-    """Why a sentence was picked; see `explained`, which writes these.
+class Wording:
+    """A feature in words.
 
     Attributes
     ----------
-    sentence : int
-    score : float
-        In standard deviations over the paper.
-    place : int
-        Rank by score alone, from 1.
-    gain, repeated : float
-        As in `Pick`.
-    groups : mapping of str to float
-        What each group of features adds to the score.
-    features : tuple of Contribution
-        The few that add or take most, the largest first.
+    label : str
+        Its name for people.
+    unit : str
+        How its value is written; see `value_text`.
+    topic : str
+        Of several features of one topic only the one with the highest ``sharp`` is said.
+    says : tuple of (float, str)
+        What may be said of a sentence with at least so much; the last that applies counts, ``""`` says nothing.
     """
 
-    sentence: int
-    score: float
-    place: int
-    gain: float
-    repeated: float
-    groups: Mapping[str, float]
-    features: tuple[Contribution, ...]
+    label: str
+    unit: Unit
+    topic: str = ""
+    sharp: int = 0
+    says: tuple[tuple[float, str], ...] = ()
+
+    def phrase(self, value: float) -> str:
+        """What may be said of a sentence with this value; empty where nothing may."""
+        return next((words for least, words in reversed(self.says) if value >= least), "")
 
 
-def explanations_in(retrieval: Retrieval) -> dict[int, PickExplanation]:
-    """The explanations of a retrieval's picks by sentence; none where its retriever gives none.
+@dataclass(frozen=True, slots=True)
+class GroupWording:
+    """A group of features in words: ``label`` names it, ``reason`` says that it counted for a sentence."""
 
-    What is not as `explained` writes it is left out: details come from files and from other packages too.
-    """
-    try:
-        raw = json.loads(retrieval.details.get("explanation", "{}"))
-    except (ValueError, RecursionError):
-        return {}
-    found: dict[int, PickExplanation] = {}
-    for key, one in raw.items() if isinstance(raw, dict) else ():
-        try:
-            explanation = _explanation(int(key), one)
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
-            continue
-        found[explanation.sentence] = explanation
-    return found
+    label: str
+    reason: str
 
 
-def _explanation(sentence: int, raw: Mapping[str, object]) -> PickExplanation:
-    numbers = {name: _number(raw[name]) for name in ("score", "gain", "repeated")}
-    groups, features = raw["groups"], raw["features"]
-    if not isinstance(groups, dict) or not isinstance(features, list):
-        raise TypeError
-    return PickExplanation(
-        sentence=sentence,
-        place=int(_number(raw["place"])),
-        groups={str(name): _number(adds) for name, adds in groups.items()},
-        features=tuple(
-            Contribution(str(name), _number(value), _number(adds)) for name, value, adds in features
-        ),
-        **numbers,
+GROUP_WORDINGS: Final[Mapping[str, GroupWording]] = MappingProxyType(
+    {
+        name: GroupWording(label, reason)
+        for name, label, reason in (
+            ("words shared", "Words shared with the hypothesis", "shares words with the hypothesis"),
+            ("meaning shared", "Meaning shared with the hypothesis", "close to the hypothesis in meaning"),
+            ("what it says", "What it says (embedding)", "says what evidence often says"),
+            ("neighbours", "The sentences around it", "stands among sentences that bear on the hypothesis"),
+            ("centrality", "How central it is to the paper", "says what the paper is about"),
+            ("place", "Where it stands", "stands where evidence often stands"),
+            ("kind of text", "Which part of the paper it is", "is in a part that often holds evidence"),
+            ("surface", "Length and figures", "is as long and as full of figures as evidence often is"),
+            ("cue words", "Words that tell its purpose", "is worded as evidence often is"),
+        )
+    }
+)
+"""By the names of `GROUP_OF`."""
+
+
+def _wording(row: Mapping[str, str]) -> Wording:
+    says = [part.split(":", 1) for part in row["says"].split(";") if part]
+    return Wording(
+        row["label"],
+        cast("Unit", row["unit"]),
+        row["topic"],
+        int(row["sharp"] or 0),
+        tuple((float(least), words.strip()) for least, words in says),
     )
 
 
-def _number(value: object) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
-        raise ValueError
-    return float(value)  # type: ignore[arg-type]
+with Path(__file__).with_name("wordings.csv").open(encoding="utf-8", newline="") as _file:
+    WORDINGS: Final = MappingProxyType({row["name"]: _wording(row) for row in csv.DictReader(_file)})
+"""By the names of `FEATURES`, in their order: a row of ``wordings.csv`` each, ``says`` being ``least: words; ...``."""
+
+
+def value_text(name: str, value: float) -> str:
+    """A feature's value for people; one that is not known here as a plain number."""
+    unit: str = WORDINGS[name].unit if name in WORDINGS else "number"
+    if unit == "place":
+        unit = "outside" if value < 0 else "share" if name == "place in abstract" else "count"
+    text = {
+        "flag": "yes" if value >= 0.5 else "no",
+        "count": f"{value:,.0f}",
+        "deviation": f"{value:+.1f} SD",
+        "share": f"{100 * value:.0f}%",
+        "rank": "first" if value <= 0 else f"top {max(100 * value, 1):.0f}%",
+        "outside": "not in it",
+    }.get(unit, f"{value:.2f}")
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def reasons(explanation: PickExplanation) -> tuple[str, ...]:
@@ -113,10 +123,18 @@ def reasons(explanation: PickExplanation) -> tuple[str, ...]:
             said[wording.topic] = (wording.sharp, phrase)
     if said:
         return tuple(phrase for _, phrase in said.values())[:_MOST]
-    group = max(explanation.groups, key=lambda name: explanation.groups[name], default="")
-    if explanation.groups.get(group, 0) <= 0 or group not in GROUP_WORDINGS:
-        return ()
-    return (GROUP_WORDINGS[group].reason,)
+    group, adds = max(explanation.groups.items(), key=lambda item: item[1], default=("", 0.0))
+    return (GROUP_WORDINGS[group].reason,) if adds > 0 and group in GROUP_WORDINGS else ()
+
+
+def why_texts(retrieval: Retrieval) -> dict[int, str]:
+    """One plain sentence a pick, by sentence index; none for a pick without reasons.
+
+    >>> why_texts(Retrieval((), (), (), 0.0))
+    {}
+    """
+    said = {index: "; ".join(reasons(one)) for index, one in explanations_in(retrieval).items()}
+    return {index: f"{text[0].upper()}{text[1:]}." for index, text in said.items() if text}
 
 
 def coverage_line(explanation: PickExplanation, number: int) -> str:
@@ -132,16 +150,3 @@ def coverage_line(explanation: PickExplanation, number: int) -> str:
     if explanation.place > number:
         return f"Chosen for coverage: {head}{tail}."
     return f"{head[0].upper()}{head[1:]}{tail}."
-
-
-def why_texts(retrieval: Retrieval) -> dict[int, str]:
-    """One plain sentence a pick, by sentence index; none for a pick without reasons.
-
-    >>> why_texts(Retrieval((), (), (), 0.0))
-    {}
-    """
-    texts: dict[int, str] = {}
-    for index, explanation in explanations_in(retrieval).items():
-        if said := "; ".join(reasons(explanation)):
-            texts[index] = f"{said[0].upper()}{said[1:]}."
-    return texts

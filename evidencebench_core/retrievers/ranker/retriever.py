@@ -8,39 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
-from evidencebench_core.retrievers.ranker.examples import unit_vectors
 from evidencebench_core.retrievers.ranker.explanation import explained
-from evidencebench_core.retrievers.ranker.features import Features, features_of
+from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
     RankerModel,
     Scored,
     Selecting,
     TrainedOn,
     meaning,
-    table_of,
+    projected,
 )
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
 from evidencebench_core.retrievers.ranker.selection import Pick, expected_coverage_order
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = [
-    "EvidenceRanker",
-    "ScoredPaper",
-    "picked_first",
-    "picks_of",
-    "ranked_by_model",
-    "retrieval_of",
-    "scored_paper",
-]
 
 _CHOSEN_SO = 30  # picks that are chosen one by one; behind them the order of the scores is kept
 
@@ -108,17 +95,7 @@ class EvidenceRanker:
                 f"was trained with another embedding model than {self.model.encoder} is now",
                 "Train it again: evidencebench train-ranker.",
             )
-        return ranked_by_model(self.model, query, vectors, started)
-
-
-def ranked_by_model(
-    model: RankerModel, query: Query, vectors: NDArray[np.float32], started: float
-) -> Retrieval:
-    """The retrieval of a model, given the embeddings of the hypothesis and of the sentences."""
-    unit = unit_vectors(vectors)
-    return retrieval_of(
-        model, scored_paper(model, query.focus, features_of(query, unit), unit), query, started
-    )
+        return retrieval_of(self.model, scored_paper(self.model, query, vectors), query, started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +108,7 @@ class ScoredPaper:
         Whose members scored: ``"all"`` where the model knows no results.
     features : Features
     columns, embedding : arrays
-        See `table_of` and `meaning`.
+        See `projected` and `meaning`.
     scored : Scored
     """
 
@@ -143,38 +120,40 @@ class ScoredPaper:
 
 
 def scored_paper(
-    model: RankerModel, focus: Focus, features: Features, unit: NDArray[np.float32]
+    model: RankerModel, query: Query, vectors: NDArray[np.float32], features: Features | None = None
 ) -> ScoredPaper:
-    """A paper, scored; ``unit`` are embeddings of length 1, the hypothesis' first."""
-    known: Focus = focus if focus in model.focuses else "all"
-    columns, embedding = table_of(features, unit, model.topics, model.shared_topics), meaning(unit)
-    return ScoredPaper(known, features, columns, embedding, model.scored(known, columns, embedding))
+    """A paper, scored for the focus of a query.
+
+    Parameters
+    ----------
+    vectors : array of shape (1 + n, dimensions)
+        Embeddings of the hypothesis and of the sentences.
+    features : Features, optional
+        Where they are known, from another focus or model.
+    """
+    unit = unit_vectors(vectors)
+    features = features_of(query, unit) if features is None else features
+    focus: Focus = query.focus if query.focus in model.focuses else "all"
+    columns = projected(features.rows, unit, model.topics, model.shared_topics)
+    embedding = meaning(unit)
+    return ScoredPaper(focus, features, columns, embedding, model.scored(focus, columns, embedding))
 
 
 def picks_of(
     scores: NDArray[np.float64], similarities: NDArray[np.float32], budget: int | None, selecting: Selecting
 ) -> tuple[Pick, ...]:
     """The head of the ranking: as many picks as the budget, and at least 30, are chosen one by one."""
-    return expected_coverage_order(
-        scores,
-        similarities,
-        max(_CHOSEN_SO, budget or 0),
-        sharpness=selecting.sharpness,
-        closeness=selecting.closeness,
-        reach=selecting.reach,
-    )
+    return expected_coverage_order(scores, similarities, max(_CHOSEN_SO, budget or 0), selecting)
 
 
 def retrieval_of(model: RankerModel, paper: ScoredPaper, query: Query, started: float) -> Retrieval:
     """The retrieval for one budget from a scored paper."""
     scores = paper.scored.scores
     picks = picks_of(scores, paper.features.similarities, query.budget, model.selecting)
-    said = picks[: query.budget]
-    rows = [pick.sentence for pick in said]
+    rows = [pick.sentence for pick in picks[: query.budget]]
     columns = paper.columns[rows]
-    why = model.contributions(paper.focus, columns, paper.embedding[rows], paper.scored.spreads)
-    details = {"explanation": json.dumps(explained(said, scores, columns, why))}
-    return picked_first(query, scores, picks, started, details)
+    adds = model.contributions(paper.focus, columns, paper.embedding[rows], paper.scored.spreads)
+    return picked_first(query, scores, picks, started, columns, adds)
 
 
 def picked_first(
@@ -182,22 +161,20 @@ def picked_first(
     scores: NDArray[np.float64],
     picks: tuple[Pick, ...],
     started: float,
-    details: Mapping[str, str],
+    columns: NDArray[np.float32],
+    adds: NDArray[np.float64],
 ) -> Retrieval:
-    """The picks in their order, then the rest of the pool by score.
+    """The picks in their order, explained, then the rest of the pool by score.
 
     The scores of the retrieval are those of the model: along the picks they need not fall.
     """
-    import numpy as np
-
-    first = [pick.sentence for pick in picks]
-    chosen = set(first)
-    rest = [int(index) for index in np.argsort(-scores, kind="stable") if int(index) not in chosen]
-    ranking = tuple(first + rest)
+    first = dict.fromkeys(pick.sentence for pick in picks)
+    ranking = tuple(first | dict.fromkeys(np.argsort(-scores, kind="stable").tolist()))
+    explanation = explained(picks[: query.budget], scores, columns, adds)
     return Retrieval(
         ranking=ranking,
         scores=tuple(round(float(scores[index]), 6) for index in ranking),
         selection=ranking if query.budget is None else ranking[: query.budget],
         seconds=perf_counter() - started,
-        details=MappingProxyType(dict(details)),
+        details=MappingProxyType({"explanation": json.dumps(explanation)}),
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Pick", "expected_coverage_order"]
+from evidencebench_core.retrievers.ranker.model import Selecting
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +32,7 @@ class Pick:
 
 
 def expected_coverage_order(
-    scores: NDArray[np.float64],
-    similarities: NDArray[np.float32],
-    n_picks: int,
-    *,
-    sharpness: float,
-    closeness: float,
-    reach: float,
+    scores: NDArray[np.float64], similarities: NDArray[np.float32], n_picks: int, selecting: Selecting
 ) -> tuple[Pick, ...]:
     """The head of the pool in the order of a greedy choice, each pick the one that adds most expected evidence.
 
@@ -57,28 +49,16 @@ def expected_coverage_order(
     similarities : array of shape (n, n)
         Cosines of embeddings.
     n_picks : int
-        How many are chosen so; at most n.
-    sharpness : float
-        0 makes all sentences equal; the higher, the more the best scores weigh.
-    closeness : float
-        The higher, the more alike two sentences must be to say the same.
-    reach : float
-        How much of what a pick takes of other sentences counts, 0 to 1.
-
-    Returns
-    -------
-    tuple of Pick
-        ``n_picks`` of them, or all; ties go to the sentence that stands first.
+        How many are chosen so; at most n. Ties go to the sentence that stands first.
+    selecting : Selecting
     """
-    import numpy as np
-
     n = len(scores)
     standard = (scores - scores.mean()) / (scores.std() + 1e-9)
-    share = np.exp(sharpness * (standard - standard.max()))
+    share = np.exp(selecting.sharpness * (standard - standard.max()))
     share /= share.sum()
-    covers = np.maximum(similarities.astype(np.float64), 0) ** closeness
+    covers = np.maximum(similarities.astype(np.float64), 0) ** selecting.closeness
     np.fill_diagonal(covers, 1.0)
-    counts = reach * covers
+    counts = selecting.reach * covers
     np.fill_diagonal(counts, 1.0)
     left = share.copy()
     open_ = np.ones(n, dtype=bool)
@@ -86,11 +66,8 @@ def expected_coverage_order(
     for _ in range(min(n_picks, n)):
         gains = np.where(open_, counts @ left, -1.0)
         best = int(gains.argmax())
-        picks.append(
-            Pick(
-                best, float(share[best]), float(gains[best]), float(1 - left[best] / max(share[best], 1e-300))
-            )
-        )
+        repeated = float(1 - left[best] / max(share[best], 1e-300))
+        picks.append(Pick(best, float(share[best]), float(gains[best]), repeated))
         left *= 1 - covers[best]
         open_[best] = False
     return tuple(picks)

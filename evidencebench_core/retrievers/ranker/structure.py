@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from time import perf_counter
 from types import MappingProxyType
 from typing import Final
+
+import numpy as np
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.ranker.features import FEATURES, features_of
 from evidencebench_core.retrievers.ranker.model import Selecting
 from evidencebench_core.retrievers.ranker.retriever import picked_first, picks_of
-
-__all__ = ["WEIGHTS", "Structure"]
 
 _BOTH: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -52,8 +51,7 @@ _CUES: Final = frozenset({"finding", "conclusion", "citation", "significance", "
 class Structure:
     """Scores sentences by fixed weights (`WEIGHTS`) and selects as the trained ranker does.
 
-    The weights were set by hand, looking at the benchmark's train set; nothing is learnt, so there is
-    nothing to train, and no licence of a dataset to mind.
+    The weights were set by hand, looking at the benchmark's train set; nothing is learnt.
 
     Parameters
     ----------
@@ -71,18 +69,9 @@ class Structure:
         self._encoder = encoder
 
     def retrieve(self, query: Query) -> Retrieval:
-        """Rank, select, and say why.
-
-        Raises
-        ------
-        RetrieverError
-            If the embedding model cannot be loaded.
-        """
+        """Rank, select, and say why."""
         started = perf_counter()
-        import numpy as np
-
         from evidencebench_core.retrievers.encoding import embeddings
-        from evidencebench_core.retrievers.ranker.explanation import explained
 
         if not query.sentences:
             return Retrieval((), (), (), perf_counter() - started)
@@ -100,10 +89,6 @@ class Structure:
         spread = float(scores.std()) or 1.0
         scores = (scores - scores.mean()) / spread
         picks = picks_of(scores, features.similarities, query.budget, Selecting())
-        said = picks[: query.budget]
-        chosen = [pick.sentence for pick in said]
-        why = (rows[chosen] - rows.mean(axis=0)) * weights / spread
-        details = {
-            "explanation": json.dumps(explained(said, scores, features.rows[chosen], why)),
-        }
-        return picked_first(query, scores, picks, started, details)
+        chosen = [pick.sentence for pick in picks[: query.budget]]
+        adds = (rows[chosen] - rows.mean(axis=0)) * weights / spread
+        return picked_first(query, scores, picks, started, features.rows[chosen], adds)

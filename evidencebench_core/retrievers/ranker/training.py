@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
 from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
 from evidencebench_core.retrievers.ranker.model import (
+    COLUMNS,
     N_TOPICS,
     FocusModel,
     Linear,
@@ -21,13 +25,7 @@ from evidencebench_core.retrievers.ranker.model import (
     meaning,
     projected,
 )
-from evidencebench_core.retrievers.ranker.trees import Trees, trees_of_booster
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["Encoder", "Training", "fitted"]
+from evidencebench_core.retrievers.ranker.trees import Trees, trees_of
 
 _TREES: Final = {
     "objective": "regression",
@@ -43,10 +41,11 @@ _TREES: Final = {
     "deterministic": True,
     "force_row_wise": True,
 }
-_N_TREES: Final = 250
 _RIDGE: Final = {"features": 300.0, "embedding": 3000.0}
 _WEIGHTS: Final = {"evidence": 1.0, "aspects": 1.0, "share": 1.0, "features": 2.0, "embedding": 2.0}
-_LEARNT: Final = ("evidence", "aspects", "share")
+_PROJECTED_FROM: Final = 8_000  # rows
+_CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
+_EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embeddings reads: 460 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +57,12 @@ class Training:
     seed : int
     n_trees : int
         Of each of the three sums of trees.
-    weights : mapping of str to float
-        Of the members; 0 leaves one out (for the ablation).
     without : tuple of int
         Places in `COLUMNS` of those that are set to 0 (for the ablation).
-    selecting : Selecting
     """
 
     seed: int = 0
-    n_trees: int = _N_TREES
-    weights: Mapping[str, float] | None = None
+    n_trees: int = 250
     without: tuple[int, ...] = ()
     selecting: Selecting = field(default_factory=Selecting)
 
@@ -86,7 +81,7 @@ def fitted(
     trained_on: TrainedOn,
     training: Training,
     notes: Mapping[str, object] | None = None,
-    stopped: Callable[[], bool] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> RankerModel:
     """Fit a model of each focus.
 
@@ -102,7 +97,7 @@ def fitted(
     training : Training
     notes : mapping of str to object, optional
         More for the model's notes. JSON values.
-    stopped : callable, optional
+    stopped : callable
         Asked before every sum of trees; once it says true, the fit is given up.
 
     Raises
@@ -112,32 +107,32 @@ def fitted(
     InterruptedError
         If it was stopped.
     """
-    members = {focus: [one for one in examples if focus in one.targets] for focus in FOCUSES}
-    if not members["all"]:
+    if not any("all" in one.targets for one in examples):
         raise SettingError(
             f"dataset {trained_on.dataset}", "has no study aspects", "Train on a dataset with gold."
         )
-    n_all = sum(len(one.rows) for one in examples)
-    topics = _projection(lambda: (one.vectors[1:] for one in examples), n_all, training.seed)
-    shared = _projection(lambda: (one.vectors[1:] * one.vectors[0] for one in examples), n_all, training.seed)
-    meanings = _meanings(members["all"])
-    focuses = {
-        focus: _focus_model(some, focus, (topics, shared), meanings[focus], training, stopped or _never)
-        for focus, some in members.items()
-        if some
-    }
+    n_rows = sum(len(one.rows) for one in examples)
+    drawn = np.arange(n_rows)
+    if n_rows > _PROJECTED_FROM:
+        drawn = np.sort(np.random.default_rng(training.seed).choice(n_rows, _PROJECTED_FROM, replace=False))
+    topics = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn])
+    shared = _projection(np.concatenate([one.vectors[1:] * one.vectors[0] for one in examples])[drawn])
     return RankerModel(
         encoder=encoder.name,
         encoder_identity=encoder.identity,
         topics=topics,
         shared_topics=shared,
-        focuses=focuses,
+        focuses={
+            focus: _focus_model(some, focus, (topics, shared), training, stopped)
+            for focus in FOCUSES
+            if (some := [one for one in examples if focus in one.targets])
+        },
         selecting=training.selecting,
         trained_on=trained_on,
         notes={
             "features_version": VERSION,
             "n_instances": len(examples),
-            "n_sentences": n_all,
+            "n_sentences": n_rows,
             "n_trees": training.n_trees,
             "seed": training.seed,
             **(notes or {}),
@@ -145,192 +140,75 @@ def fitted(
     )
 
 
-def _never() -> bool:
-    return False
+def _projection(rows: NDArray[np.float32]) -> Projection:
+    """The first principal axes, scaled so that coordinates are about 1 in size; zeros where there are fewer."""
+    from sklearn.decomposition import PCA
 
-
-def _projection(
-    blocks: Callable[[], Iterable[NDArray[np.float32]]], n_all: int, seed: int, n_rows: int = 8_000
-) -> Projection:
-    """Principal axes of up to so many rows, drawn evenly; signs fixed, numbers rounded as in the file."""
-    import numpy as np
-
-    kept = np.arange(n_all)
-    if n_all > n_rows:
-        kept = np.sort(np.random.default_rng(seed).choice(n_all, n_rows, replace=False))
-    rows = np.concatenate(
-        [
-            block[kept[np.searchsorted(kept, part.start) : np.searchsorted(kept, part.stop)] - part.start]
-            for block, part in _parts(blocks())
-        ]
-    )
-    mean = rows.mean(axis=0)
-    _, vectors = np.linalg.eigh((rows - mean).T.astype(np.float64) @ (rows - mean))
-    axes = vectors.T[::-1][:N_TOPICS]
-    axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
-    axes = axes / max(float(np.sqrt((((rows - mean) @ axes.T) ** 2).mean())), 1e-9)
-    return Projection(_rounded(mean), _rounded(axes))
-
-
-def _rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    import numpy as np
-
-    return np.array([float(f"{value:.5g}") for value in values.ravel()], dtype=np.float32).reshape(
-        values.shape
-    )
+    found = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows.astype(np.float64))
+    axes = np.zeros((N_TOPICS, rows.shape[1]), dtype=np.float32)
+    size = float(np.sqrt((((rows - found.mean_) @ found.components_.T) ** 2).mean()))
+    axes[: found.n_components_] = found.components_ / max(size, 1e-9)
+    return Projection(found.mean_.astype(np.float32), axes)
 
 
 def _focus_model(
     examples: Sequence[Example],
     focus: Focus,
     projections: tuple[Projection, Projection],
-    meanings: _Moments,
     training: Training,
     stopped: Callable[[], bool],
 ) -> FocusModel:
     import lightgbm
-    import numpy as np
 
-    learnt = {name: np.concatenate([one.targets[focus][name] for one in examples]) for name in _LEARNT}
-    counted = None
-    if any(one.weights is not None for one in examples):
-        counted = np.concatenate(
-            [np.ones(len(one.rows)) if one.weights is None else one.weights for one in examples]
-        )
-    columns = np.concatenate(
-        [
-            np.concatenate([one.rows, projected(one.vectors, *projections)], axis=1, dtype=np.float32)
-            for one in examples
-        ]
-    )
+    learnt = {
+        name: np.concatenate([one.targets[focus][name] for one in examples])
+        for name in ("evidence", "aspects", "share")
+    }
+    counts = np.concatenate([one.weights for one in examples])
+    weights = None if (counts == 1).all() else counts
+    columns = np.concatenate([projected(one.rows, one.vectors, *projections) for one in examples])
     columns[:, list(training.without)] = 0
-    aspects, share = (learnt[name] / (_spread(learnt[name], counted) + 1e-9) for name in ("aspects", "share"))
+    aspects, share = (learnt[name] / (_spread(learnt[name], weights) + 1e-9) for name in ("aspects", "share"))
     both = aspects + share
+    parameters = {**_TREES, "seed": training.seed}
     # binned once for the three targets
-    data = lightgbm.Dataset(
-        columns, learnt["evidence"], weight=counted, params={**_TREES, "seed": training.seed}
-    )
+    data = lightgbm.Dataset(columns, learnt["evidence"], weight=weights, params=parameters)
     trees: dict[str, Trees] = {}
     for name, target in learnt.items():
         if stopped():
             raise InterruptedError
         data.set_label(target)
-        booster = lightgbm.train({**_TREES, "seed": training.seed}, data, training.n_trees)
-        trees[name] = trees_of_booster(booster.dump_model())
-    rows = columns[:, : len(FEATURES)]
-    plain = _moments([(rows, counted)], rows.mean(axis=0, dtype=np.float64))
-    blocks = (meaning(one.vectors, one.centre) for one in examples)
-    return FocusModel(
-        trees=trees,
-        features=_ridge(plain, [rows], both, counted, _RIDGE["features"]),
-        embedding=_ridge(meanings, blocks, both, counted, _RIDGE["embedding"]),
-        weights={**_WEIGHTS, **(training.weights or {})},
+        trees[name] = trees_of(lightgbm.train(parameters, data, training.n_trees), len(COLUMNS))
+    features = _ridge(columns[:, : len(FEATURES)], both, weights, _RIDGE["features"])
+    step = -(
+        -len(columns) // _EMBEDDING_ROWS
+    )  # of each paper every so many rows, the penalty shrinking with them
+    read = np.concatenate([np.arange(len(one.rows)) % step == 0 for one in examples])
+    meanings = np.concatenate([meaning(one.vectors, one.centre)[::step] for one in examples])
+    embedding = _ridge(
+        meanings, both[read], None if weights is None else weights[read], _RIDGE["embedding"] / step
     )
-
-
-def _meanings(examples: Sequence[Example]) -> dict[Focus, _Moments]:
-    """The moments of what the linear model of the embeddings looks at, by focus.
-
-    Nearly all instances have results, so what both focuses share is summed once.
-    """
-    import numpy as np
-
-    origin = np.stack([meaning(one.vectors, one.centre).mean(axis=0) for one in examples]).mean(
-        axis=0, dtype=np.float64
-    )
-
-    def summed(results: bool) -> _Moments:
-        return _moments(
-            (
-                (meaning(one.vectors, one.centre), one.weights)
-                for one in examples
-                if ("results" in one.targets) == results
-            ),
-            origin,
-        )
-
-    results = summed(True)
-    return {"all": results + summed(False), "results": results}
+    return FocusModel(trees, features, embedding, _WEIGHTS)
 
 
 def _spread(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
     """Standard deviation, weighted."""
-    import numpy as np
-
     mean = np.average(values, weights=weights)
     return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Moments:
-    """Weighted sums over rows, counted from a point near their mean, so that nothing cancels out."""
-
-    origin: NDArray[np.float64]
-    whole: float
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-
-    def __add__(self, other: _Moments) -> _Moments:
-        return _Moments(
-            self.origin, self.whole + other.whole, self.first + other.first, self.second + other.second
-        )
-
-
-def _moments(
-    blocks: Iterable[tuple[NDArray[np.float32], NDArray[np.float64] | None]], origin: NDArray[np.float64]
-) -> _Moments:
-    """Of blocks of rows with their weights, so that all rows need never stand in memory at once."""
-    import numpy as np
-
-    whole, first = 0.0, np.zeros(len(origin))
-    second = np.zeros((len(origin), len(origin)))
-    start = origin.astype(np.float32)
-    for block, weights in blocks:
-        moved = block - start
-        weighted = moved if weights is None else moved * weights[:, None].astype(np.float32)
-        whole += len(block) if weights is None else float(weights.sum())
-        first += weighted.sum(axis=0, dtype=np.float64)
-        second += weighted.T @ moved
-    return _Moments(start.astype(np.float64), whole, first, second)
-
-
 def _ridge(
-    moments: _Moments,
-    blocks: Iterable[NDArray[np.float32]],
+    rows: NDArray[np.float32],
     target: NDArray[np.float64],
-    counted: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None,
     penalty: float,
 ) -> Linear:
-    """Ridge regression on standardised columns (Hoerl and Kennard, 1970), weights for the columns as they are.
+    """Ridge regression on standardised columns, its weights for the columns as they were; ``rows`` are changed."""
+    from sklearn.linear_model import Ridge
+    from sklearn.preprocessing import StandardScaler
 
-    ``blocks`` are the rows of ``moments`` once more.
-    """
-    import numpy as np
-
-    mean = moments.first / moments.whole
-    spreads = np.sqrt(np.maximum(np.diagonal(moments.second) / moments.whole - mean**2, 0))
-    spreads[spreads < 1e-6] = np.inf
-    gram = (moments.second - moments.whole * np.outer(mean, mean)) / np.outer(spreads, spreads)
-    gram[np.diag_indices_from(gram)] += penalty
-    centred = target - np.average(target, weights=counted)
-    if counted is not None:
-        centred = centred * counted
-    with_target = np.zeros(len(mean))
-    for block, part in _parts(blocks):
-        with_target += centred[part] @ block
-    with_target = (with_target - centred.sum() * moments.origin) / spreads
-    found = np.linalg.solve(gram, with_target) / spreads
-    return Linear(
-        np.array([float(f"{weight:.6g}") for weight in found]),
-        np.array([float(f"{value:.6g}") for value in moments.origin + mean]),
-    )
-
-
-def _parts(
-    blocks: Iterable[NDArray[np.float32]],
-) -> Iterator[tuple[NDArray[np.float32], slice]]:
-    """Each block with its place among all rows."""
-    start = 0
-    for block in blocks:
-        yield block, slice(start, start + len(block))
-        start += len(block)
+    scaler = StandardScaler(copy=False).fit(rows, sample_weight=weights)
+    scaler.scale_[scaler.scale_ < _CONSTANT] = 1.0
+    ridge = Ridge(penalty, solver="cholesky", copy_X=False)
+    found = ridge.fit(scaler.transform(rows), target, sample_weight=weights)
+    return Linear(found.coef_.astype(np.float64) / scaler.scale_, scaler.mean_)

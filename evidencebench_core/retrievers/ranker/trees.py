@@ -1,184 +1,152 @@
-"""Gradient-boosted regression trees as plain arrays: read from JSON, asked and explained by numpy alone."""
+"""Gradient-boosted regression trees as LightGBM's model text, checked before LightGBM is given it.
+
+LightGBM's parser trusts its input: a child that points outside, or back at its parent, crashes it or never
+ends. So the text must be, line by line, what LightGBM writes for a sum of small regression trees.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import re
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, Final
 
-from evidencebench_core.errors import RetrieverError, shown
-from evidencebench_core.retrievers.ranker.leaf_masks import LeafMasks, leaf_masks
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from evidencebench_core.errors import RetrieverError
 
-__all__ = ["Trees", "trees_from_json", "trees_of_booster"]
+_MOST_TREES: Final = 2_000
+_MOST_LEAVES: Final = 64
+_LARGEST: Final = 1e12  # of a leaf's value
+_END: Final = "end of trees\n"
+_INTEGER: Final = r"-?\d{1,9}"
+_COUNT: Final = r"[1-9]\d{0,8}"
+_REAL: Final = r"-?\d{1,20}(?:\.\d{1,20})?(?:e[+-]\d\d)?"
+_HEADER: Final = re.compile(
+    r"tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx=(?P<last>\d{1,5})\n"
+    r"objective=regression\nfeature_names=(?P<names>[^\n]*)\n"
+    rf"feature_infos=(?P<infos>(?:none|\[{_REAL}:{_REAL}\])(?: (?:none|\[{_REAL}:{_REAL}\]))*)\n"
+    r"tree_sizes=(?P<sizes>\d{1,6}(?: \d{1,6})*)\n\n"
+)
+_OF_SPLITS: Final = {
+    "split_feature": _INTEGER,
+    "split_gain": _REAL,
+    "threshold": _REAL,
+    "decision_type": "[02]",  # a number, and no category
+    "left_child": _INTEGER,
+    "right_child": _INTEGER,
+    "internal_value": _REAL,
+    "internal_weight": _REAL,
+    "internal_count": _COUNT,
+}
+_OF_LEAVES: Final = {"leaf_value": _REAL, "leaf_weight": _REAL, "leaf_count": _COUNT}
+_LINES: Final = (*list(_OF_SPLITS)[:6], *_OF_LEAVES, *list(_OF_SPLITS)[6:])
+_TREE: Final = re.compile(
+    r"Tree=(?P<number>\d{1,5})\nnum_leaves=(?P<num_leaves>\d{1,3})\nnum_cat=0\n"
+    + "".join(
+        rf"{name}=(?P<{name}>(?:{number}(?: {number})*)?)\n"
+        for name in _LINES
+        for number in [{**_OF_SPLITS, **_OF_LEAVES}[name]]
+    )
+    + rf"is_linear=0\nshrinkage={_REAL}\n\n\n"
+)
 
-_MOST_NODES = 4_000_000
 
-
-@dataclass(frozen=True, slots=True)
 class Trees:
-    """A sum of trees. Nodes of all trees stand in one row of arrays; a leaf is its own child.
+    """A sum of regression trees.
 
-    Attributes
+    Parameters
     ----------
-    roots : array of shape (trees,), int32
-    feature, left, right : arrays of shape (nodes,), int32
-        A node sends a row to ``left`` where ``row[feature] <= threshold``, to ``right`` otherwise.
-    threshold, value : arrays of shape (nodes,), float64
-        ``value`` of an inner node is the mean of what is below it, weighted by the training rows.
-    depth : int
-        Steps from a root to the deepest leaf.
-    masks : LeafMasks or None
-        The same trees, for quick scores; ``None`` where they are too large for that.
-    """
-
-    roots: NDArray[np.int32]
-    feature: NDArray[np.int32]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    value: NDArray[np.float64]
-    depth: int
-    masks: LeafMasks | None = field(default=None, compare=False, repr=False)
-
-    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The sum over the trees, one number a row."""
-        import numpy as np
-
-        if self.masks is not None:
-            return np.asarray(self.masks.values(rows).sum(axis=1))
-        flat, width = rows.ravel(), rows.shape[1]
-        offsets = (np.arange(len(rows), dtype=np.int64) * width)[:, None]
-        nodes = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
-        for _ in range(self.depth):
-            goes_left = flat[offsets + self.feature[nodes]] <= self.threshold[nodes]
-            nodes = np.where(goes_left, self.left[nodes], self.right[nodes])
-        total: NDArray[np.float64] = self.value[nodes].sum(axis=1)
-        return total
-
-    def contributions(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        """What each feature adds to each row's score, against the mean over the training rows.
-
-        Returns
-        -------
-        array of shape (rows, features)
-            With the sum of the roots' values, each line sums up to the row's score.
-
-        Notes
-        -----
-        At every split the change of the expected value is credited to the feature split on (Saabas,
-        "Interpreting random forests", 2014).
-        """
-        import numpy as np
-
-        found = np.zeros(rows.shape)
-        lines = np.arange(len(rows))[:, None]
-        nodes = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
-        for _ in range(self.depth):
-            feature = self.feature[nodes]
-            goes_left = rows[lines, feature] <= self.threshold[nodes]
-            below = np.where(goes_left, self.left[nodes], self.right[nodes])
-            np.add.at(found, (lines, feature), self.value[below] - self.value[nodes])
-            nodes = below
-        return found
-
-    def as_json(self) -> dict[str, list[float]]:
-        """Lists for a JSON document; numbers are rounded to six significant digits by `trees_of_booster`."""
-        return {
-            "roots": self.roots.tolist(),
-            "feature": self.feature.tolist(),
-            "left": self.left.tolist(),
-            "right": self.right.tolist(),
-            "threshold": self.threshold.tolist(),
-            "value": self.value.tolist(),
-        }
-
-
-def trees_from_json(raw: object, n_features: int, place: str) -> Trees:
-    """Trees from what `Trees.as_json` gave, every promise checked; nothing in it can run or loop.
+    text : str
+        LightGBM's model text, up to "end of trees".
+    n_features : int
+        Columns of the rows that it is asked about.
 
     Raises
     ------
-    RetrieverError
-        If a list is missing, of another length, or points outside.
+    ValueError
+        If the text is anything else.
     """
-    import numpy as np
 
-    def refuse(problem: str) -> RetrieverError:
-        return RetrieverError(place, problem, "Train the model again: evidencebench train-ranker.")
+    def __init__(self, text: str, n_features: int) -> None:
+        _check(text, n_features)
+        self.text, self._n_features = text, n_features
 
-    if not isinstance(raw, Mapping):
-        raise refuse(f"has {shown(raw)} where trees should be")
-    arrays: dict[str, Any] = {}
-    for name in ("roots", "feature", "left", "right", "threshold", "value"):
-        listed = raw.get(name)
-        if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_NODES:
-            raise refuse(f"has no list {name!r}")
-        kind = np.float64 if name in ("threshold", "value") else np.int32
-        if not all(
-            type(number) is int or (kind is np.float64 and type(number) is float) for number in listed
-        ):
-            raise refuse(f"has something other than numbers in {name!r}")
+    @cached_property
+    def _booster(self) -> Any:
+        import lightgbm
+
         try:
-            arrays[name] = np.array(listed, dtype=kind)
-        except OverflowError:
-            raise refuse(f"has a number out of range in {name!r}") from None
-    n_nodes = len(arrays["value"])
-    if any(len(arrays[name]) != n_nodes for name in ("feature", "left", "right", "threshold")):
-        raise refuse("has lists of different lengths")
-    if not (np.isfinite(arrays["value"]).all() and np.isfinite(arrays["threshold"]).all()):
-        raise refuse("has a number that is not finite")
-    here = np.arange(n_nodes)
-    for name in ("left", "right"):
-        child = arrays[name]
-        if (child < 0).any() or (child >= n_nodes).any() or (child < here).any():
-            raise refuse(f"points outside or backwards in {name!r}")
-    if ((arrays["left"] == here) != (arrays["right"] == here)).any():
-        raise refuse("has half a leaf")
-    for name, limit in (("feature", n_features), ("roots", n_nodes)):
-        if (arrays[name] < 0).any() or (arrays[name] >= limit).any():
-            raise refuse(f"points outside in {name!r}")
-    return Trees(**arrays, depth=_depth(arrays["left"], arrays["right"]), masks=leaf_masks(**arrays))
+            return lightgbm.Booster(model_str=self.text)
+        except lightgbm.basic.LightGBMError as error:
+            raise RetrieverError("trees", f"cannot be loaded ({error})", "Train the model again.") from error
+
+    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The sum over the trees, one number a row."""
+        return np.asarray(self._booster.predict(rows, num_threads=1), dtype=np.float64)
+
+    def contributions(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """SHAP values, shape (rows, features): what each feature adds to a row's score, against the mean.
+
+        Lundberg et al., "Consistent individualized feature attribution for tree ensembles" (2018).
+        """
+        if not len(rows):
+            return np.zeros((0, self._n_features))
+        found = self._booster.predict(rows, pred_contrib=True, num_threads=1)
+        return np.asarray(found, dtype=np.float64)[:, :-1]
 
 
-def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:
-    """Steps to the deepest leaf; children stand behind their parents, so one pass is enough."""
-    import numpy as np
-
-    depths = np.zeros(len(left), dtype=np.int64)
-    for node in range(len(left)):
-        for child in (left[node], right[node]):
-            if child != node:
-                depths[child] = max(depths[child], depths[node] + 1)
-    return int(depths.max())
+def trees_of(booster: Any, n_features: int) -> Trees:
+    """The trees of a trained booster."""
+    text = booster.model_to_string()
+    return Trees(text[: text.index(_END)] + _END, n_features)
 
 
-def trees_of_booster(dumped: Mapping[str, Any], scale: float = 1.0) -> Trees:
-    """Trees from ``lightgbm.Booster.dump_model()``, their values multiplied by ``scale``."""
-    columns: dict[str, list[float]] = {
-        name: [] for name in ("roots", "feature", "left", "right", "threshold", "value")
-    }
-    for tree in dumped["tree_info"]:
-        columns["roots"].append(len(columns["value"]))
-        _append(tree["tree_structure"], columns, scale)
-    n_features = int(dumped["max_feature_idx"]) + 1
-    return trees_from_json(columns, n_features, "trees")
+def _check(text: str, n_features: int) -> None:
+    header = _HEADER.match(text) if text.isascii() else None
+    if header is None:
+        raise ValueError("is not LightGBM's text of regression trees")
+    if int(header["last"]) + 1 != n_features:
+        raise ValueError(f"has trees over {int(header['last']) + 1} features, not {n_features}")
+    names = " ".join(f"Column_{place}" for place in range(n_features))
+    if header["names"] != names or header["infos"].count(" ") != n_features - 1:
+        raise ValueError("has trees over other features")
+    sizes = [int(size) for size in header["sizes"].split(" ")]
+    if not 0 < len(sizes) <= _MOST_TREES:
+        raise ValueError(f"has {len(sizes):,} trees")
+    places = list(accumulate(sizes, initial=header.end()))
+    for number, (start, end) in enumerate(pairwise(places)):
+        tree = _TREE.fullmatch(text, start, end)
+        if tree is None or int(tree["number"]) != number or not _is_sound(tree, n_features):
+            raise ValueError(f"has no sound tree {number}")
+    if text[places[-1] :] != _END:
+        raise ValueError("does not end behind its last tree")
 
 
-def _append(node: Mapping[str, Any], columns: dict[str, list[float]], scale: float) -> int:
-    """Put a node and all below it at the end of the columns; its place."""
-    place = len(columns["value"])
-    is_leaf = "leaf_value" in node
-    value = float(node["leaf_value" if is_leaf else "internal_value"]) * scale
-    columns["feature"].append(0 if is_leaf else int(node["split_feature"]))
-    columns["threshold"].append(0.0 if is_leaf else float(f"{float(node['threshold']):.7g}"))
-    columns["value"].append(float(f"{value:.6g}"))
-    columns["left"].append(place)
-    columns["right"].append(place)
-    if not is_leaf:
-        columns["left"][place] = _append(node["left_child"], columns, scale)
-        columns["right"][place] = _append(node["right_child"], columns, scale)
-    return place
+def _is_sound(tree: re.Match[str], n_features: int) -> bool:
+    """Whether every split and leaf but the root is the child of one split before it, and every number is in range."""
+    n_leaves = int(tree["num_leaves"])
+    if not 0 < n_leaves <= _MOST_LEAVES:
+        return False
+    of_splits = {name: tree[name].split() for name in _OF_SPLITS}
+    of_leaves = {name: tree[name].split() for name in _OF_LEAVES}
+    if max(abs(float(value)) for value in of_leaves["leaf_value"] or ["inf"]) > _LARGEST:
+        return False
+    if n_leaves == 1:  # written without weight and, from some versions on, with its count
+        return (
+            not any(of_splits.values()) and len(of_leaves["leaf_value"]) == 1 and not of_leaves["leaf_weight"]
+        )
+    children = [
+        (parent, int(child))
+        for name in ("left_child", "right_child")
+        for parent, child in enumerate(of_splits[name])
+    ]
+    return (
+        all(len(numbers) == n_leaves - 1 for numbers in of_splits.values())
+        and all(len(numbers) == n_leaves for numbers in of_leaves.values())
+        and all(0 <= int(feature) < n_features for feature in of_splits["split_feature"])
+        # leaf k is written as -k - 1, and the root is split 0
+        and sorted(child for _, child in children) == [*range(-n_leaves, 0), *range(1, n_leaves - 1)]
+        and all(child < 0 or child > parent for parent, child in children)
+    )

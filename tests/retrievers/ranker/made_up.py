@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
+from evidencebench_core.retrievers import Query, Retrieval
+from evidencebench_core.retrievers.ranker.model import RankerModel
+from evidencebench_core.retrievers.ranker.retriever import retrieval_of, scored_paper
 from evidencebench_core.retrievers.ranker.training import Encoder, Training
 from tests.factories import raw_instance
 
@@ -45,3 +48,8 @@ def vectors_of(instance: Instance) -> NDArray[np.float32]:
         if "tea lowers" in sentence:
             found[place] = found[0] + 0.5 * found[place]
     return found
+
+
+def ranked_by_model(model: RankerModel, query: Query, vectors: NDArray[np.float32]) -> Retrieval:
+    """The retrieval of a model, given the embeddings."""
+    return retrieval_of(model, scored_paper(model, query, vectors), query, 0.0)

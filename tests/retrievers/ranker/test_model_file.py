@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from collections.abc import Callable
@@ -17,17 +18,18 @@ from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
-    digest_of,
+    default_retriever,
     read_model,
+    trained_model,
     write_model,
 )
-from evidencebench_core.retrievers.ranker.retriever import ranked_by_model
-from tests.retrievers.ranker.made_up import vectors_of
+from tests.retrievers.ranker.made_up import ranked_by_model, vectors_of
+from tests.retrievers.ranker.small_model import small_model
 
 
 @pytest.fixture(scope="module")
 def fresh(model: RankerModel, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Any]:
-    """Gives a model's document anew each time."""
+    """Gives a new copy of a model's document each time."""
     path = tmp_path_factory.mktemp("model") / "model.json"
     write_model(replace(model, notes={"cross_validated": None}), path)
     text = path.read_text(encoding="utf-8")
@@ -40,13 +42,13 @@ def test_what_is_written_is_read_back(
     path = tmp_path / "new folder" / "model.json"
     digest = write_model(model, path)
     again, found = read_model(path)
-    assert found == digest == digest_of(path.read_bytes())
+    assert found == digest == hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     assert again.trained_on == model.trained_on
     assert again.notes == model.notes
     assert write_model(again, tmp_path / "again.json") == digest
     for focus in ("all", "results"):
         query = query_of(instances[0], focus, 7)  # type: ignore[arg-type]
-        before, after = (ranked_by_model(one, query, vectors_of(instances[0]), 0.0) for one in (model, again))
+        before, after = (ranked_by_model(one, query, vectors_of(instances[0])) for one in (model, again))
         assert (before.ranking, before.scores) == (after.ranking, after.scores)
 
 
@@ -82,6 +84,24 @@ def test_where_it_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert default_model_path() == tmp_path / "mine.json"
     monkeypatch.delenv("EVIDENCEBENCH_RANKER")
     assert default_model_path().name == "ranker.json"
+
+
+def test_structure_until_a_model_is_trained() -> None:
+    assert trained_model() is None
+    assert default_retriever() == "structure"
+    digest = write_model(small_model(), default_model_path())
+    assert default_retriever() == "evidence-ranker"
+    found = trained_model()
+    assert found is not None
+    assert found[1] == digest
+
+
+def test_a_model_of_an_earlier_version_is_to_be_trained_again() -> None:
+    path = default_model_path()
+    path.write_text('{"format": "evidencebench-ranker 1"}')
+    assert default_retriever() == "structure"
+    with pytest.raises(RetrieverError, match=r"another version .*'evidencebench-ranker 1'.* train-ranker"):
+        read_model(path)
 
 
 @pytest.mark.parametrize("text", ["", "[", "[]", "null", "NaN", "[" * 100_000, "{}", '"x"', "\udcff"])

@@ -13,25 +13,24 @@ from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.encoding import model_named
 from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
-from evidencebench_core.retrievers.ranker.examples import example_of, unit_vectors
+from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
-from evidencebench_core.retrievers.ranker.features import FEATURES, features_of
+from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
-from evidencebench_core.retrievers.ranker.retriever import ranked_by_model, scored_paper
+from evidencebench_core.retrievers.ranker.retriever import scored_paper
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.training import Encoder, fitted
 from evidencebench_core.tasks import score, task_named
-from tests.retrievers.ranker.made_up import QUICK, vectors_of
+from tests.retrievers.ranker.made_up import QUICK, made, ranked_by_model, vectors_of
 
 
 def test_contributions_sum_up_to_the_score(model: RankerModel, instances: Sequence[Instance]) -> None:
     # An average training sentence is not one of this paper: the sums differ from the scores by one number,
     # the same for all sentences of the paper.
-    unit = unit_vectors(vectors_of(instances[0]))
-    features = features_of(query_of(instances[0], "all", None), unit)
     for focus in ("all", "results"):
-        paper = scored_paper(model, focus, features, unit)  # type: ignore[arg-type]
+        query = query_of(instances[0], focus, None)  # type: ignore[arg-type]
+        paper = scored_paper(model, query, vectors_of(instances[0]))
         why = model.contributions(paper.focus, paper.columns, paper.embedding, paper.scored.spreads)
         assert why.shape == (40, len(COLUMNS) + 1)
         left = paper.scored.scores - why.sum(axis=1)
@@ -39,7 +38,7 @@ def test_contributions_sum_up_to_the_score(model: RankerModel, instances: Sequen
 
 
 def test_an_explanation_tells_of_each_pick(model: RankerModel, instances: Sequence[Instance]) -> None:
-    retrieval = ranked_by_model(model, query_of(instances[0], "all", 5), vectors_of(instances[0]), 0.0)
+    retrieval = ranked_by_model(model, query_of(instances[0], "all", 5), vectors_of(instances[0]))
     told = json.loads(retrieval.details["explanation"])
     assert list(map(int, told)) == list(retrieval.selection)
     for one in told.values():
@@ -52,10 +51,8 @@ def test_an_explanation_tells_of_each_pick(model: RankerModel, instances: Sequen
 
 
 def test_evidence_of_an_unseen_paper_comes_first(model: RankerModel) -> None:
-    from tests.retrievers.ranker.made_up import made
-
     unseen = made(77)
-    found = ranked_by_model(model, query_of(unseen, "all", 6), vectors_of(unseen), 0.0)
+    found = ranked_by_model(model, query_of(unseen, "all", 6), vectors_of(unseen))
     covering = set().union(*unseen.evidence.covers("all"))
     assert len(covering & set(found.selection)) >= 5
 

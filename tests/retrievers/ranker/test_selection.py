@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from evidencebench_core.retrievers.ranker.model import Selecting
 from evidencebench_core.retrievers.ranker.selection import expected_coverage_order
 
 
 def order(scores: list[float], similarities: object, n_picks: int = 99, **how: float) -> list[int]:
-    numbers = {"sharpness": 1.0, "closeness": 1.0, "reach": 0.1} | how
+    selecting = Selecting(**{"sharpness": 1.0, "closeness": 1.0, **how})
     picks = expected_coverage_order(
-        np.array(scores, dtype=float), np.array(similarities, dtype=np.float32), n_picks, **numbers
+        np.array(scores, dtype=float), np.array(similarities, dtype=np.float32), n_picks, selecting
     )
     return [pick.sentence for pick in picks]
 
@@ -23,7 +24,7 @@ def test_three_sentences_by_hand() -> None:
     similar = [[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]]
     assert order([1, 1, 0], similar, reach=0.0) == [0, 2, 1]
     picks = expected_coverage_order(
-        np.array([1.0, 1, 0]), np.array(similar, dtype=np.float32), 3, sharpness=1, closeness=1, reach=0
+        np.array([1.0, 1, 0]), np.array(similar, dtype=np.float32), 3, Selecting(1.0, 1.0, 0.0)
     )
     top, low = math.exp(1 / math.sqrt(2)), math.exp(-2 / math.sqrt(2))
     assert picks[0].share == pytest.approx(top / (2 * top + low))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ def test_by_hand() -> None:
     # The places in the paper are 0, 1/4, 2/4 and 3/4: mean 3/8, standard deviation sqrt(5)/8. A score is the
     # place over that deviation, so the distances from the mean are 3, 1, 1 and 3 eighths over sqrt(5)/8,
     # whose mean is 2/sqrt(5).
-    found = weighed(small_model(), "all", [(QUERY, VECTORS), (QUERY, VECTORS)])
+    found = weighed(small_model(), [(QUERY, VECTORS), (QUERY, VECTORS)])
     assert (found.n_papers, found.n_sentences) == (2, 8)
     assert found.groups["place"] == pytest.approx(2 / 5**0.5, abs=1e-6)
     assert {name: moves for name, moves in found.groups.items() if name != "place"} == dict.fromkeys(
@@ -31,11 +33,11 @@ def test_by_hand() -> None:
 
 
 def test_what_is_the_same_for_the_whole_paper_moves_nothing() -> None:
-    found = weighed(small_model("paper length"), "results", [(QUERY, VECTORS)])
+    found = weighed(small_model("paper length"), [(replace(QUERY, focus="results"), VECTORS)])
     assert max(found.groups.values()) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_no_paper_at_all() -> None:
-    found = weighed(small_model(), "all", [])
+    found = weighed(small_model(), [])
     assert found.n_papers == 0
     assert set(found.groups.values()) == {0.0}

@@ -1,0 +1,174 @@
+"""Sentences of any paper that bear on a hypothesis: fetch it, read it, ask a retriever."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event, Thread
+from typing import Final, TypeVar
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Paper, PaperKind, read_paper_apart
+from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.retrievers import Query, Retrieval, Retriever, query_of
+from evidencebench_core.runs.step import Step
+
+T = TypeVar("T")
+
+DEFAULT_BUDGET: Final = 10
+_PATIENCE: Final = 0.05  # seconds after which the caller has its say again
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPaper:
+    """A paper, and a line on where it came from."""
+
+    paper: Paper
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvidence:
+    """What a retriever picked of a paper for a hypothesis."""
+
+    read: ReadPaper
+    retriever: Retriever
+    retrieval: Retrieval
+
+
+def find(
+    where: str,
+    hypothesis: str,
+    retriever: Retriever,
+    budget: int = DEFAULT_BUDGET,
+    *,
+    content: bytes | None = None,
+    kind: PaperKind | None = None,
+    base_url: str | None = None,
+) -> Generator[Step, None, FoundEvidence]:
+    """Read a paper, fetching it if need be, then retrieve from it.
+
+    Parameters
+    ----------
+    where : str
+        A file, or, where there is none of that name, a PMC id, PubMed id or DOI, fetched from Europe PMC.
+    hypothesis : str
+    retriever : Retriever
+    budget : int
+        How many sentences to pick.
+    content : bytes, optional
+        The paper, where it is in hand: ``where`` is then its name alone.
+    kind : str, optional
+        What the paper is, where it cannot be told.
+    base_url : str, optional
+        Where papers are fetched.
+
+    Raises
+    ------
+    PaperError
+        If there is no such paper, or it cannot be read.
+    RetrieverError
+    """
+    path = Path(where)
+    if content is not None:
+        read = yield from read_content(content, where, kind)
+        read = replace(read, source=f"read from {where}")
+    elif not path.exists() and _is_reference(where):
+        read = yield from fetch_paper(where, base_url, kind=kind)
+    else:
+        read = yield from read_content(_file_content(path, DEFAULT_LIMITS), path.name, kind)
+    yield Step(f"{retriever.name} reads the paper")
+    return FoundEvidence(
+        read, retriever, retrieved(retriever, query_of(read.paper.instance(hypothesis), "all", budget))
+    )
+
+
+def retrieved(retriever: Retriever, query: Query) -> Retrieval:
+    """A retriever's answer, timed from outside."""
+    began = time.perf_counter()
+    answer = retriever.retrieve(query)
+    return replace(answer, seconds=time.perf_counter() - began)
+
+
+def read_content(
+    content: bytes, name: str, kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Generator[Step, None, ReadPaper]:
+    """Read a paper in a process of its own, which is killed when the generator is closed."""
+    paper = yield from _watched(
+        f"Reading {name}", lambda check: read_paper_apart(content, name, kind, limits, check)
+    )
+    return ReadPaper(paper, name, name)
+
+
+def fetch_paper(
+    reference: str,
+    base_url: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    kind: PaperKind | None = None,
+) -> Generator[Step, None, ReadPaper]:
+    """Fetch a paper from Europe PMC by a PMC id, PubMed id or DOI, and read it."""
+    from evidencebench_core.papers.europe_pmc import fetched_paper
+
+    fetched = yield from _watched("Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits))
+    read = yield from read_content(fetched.content, fetched.name, kind, limits)
+    return replace(read, source=fetched.source)
+
+
+def _watched(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
+    """A step a few times a second while a thread makes something; closed, it does not wait for the thread.
+
+    ``make`` is given a check to call, which raises once the generator is closed.
+    """
+    closed, future = Event(), Future[T]()
+
+    def check() -> None:
+        if closed.is_set():
+            raise InterruptedError
+
+    def run() -> None:
+        try:
+            future.set_result(make(check))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            future.set_exception(error)
+
+    Thread(target=run, name="reading", daemon=True).start()
+    try:
+        while not future.done():
+            yield Step(text)
+            wait([future], _PATIENCE)
+        return future.result()
+    finally:
+        closed.set()
+
+
+def _is_reference(text: str) -> bool:
+    from evidencebench_core.papers.europe_pmc import reference_of
+
+    try:
+        reference_of(text)
+    except PaperError:
+        return False
+    return True
+
+
+def _file_content(path: Path, limits: Limits) -> bytes:
+    if not path.is_file():
+        missing = "is no file, and no PMC id, PubMed id or DOI either"
+        raise PaperError(
+            str(path),
+            "is no regular file" if path.exists() else missing,
+            "Give a file, - for standard input, or an id like PMC2785062.",
+        )
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(limits.max_bytes + 1)
+    except OSError as error:
+        raise PaperError(
+            str(path), f"cannot be read ({error.strerror or error})", "Name a file that can be read."
+        ) from error
+    limits.check_size(len(content), str(path))
+    return content

@@ -11,7 +11,13 @@ from evidencebench_core.data.sections import class_of_heading, is_aside, part_of
 from evidencebench_core.papers.blocks import Block, BlockKind
 from evidencebench_core.papers.outline import Place
 from evidencebench_core.papers.pdf.body import Body
-from evidencebench_core.papers.pdf.chunk import Chunk, ends_abbreviated, ends_sentence, paragraph_groups
+from evidencebench_core.papers.pdf.chunk import (
+    BULLETS,
+    Chunk,
+    ends_abbreviated,
+    ends_sentence,
+    paragraph_groups,
+)
 from evidencebench_core.papers.pdf.front import (
     abstract_label,
     end_of_abstract,
@@ -21,8 +27,6 @@ from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.mending import Words, running_text
 from evidencebench_core.papers.pdf.references import n_references, start_of_references
 from evidencebench_core.papers.pdf.roles import Role, role_of, run_in_heading
-
-__all__ = ["Assembled", "assembled"]
 
 _CONNECTING: Final = frozenset(
     [
@@ -54,20 +58,7 @@ _CONNECTING: Final = frozenset(
 
 @dataclass(slots=True)
 class Assembled:
-    """What was made of the chunks.
-
-    Attributes
-    ----------
-    title : str
-    blocks : list of Block
-    left_out : Counter
-        References, footnotes, formulas and parts of back matter.
-    title_lines : list of Line
-    lines : list of list of Line
-        For every block the lines that it was printed in.
-    aside : list of Line
-        What is left out knowingly: references, back matter, footnotes, formulas, what stands beside the abstract.
-    """
+    """What was made of the chunks."""
 
     title: str = ""
     blocks: list[Block] = field(default_factory=list)
@@ -87,18 +78,7 @@ class _Open:
 
 
 def assembled(chunks: Sequence[Chunk], stated_title: str, body: Body, words: Words) -> Assembled:
-    """Title, blocks and what is left out.
-
-    Parameters
-    ----------
-    chunks : sequence of Chunk
-        In reading order.
-    stated_title : str
-        Of the document information.
-    body : Body
-    words : Words
-        For mending hyphens.
-    """
+    """Title, blocks and what is left out."""
     title = title_chunks(chunks, stated_title, body)
     title_lines = [line for chunk in title for line in chunk.lines]
     result = Assembled(running_text([line.text for line in title_lines], words), title_lines=title_lines)
@@ -153,6 +133,10 @@ def _is_running(chunk: Chunk) -> bool:
     return ends_sentence(chunk.text) or chunk.n_words > 60
 
 
+def _has_list(chunk: Chunk) -> bool:
+    return sum(line.text[:1] in BULLETS for line in chunk.column.lines) > 1
+
+
 @dataclass(slots=True)
 class _Builder:
     """Goes through the chunks once."""
@@ -163,7 +147,6 @@ class _Builder:
     place: Place = field(default_factory=Place)
     open: _Open | None = None
     references: list[Chunk] = field(default_factory=list)
-    with_label: int = -1
 
     def run(
         self, chunks: Sequence[Chunk], roles: Sequence[Role], abstract: tuple[int, int], first_text: int
@@ -249,6 +232,8 @@ class _Builder:
             if kind == "abstract" and self.open is None and not self._has_abstract():
                 label = abstract_label(" ".join(line.text for line in lines))
                 lines[0].text = lines[0].text[label:]
+            if lines[0].text[:1] in BULLETS and len(lines[0].words) > 1 and _has_list(chunk):
+                lines = [Line(lines[0].words[1:]), *lines[1:]]
             fresh = Chunk(lines, chunk.column, chunk.gap if number == 0 else 1.0)
             n = run_in_heading(fresh, self.body) if kind == "paragraph" else 0
             if n and (self.open is None or ends_sentence(self.open.lines[-1].text)):

@@ -16,20 +16,7 @@ _FEWEST_ROWS: Final = 20  # of running text, to know where it stands
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The look of most text.
-
-    Attributes
-    ----------
-    font : str
-    size : float
-        In points.
-    leading : float
-        From baseline to baseline.
-    bold : bool
-        Whether even the running text is bold.
-    left, right : float
-        Between which it stands on all pages; ``inf`` and ``-inf`` where there is too little text to tell.
-    """
+    """The look of most text."""
 
     font: str
     size: float

@@ -14,8 +14,7 @@ from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Column
 from evidencebench_core.papers.pdf.line import Line
 
-__all__ = ["Chunk", "chunks", "ends_abbreviated", "ends_sentence", "paragraph_groups"]
-
+BULLETS: Final = frozenset("•▪■●◦‣")  # of lists; a line that begins with one begins a paragraph
 _SENTENCE_END: Final = re.compile(r"[.?!:;][\"'”’)\]]*(?:\[?\d[\d,–\-\]\[ ]*)?[*†‡§]*$")
 _ABBREVIATED: Final = re.compile(
     r"(?:\b(?:al|e\.g|i\.e|figs?|vs|cf|approx|dr|drs|no|nos|ca|resp|st|eqs?|refs?)|\b[A-Z])\.$", re.I
@@ -24,18 +23,7 @@ _ABBREVIATED: Final = re.compile(
 
 @dataclass(slots=True)
 class Chunk:
-    """Consecutive lines of one column with the same look.
-
-    Attributes
-    ----------
-    lines : list of Line
-    column : Column
-        Where they stand.
-    gap : float
-        White above, as a multiple of the running text's leading; large at the head of a column.
-    is_last : bool
-        Whether nothing stands below it in its column.
-    """
+    """Consecutive lines of one column with the same look."""
 
     lines: list[Line]
     column: Column
@@ -149,7 +137,7 @@ def paragraph_groups(chunk: Chunk) -> Sequence[list[Line]]:
         )
         early = right - above.x1 > 0.15 * (right - left)
         whole = ends_sentence(above.text) and not ends_abbreviated(above.text)
-        if whole and (indented or early):
+        if (whole and (indented or early)) or line.text[:1] in BULLETS:
             groups.append([line])
         else:
             groups[-1].append(line)

@@ -10,8 +10,6 @@ from typing import Final
 
 from evidencebench_core.papers.pdf.line import Line, merged
 
-__all__ = ["Column", "Gutter", "columns", "gutters"]
-
 _ALIGNED: Final = 2.5  # points within which lines begin at the same place
 _INDENT: Final = 30.0  # points by which lists and references may begin right of their column
 _FEWEST_ROWS: Final = 4
@@ -48,14 +46,7 @@ class Column:
 
 
 def gutters(lines: Sequence[Line], known: Collection[Gutter] = ()) -> list[Gutter]:
-    """The gutters of a page from left to right; without any for one column.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-    known : collection of Gutter
-        Of other pages; there a few lines are enough.
-    """
+    """The gutters of a page from left to right; without any for one column."""
     return _all_gutters(lines, known, _least_width(lines), 0)
 
 
@@ -83,14 +74,6 @@ def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) ->
 
     Text across the whole width (title, abstract, wide tables) divides a page into bands; within a band the
     left column comes before the right one. A column may have columns again.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        As `fragments` gives them.
-    page : int
-    known : collection of Gutter
-        Of other pages; there a few lines are enough.
     """
     least = _least_width(lines)
     return [

@@ -34,21 +34,7 @@ def doubts_of(
     set_aside: Iterable[Line],
     body: Body,
 ) -> tuple[Doubt, ...]:
-    """What a reader should check against the printed paper.
-
-    Parameters
-    ----------
-    paper : Paper
-        With the boxes of its sentences.
-    pages : sequence of Page
-    columns : sequence of Column
-        What was read, in columns.
-    in_text : iterable of Line
-        The lines that sentences were made of.
-    set_aside : iterable of Line
-        The lines that are left out knowingly.
-    body : Body
-    """
+    """What a reader should check against the printed paper."""
     first = _first_sections(paper)
     return (
         *_of_abstract(paper),

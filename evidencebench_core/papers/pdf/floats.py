@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
 from evidencebench_core.data.sections import CAPTION, class_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Gutter
 from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.page import Page, Rule
-
-__all__ = ["Floats", "without_floats"]
-
-FloatKind = Literal["tables", "figures"]
 
 _MARKED_OFF: Final = re.compile(r"\s*(?:[.:|–—-]|$)")
 
@@ -65,50 +62,37 @@ class _Row:
         return class_of_heading(text) is not None and not all(body.smaller(line) for line in self.lines)
 
 
-@dataclass(slots=True)
-class Floats:
-    """What is taken out of one page."""
-
-    out: set[int] = field(default_factory=set)
-    counts: dict[FloatKind, int] = field(default_factory=lambda: {"tables": 0, "figures": 0})
-
-
 def without_floats(
     page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
-) -> tuple[list[Line], dict[FloatKind, int]]:
+) -> tuple[list[Line], Counter[str]]:
     """Lines of a page without tables, figures and captions.
 
     A caption is a line that begins with "Table 1" or "Fig. 2" and stands apart from the text above it, by
     white or by its font. A table goes on below its caption to the last of its rules, or while rows
     have wide gaps or small letters. What belongs to a figure is text in other fonts than the running text's.
-
-    Returns
-    -------
-    list of Line
-        What remains.
-    dict
-        How many tables and figures were met.
     """
-    found = Floats()
+    out: set[int] = set()
+    counts: Counter[str] = Counter()
     for line in sorted(lines, key=lambda line: -line.y):
         label = CAPTION.match(line.text)
-        if label is None or id(line) in found.out or not _is_caption(line, label, lines, gutters, body):
+        if label is None or id(line) in out or not _is_caption(line, label, lines, gutters, body):
             continue
-        kind: FloatKind = "tables" if label["tables"] else "figures"
-        found.counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
+        kind = "tables" if label["tables"] else "figures"
+        counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
         x0, x1 = _extent(line, page, lines, gutters, body)
         own = [other for other in lines if other is line or (other.x0 >= x0 and other.x1 <= x1)]
-        rows = _rows(own, found.out)
+        rows = _rows(own, out)
         caption = _caption_rows(line, rows, page.rules if kind == "tables" else (), body)
         taken = list(caption)
         below = [row for row in rows if row.y < caption[-1].y - 1]
+        above = [row for row in reversed(rows) if row.y > line.y + 1]
         if kind == "tables":
-            taken += _table_rows(caption, below, page.rules, (x0, x1), body)
+            found = _table_rows(caption, below, page.rules, (x0, x1), body)
+            taken += found or _table_rows_above(line, above, page.rules, body)
         else:
-            above = [row for row in reversed(rows) if row.y > line.y + 1]
             taken += _figure_rows(above, body, x1 - x0) + _figure_rows(below, body, x1 - x0)
-        found.out.update(id(part) for row in taken for part in row.lines)
-    return [line for line in lines if id(line) not in found.out], found.counts
+        out.update(id(part) for row in taken for part in row.lines)
+    return [line for line in lines if id(line) not in out], counts
 
 
 def _is_caption(
@@ -229,6 +213,20 @@ def _table_rows(
             break
         taken.append(row)
         last = row.y
+    return taken
+
+
+def _table_rows_above(caption: Line, above: Sequence[_Row], rules: Sequence[Rule], body: Body) -> list[_Row]:
+    """Rows of a table whose caption stands below it: those under its highest rule, as far as they are no prose."""
+    own = [rule.y for rule in rules if rule.x0 < caption.x1 and rule.x1 > caption.x0 and rule.y > caption.y]
+    if not own or min(own) - caption.y > 3 * body.leading:
+        return []
+    taken: list[_Row] = []
+    for row in above:
+        prose = not row.is_tabular() and all(body.looks(line) and len(line.words) > 7 for line in row.lines)
+        if row.y > max(own) or prose or row.is_heading(body):
+            break
+        taken.append(row)
     return taken
 
 

@@ -11,8 +11,6 @@ from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk
 from evidencebench_core.papers.pdf.roles import Role
 
-__all__ = ["abstract_label", "end_of_abstract", "title_chunks"]
-
 _FILE_NAME: Final = re.compile(
     r"\.(?:docx?|pdf|indd|qxd|tex|dvi|rtf|odt|ps|html?)\b|^untitled|^microsoft word|^slide \d", re.I
 )
@@ -37,13 +35,6 @@ def title_chunks(chunks: Sequence[Chunk], stated: str, body: Body) -> list[Chunk
 
     What the document information says, if it stands on the page; else the largest letters that are more
     than a journal's name; else the first bold lines.
-
-    Parameters
-    ----------
-    chunks : sequence of Chunk
-    stated : str
-        Title of the document information.
-    body : Body
     """
     first = [chunk for chunk in chunks if chunk.column.page == 0]
     if len(stated.split()) > 2 and not _FILE_NAME.search(stated):

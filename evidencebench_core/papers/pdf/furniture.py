@@ -15,8 +15,6 @@ from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.page import Page
 
-__all__ = ["without_furniture", "without_line_numbers"]
-
 _ZONE: Final = 0.18  # of the height of a page, at its head and at its foot
 _DEEPEST: Final = 6  # rows from the outermost one
 _ROW: Final = 2.0  # points within which lines stand on one baseline
@@ -64,20 +62,6 @@ def without_furniture(
     Such a line stands at the head or foot of its page, and on another page stands the same, numbers aside,
     at the same height; or it is a number that grows with the pages, or what stands beside one; or it is
     small and alone at the head of a page.
-
-    Parameters
-    ----------
-    pages : sequence of Page
-    lines : sequence of sequence of Line
-        For every page its lines.
-    body : Body
-
-    Returns
-    -------
-    list of list of Line
-        For every page what remains.
-    int
-        How many lines are left out.
     """
     edges = [_edges(page, found) for page, found in zip(pages, lines, strict=True)]
     seen: dict[tuple[bool, str], list[_Edge]] = defaultdict(list)

@@ -24,7 +24,9 @@ _MOST_PAGES: Final = 200  # more than any paper has; a proceedings volume or a b
 _LARGEST_PAGE: Final = 14_400.0  # points; ISO 32000-1, annex C
 _MOST_WORDS: Final = 6_000
 _MOST_CHARACTERS: Final = 60_000
-_MOST_MARKS: Final = 300
+_MOST_MARKS: Final = 1_000
+_STROKES: Final = frozenset("−-_")
+_UNDER_STROKES: Final = frozenset("+<>")
 _OVER: Final = {"−+": "±", "-+": "±", "_+": "±", "−<": "≤", "_<": "≤", "−>": "≥", "_>": "≥", "○c": "©"}
 _ACCENTS: Final = {
     "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
@@ -99,13 +101,7 @@ class _Glyph:
 
 
 def opened_pdf(content: bytes, place: str) -> OpenedPdf:
-    """All pages of a file.
-
-    Raises
-    ------
-    PaperError
-        If it is no PDF, needs a password, has too many pages or none.
-    """
+    """All pages of a file."""
     document = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
     if not document:
         raise _load_error(place)
@@ -362,11 +358,15 @@ class _Collector:
 
 def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
     """The same with what is drawn over another character put on it: accents, before or behind it, and ± of + and -."""
+    marks = [
+        glyph for glyph in glyphs if glyph.text in _ACCENTS or glyph.text in _STROKES or glyph.text == "○"
+    ]
+    operators = [glyph for glyph in glyphs if glyph.text in _UNDER_STROKES]
     taken: set[int] = set()
-    for mark in [glyph for glyph in glyphs if glyph.text in _ACCENTS or glyph.text in "−-_○"][:_MOST_MARKS]:
-        middle, em = (mark.x0 + mark.x1) / 2, mark.run.size
-        for under in glyphs:
-            if under is mark or abs(under.y - mark.y) > 0.8 * em or not under.x0 <= middle <= under.x1:
+    for mark in marks[:_MOST_MARKS]:
+        middle, near = (mark.x0 + mark.x1) / 2, 0.8 * mark.run.size
+        for under in operators if mark.text in _STROKES else glyphs:
+            if under is mark or abs(under.y - mark.y) > near or not under.x0 <= middle <= under.x1:
                 continue
             both = _OVER.get(mark.text + under.text)
             if mark.text in _ACCENTS and under.text.isalpha():

@@ -25,8 +25,6 @@ from evidencebench_core.papers.pdf.mending import words_of
 from evidencebench_core.papers.pdf.page import Page
 from evidencebench_core.papers.pdf.places import sentence_boxes
 
-__all__ = ["paper_of_pdf"]
-
 _FEWEST_CHARACTERS: Final = 60  # a page below has no text to speak of
 _UNREADABLE: Final = 0.3
 
@@ -91,13 +89,7 @@ def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column
 
 
 def _readability(opened: OpenedPdf, place: str) -> list[str]:
-    """What to say about pages without text.
-
-    Raises
-    ------
-    PaperError
-        If there is no page with text that can be read.
-    """
+    """What to say about pages without text."""
     pages = opened.pages
     n_all = sum(page.counts.characters for page in pages)
     n_unreadable = sum(page.counts.unreadable for page in pages)

@@ -9,8 +9,6 @@ from typing import Final
 
 from evidencebench_core.papers.pdf.page import Word
 
-__all__ = ["Line", "Style", "fragments", "merged"]
-
 Style = tuple[str, float, bool, bool]
 """Font, size to a tenth of a point, bold, italic."""
 
@@ -21,15 +19,7 @@ _SPACE: Final = 0.13
 
 @dataclass(slots=True)
 class Line:
-    """Words that stand on one baseline, next to each other, super- and subscripts with them.
-
-    Attributes
-    ----------
-    words : list of Word
-        From left to right, never empty.
-    x0, x1, y, size : float
-        Edges, baseline and size of the largest words.
-    """
+    """Words that stand on one baseline, next to each other, super- and subscripts with them."""
 
     words: list[Word]
     x0: float = 0.0
@@ -116,13 +106,7 @@ def fragments(words: Iterable[Word]) -> list[Line]:
 
 
 def merged(lines: Iterable[Line], widest: float) -> list[Line]:
-    """Lines joined with those right of them on the same baseline, up to a gap of `widest` ems.
-
-    Returns
-    -------
-    list of Line
-        From the top down, and from left to right.
-    """
+    """Lines joined with those right of them on the same baseline, up to a gap of `widest` ems."""
     found: list[Line] = []
     for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
         for other in reversed(found[-12:]):

@@ -11,35 +11,17 @@ UNREADABLE: Final = "\ufffd"
 
 @dataclass(slots=True)
 class Word:
-    """Characters that the file sets without a gap, in points, upright, y upwards from the page's foot.
-
-    Attributes
-    ----------
-    text : str
-    x0, x1 : float
-        Left and right edge.
-    y : float
-        Baseline.
-    size : float
-        Of the font as it looks on the page.
-    font : str
-        Name, for telling fonts apart.
-    bold, italic : bool
-    spaced : bool
-        Whether the file has a space before it.
-    page : int
-        Number of its page, from 0.
-    """
+    """Characters that the file sets without a gap, in points, upright, y upwards from the page's foot."""
 
     text: str
     x0: float
     x1: float
-    y: float
-    size: float
-    font: str
+    y: float  # of the baseline
+    size: float  # of the font as it looks on the page
+    font: str  # its name, for telling fonts apart
     bold: bool
     italic: bool
-    spaced: bool
+    spaced: bool  # whether the file has a space before it
     page: int = 0
 
 
@@ -54,50 +36,20 @@ class Rule:
 
 @dataclass(slots=True)
 class Counts:
-    """What was met beside words that are kept.
+    """What was met beside words that are kept."""
 
-    Attributes
-    ----------
-    characters : int
-        Upright ones, spaces excepted.
-    unreadable : int
-        Those whose font does not say what they are.
-    turned : int
-        Set sideways, and left out: tables across, stamps in the margin.
-    artifacts : int
-        Marked by the file as running headers or footers, and left out.
-    pictures : int
-        Images drawn.
-    strings : int
-        Pieces of text drawn, whether or not their characters are known.
-    is_cut : bool
-        Whether the page has more in it than is read of one page.
-    """
-
-    characters: int = 0
-    unreadable: int = 0
-    turned: int = 0
-    artifacts: int = 0
+    characters: int = 0  # upright ones, spaces excepted
+    unreadable: int = 0  # those whose font does not say what they are
+    turned: int = 0  # set sideways, and left out: tables across, stamps in the margin
+    artifacts: int = 0  # marked by the file as running headers or footers, and left out
     pictures: int = 0
-    strings: int = 0
-    is_cut: bool = False
+    strings: int = 0  # pieces of text drawn, whether or not their characters are known
+    is_cut: bool = False  # whether the page has more in it than is read of one page
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page.
-
-    Attributes
-    ----------
-    number : int
-        From 0.
-    width, height : float
-        In points.
-    words : tuple of Word
-        In the order of the file.
-    rules : tuple of Rule
-    counts : Counts
-    """
+    """One page, upright; the origin is its lower left corner as a viewer shows it, and ``number`` counts from 0."""
 
     number: int
     width: float

@@ -8,8 +8,6 @@ from typing import Final
 
 from evidencebench_core.papers.pdf.chunk import Chunk
 
-__all__ = ["n_references", "start_of_references"]
-
 _NUMBER: Final = re.compile(r"[\[(]?(\d{1,3})[\]).]?\s*(?=[^\W\d_])")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 

@@ -10,8 +10,6 @@ from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk, ends_sentence
 from evidencebench_core.papers.pdf.line import Line
 
-__all__ = ["Role", "role_of", "run_in_heading"]
-
 Role = Literal["heading", "text", "footnote", "formula"]
 
 _LONGEST_HEADING: Final = 22  # words

@@ -20,7 +20,7 @@ def papers() -> dict[str, Paper]:
 @pytest.mark.parametrize(
     ("name", "title", "n_abstract", "n_text"),
     [
-        ("acl_N18-3011", "Construction of the Literature Graph in Semantic Scholar", 4, 185),
+        ("acl_N18-3011", "Construction of the Literature Graph in Semantic Scholar", 4, 165),
         ("bmc_health_services_2014_14_1", "Understanding the barriers to setting up", 11, 155),
         ("clinical_science_2014_126_305", "Fragment-based design for the development of N-domain", 9, 170),
         ("peerj_cs_vespa", "VESPA: Very large-scale Evolutionary and Selective Pressure Analyses", 13, 180),
@@ -46,6 +46,9 @@ def test_title_abstract_and_amount(
             "We scale the values linearly to range from (−0.5, −0.5) at the top-left corner of the page",
         ),
         ("acl_N18-3011", "First, we construct the token embedding xk = [ck; wk] for each token tk"),
+        # The table above the last word of a line has its caption below it.
+        ("acl_N18-3011", "based on the statistics collected in the index described earlier."),
+        ("acl_N18-3011", "What is the percentage of female subjects in depression clinical trials?"),
         ("acl_N18-3011", "in order to compute the Erdős number of an author X"),
         # Over a column goes a table, and a figure's rule stands beside this text.
         (

@@ -1,4 +1,4 @@
-"""What a run answered, instance by instance in the order of the dataset: what every export reads."""
+"""The answers of a run, instance by instance in the order of the dataset: the source of every export."""
 
 from __future__ import annotations
 

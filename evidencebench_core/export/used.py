@@ -1,4 +1,4 @@
-"""What was used: as BibTeX (the shipped ``references.bib``), and the versions of packages."""
+"""The sources of a result: as BibTeX (the shipped ``references.bib``), and the versions of packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went into an export and what could not: nothing is left out in silence."""
+"""Counts of what went into an export and of what could not: nothing is left out in silence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED: Final = 5
 
 @dataclass(slots=True)
 class Written:
-    """What an export holds; it grows while the export is written.
+    """The content of an export; it grows while the export is written.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What retrievers by embeddings have in common: the instructions, and cosines that cannot flicker."""
+"""The common part of retrievers by embeddings: instructions, and cosines that are the same every time."""
 
 from __future__ import annotations
 

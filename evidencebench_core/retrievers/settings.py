@@ -76,7 +76,7 @@ class SettingSpec:
         return plain
 
     def allowed(self) -> str:
-        """What may be given, in words: ``"a number from 0 to 1"``."""
+        """The values that may be given, in words: ``"a number from 0 to 1"``."""
         if self.kind is tuple:
             return "names separated by commas"
         kind = _KINDS[self.kind]

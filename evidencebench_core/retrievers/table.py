@@ -27,7 +27,7 @@ _INSTRUCTION: Final = SettingSpec(
 
 @dataclass(frozen=True, slots=True)
 class RetrieverEntry:
-    """What is known of a retriever before it is made.
+    """A retriever as it is known before it is made.
 
     Attributes
     ----------

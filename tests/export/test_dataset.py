@@ -36,9 +36,9 @@ def test_the_released_train_file_comes_back_byte_for_byte(
 ) -> None:
     info = ingest(store, train_path, "train").dataset
     out = tmp_path / "out.json"
-    told = export_dataset(store, "train", out)
+    result = export_dataset(store, "train", out)
     assert git_blob(out.read_bytes()) == TRAIN_BLOB
-    assert (told.identical, told.n_instances, told.sha256) == (True, 96, info.sha256)
+    assert (result.identical, result.n_instances, result.sha256) == (True, 96, info.sha256)
     again = open_store(tmp_path / "again.sqlite")
     ingest(again, out, "train")
     assert again.ids("train") == store.ids("train")
@@ -52,11 +52,11 @@ def test_every_usual_layout_comes_back(store: Store, tmp_path: Path, layout) -> 
     text = json.dumps(raws, indent=layout.indent, ensure_ascii=layout.ascii) + layout.end
     (tmp_path / "in.json").write_bytes(text.encode())
     ingest(store, tmp_path / "in.json", "in")
-    told = export_dataset(store, "in", tmp_path / "out.json")
+    result = export_dataset(store, "in", tmp_path / "out.json")
     assert (tmp_path / "out.json").read_bytes() == text.encode()
-    assert (told.identical, told.layout) == (True, layout)
+    assert (result.identical, result.layout) == (True, layout)
     stream = io.BytesIO()
-    assert stream_dataset(store, store.dataset("in"), stream) == told
+    assert stream_dataset(store, store.dataset("in"), stream) == result
     assert stream.getvalue() == text.encode()
 
 
@@ -65,12 +65,12 @@ def test_another_layout_gives_equal_instances_and_the_same_bytes_twice(store: St
     lines = "".join(json.dumps({name: raw}) + "\n" for name, raw in raws.items())
     (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
     ingest(store, tmp_path / "in.jsonl", "in")
-    told = export_dataset(store, "in", tmp_path / "one.json")
+    result = export_dataset(store, "in", tmp_path / "one.json")
     export_dataset(store, "in", tmp_path / "two.json")
-    assert told.identical is False
+    assert result.identical is False
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert (tmp_path / "one.json").read_text() == json.dumps(raws, indent=4)
-    assert told.sha256 == hashlib.sha256((tmp_path / "one.json").read_bytes()).hexdigest()
+    assert result.sha256 == hashlib.sha256((tmp_path / "one.json").read_bytes()).hexdigest()
 
 
 def test_keys_we_do_not_know_and_their_order_are_kept(store: Store, tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_places_that_cannot_be_written(store: Store, tmp_path: Path) -> None:
 def test_raw_instances_are_checked_on_the_way_out() -> None:
     good = raw_instance(4, {"x": [1]})
     stream = io.BytesIO()
-    told = write_benchmark([("a", good), ("b", good)], stream)
+    result = write_benchmark([("a", good), ("b", good)], stream)
     assert stream.getvalue() == json.dumps({"a": good, "b": good}, indent=4).encode()
-    assert (told.n_instances, told.identical) == (2, None)
+    assert (result.n_instances, result.identical) == (2, None)
     with pytest.raises(InstanceError, match="paper_id"):
         write_benchmark([("a", {**good, "paper_id": 3})], io.BytesIO())
     with pytest.raises(SettingError, match="twice"):

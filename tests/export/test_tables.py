@@ -43,7 +43,7 @@ def csv_rows(*answers: Answer, what: str = "selection") -> list[dict[str, str]]:
 
 
 def test_picks_by_hand() -> None:
-    # 1 covers x; 2 covers x again and y anew; 4 was not ranked, so it has neither rank nor score.
+    # 1 covers x; 2 covers x again and y newly; 4 was not ranked, so it has neither rank nor score.
     rows = csv_rows(answer([1, 2, 4], with_paper=False))
     assert list(rows[0]) == list(COLUMNS)
     shown = [
@@ -122,11 +122,11 @@ def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None
     (*_, last) = execute(store, "tiny", "bm25", tasks=["result-er@5"])
     task = task_named("result-er@5")
     path, stream = tmp_path / "mine.json", io.StringIO()
-    told = write_predictions(RunAnswers(store, RunStore(store).run(last.run_id), task), task, stream)
+    result = write_predictions(RunAnswers(store, RunStore(store).run(last.run_id), task), task, stream)
     path.write_text(stream.getvalue(), encoding="utf-8")
     predictions = predictions_from(path)
-    assert len(predictions) == told.n_instances == 5
-    assert told.skipped == {"tiny_4": "it has no result aspects"}
+    assert len(predictions) == result.n_instances == 5
+    assert result.skipped == {"tiny_4": "it has no result aspects"}
     assert score_predictions(store, "tiny", predictions, "result-er@5") == score_run(
         store, last.run_id, "result-er@5"
     )
@@ -143,7 +143,7 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
     tasks = [task_named("er@3"), task_named("result-er@5")]
     answers = [(task, score_run(store, run.id, task), RunAnswers(store, run, task)) for task in tasks]
-    told = write_json(run, info, answers, stream, {"python": "3.x"})
+    result = write_json(run, info, answers, stream, {"python": "3.x"})
     document = json.loads(stream.getvalue())
     assert document["run"] == run.id
     assert document["settings"] == {"k1": 1.2, "b": 0.75, "epsilon": 0.25, "tokenisation": "word"}
@@ -161,4 +161,4 @@ def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     assert document["tasks"]["result-er@5"]["instances"]["tiny_4"] == {
         "error": "skipped: it has no result aspects"
     }
-    assert told["er@3"].unanswered == {"tiny_5": "it was not asked"}
+    assert result["er@3"].unanswered == {"tiny_5": "it was not asked"}

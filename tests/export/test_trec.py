@@ -48,14 +48,14 @@ def answer(name: str, gold: EvidenceSet, picks: Sequence[int] | None, ranking: S
 
 def run_text(answers: Iterable[Answer], task: Task, what: str = "selection") -> tuple[str, object]:
     stream = io.StringIO()
-    told = write_run(answers, task, stream, "my run", what)  # type: ignore[arg-type]
-    return stream.getvalue(), told
+    result = write_run(answers, task, stream, "my run", what)  # type: ignore[arg-type]
+    return stream.getvalue(), result
 
 
 def qrels_text(gold: Iterable[tuple[str, EvidenceSet]], task: Task) -> tuple[str, object]:
     stream = io.StringIO()
-    told = write_qrels(gold, task, stream)
-    return stream.getvalue(), told
+    result = write_qrels(gold, task, stream)
+    return stream.getvalue(), result
 
 
 def subtopic_recall(run: str, qrels: str, k: int) -> dict[str, float]:
@@ -80,10 +80,10 @@ def test_lines_of_a_run_by_hand() -> None:
 
 def test_lines_of_the_qrels_by_hand() -> None:
     # Aspect y is covered by no sentence: it counts, with a document that no run can find.
-    text, told = qrels_text([("i", GOLD)], ER_AT_3)
+    text, result = qrels_text([("i", GOLD)], ER_AT_3)
     assert text == "i 1 1 1\ni 1 4 1\ni 2 none 1\ni 3 7 1\n"
-    assert told.n_rows == 4
-    assert told.notes == ["1 aspect is covered by no sentence, and found by no run: docid none."]
+    assert result.n_rows == 4
+    assert result.notes == ["1 aspect is covered by no sentence, and found by no run: docid none."]
     # The result tasks ask for z alone, and it keeps the number of its label, A3.
     assert qrels_text([("i", GOLD)], task_named("result-er@5"))[0] == "i 3 7 1\n"
 
@@ -104,10 +104,10 @@ def test_ties_keep_the_order_of_the_ranking() -> None:
 
 
 def test_a_selection_beyond_the_budget_is_cut_and_told() -> None:
-    run, told = run_text([answer("i", GOLD, [0, 2, 3, 7])], ER_AT_3)
+    run, result = run_text([answer("i", GOLD, [0, 2, 3, 7])], ER_AT_3)
     assert len(run.splitlines()) == 3
-    assert told.over_budget == ["i"]
-    assert any("cut to its first K" in line for line in told.lines())
+    assert result.over_budget == ["i"]
+    assert any("cut to its first K" in line for line in result.lines())
 
 
 def test_nothing_is_left_out_in_silence() -> None:
@@ -118,17 +118,17 @@ def test_nothing_is_left_out_in_silence() -> None:
         answer("none", bare, None),
         answer("fine", GOLD, [7]),
     ]
-    text, told = run_text(answers, task_named("result-er@5"))
+    text, result = run_text(answers, task_named("result-er@5"))
     assert {line.split()[0] for line in text.splitlines()} == {"fine"}
-    assert told.empty == ["empty"]
-    assert told.unanswered == {"silent": "the server was silent"}
-    assert told.skipped == {"none": "it has no result aspects"}
-    assert told.lines()[:3] == (
+    assert result.empty == ["empty"]
+    assert result.unanswered == {"silent": "the server was silent"}
+    assert result.skipped == {"none": "it has no result aspects"}
+    assert result.lines()[:3] == (
         "1 instance without an answer: silent.",
         "1 instance skipped, nothing to cover on this task: none.",
         "1 instance answered with no sentence: empty.",
     )
-    assert told.n_instances == 2  # "empty" is an answer
+    assert result.n_instances == 2  # "empty" is an answer
     # ir_measures gives 0 to both: as ours for the empty one, and as --missing zero for the other.
     qrels = qrels_text([(one.instance_id, one.evidence) for one in answers], task_named("result-er@5"))[0]
     assert subtopic_recall(text, qrels, 5) == {"empty": 0, "silent": 0, "fine": 1}
@@ -200,15 +200,15 @@ def test_subtopic_recall_is_aspect_recall_on_train(train_path: Path, tmp_path: P
     task = task_named(name)
     (*_, last) = execute(store, "train", "abstract-tail", tasks=[name])
     answers = RunAnswers(store, RunStore(store).run(last.run_id), task)
-    run, told = run_text(answers, task)
+    run, result = run_text(answers, task)
     qrels, _ = qrels_text(store.evidence_sets("train"), task)
     ours = score_run(store, last.run_id, name)
     assert ours.n_scored == (95 if task.focus == "results" else 96)
-    k = int(told.notes[-1].split("StRecall@")[1].split()[0])
+    k = int(result.notes[-1].split("StRecall@")[1].split()[0])
     theirs = subtopic_recall(run, qrels, k)
     assert theirs == pytest.approx(dict(ours.per_instance), abs=1e-9)
     assert np.mean(list(theirs.values())) == pytest.approx(ours.aspect_recall)
-    assert told.skipped.keys() == ours.skipped.keys()
+    assert result.skipped.keys() == ours.skipped.keys()
 
 
 @pytest.mark.realdata
@@ -225,8 +225,8 @@ def test_random_selections_agree_on_train(train_path: Path, tmp_path: Path, name
         ]
         for one, found in asked.items()
     }
-    run, told = run_text([answer(one, found, picks.get(one)) for one, found in gold.items()], task)
-    k = int(told.notes[-1].split("StRecall@")[1].split()[0])
+    run, result = run_text([answer(one, found, picks.get(one)) for one, found in gold.items()], task)
+    k = int(result.notes[-1].split("StRecall@")[1].split()[0])
     ours = score(task, gold.items(), picks)
     assert subtopic_recall(run, qrels_text(gold.items(), task)[0], k) == pytest.approx(
         dict(ours.per_instance), abs=1e-9

@@ -115,7 +115,7 @@ class Transformer:
         (np.ones(2), "gave no usable embeddings"),
         (
             RuntimeError("CUDA out of memory\nlots\nof lines"),
-            "model 'm' could not encode the text (RuntimeError: CUDA out of memory lots of lines)",
+            "model 'm': could not encode the text (RuntimeError: CUDA out of memory lots of lines)",
         ),
     ],
 )

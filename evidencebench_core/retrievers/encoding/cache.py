@@ -89,7 +89,7 @@ class EmbeddingCache:
             self._attempt(lambda connection: connection.executemany(insert, rows), None)
 
     def _attempt(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
-        """The work's result; once for a damaged file, which is set aside first."""
+        """The result of the work; a damaged file is set aside, and the work done again on a new one."""
         for last in (False, True):
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)

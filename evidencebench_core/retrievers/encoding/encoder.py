@@ -73,6 +73,6 @@ def _encode(model: Model, texts: list[str]) -> NDArray[np.float32]:
     array = np.asarray(vectors, dtype=np.float32)
     if array.ndim != 2 or len(array) != len(texts) or not np.isfinite(array).all():
         raise RetrieverError(
-            "retriever dense", f"model {shown(model.name)} gave no usable embeddings", "Choose another model."
+            f"model {shown(model.name)}", "gave no usable embeddings", "Choose another model."
         )
     return array

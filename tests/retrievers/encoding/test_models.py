@@ -105,7 +105,7 @@ print("torch" in sys.modules)
 def test_a_hub_that_cannot_be_reached(tmp_path: Path) -> None:
     done = _in_fresh_process("some-one/some-model", tmp_path)
     line, torch = done.stdout.splitlines()
-    assert line.startswith("retriever dense: model 'some-one/some-model' is not on this machine")
+    assert line.startswith("model 'some-one/some-model': is not on this machine")
     assert "Use minilm" in line
     assert (torch, done.stderr) == ("False", "")
 
@@ -213,5 +213,8 @@ def test_a_hub_model_is_downloaded_in_silence_and_only_what_is_needed(
 
 def test_a_model_that_the_hub_does_not_have(tmp_path: Path, hub_address: str) -> None:
     done = _in_fresh_process("someone/else", tmp_path, hub_address)
-    assert "the hub has no model 'someone/else'. Check its spelling, or use minilm." in done.stdout
+    assert (
+        "model 'someone/else': is not on the Hugging Face hub. Check its spelling, or use minilm."
+        in done.stdout
+    )
     assert done.stderr == ""

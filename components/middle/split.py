@@ -52,12 +52,12 @@ def draw_split(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequenc
     frame = report.tables["instances"]
     st.markdown(_groups_sentence(report.tables["groups"], len(frame)))
     shown = f"{dataset.id}-{task.name}-{split.head}-{split.tail}-{split.above}-{split.below}"
-    bars = _bars(frame)
+    counts = bars(frame)
     first = draw_chart(
-        ends_histogram(bars, split.below, split.above, MARKS["gold"].on(is_dark())),
+        ends_histogram(counts, split.below, split.above, MARKS["gold"].on(is_dark())),
         key=f"coverage-{shown}",
         alt="Instances by the share of their aspects that the ends cover: "
-        + ", ".join(f"{100 * row['low']:.0f}%: {row['n']}" for row in bars.to_dict("records") if row["n"]),
+        + ", ".join(f"{100 * row['low']:.0f}%: {row['n']}" for row in counts.to_dict("records") if row["n"]),
         clickable=True,
     )
     rows = _chart_rows(report, runs)
@@ -126,13 +126,13 @@ def _groups_sentence(groups: pd.DataFrame, n_instances: int) -> str:
     )
 
 
-def _bar_of(coverage: pd.Series[float]) -> pd.Series[int]:
+def bar_of(coverage: pd.Series[float]) -> pd.Series[int]:
     """The bar of 5 points that each share falls into, -1 for an undefined one; the last holds 100%."""
     return (coverage * _BARS + 1e-9).clip(upper=_BARS - 1).fillna(-1).astype(int)
 
 
-def _bars(frame: pd.DataFrame) -> pd.DataFrame:
-    counts = np.bincount(_bar_of(frame["coverage"].dropna()), minlength=_BARS)
+def bars(frame: pd.DataFrame) -> pd.DataFrame:
+    counts = np.bincount(bar_of(frame["coverage"].dropna()), minlength=_BARS)
     edges = np.arange(_BARS + 1) / _BARS
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "n": counts})
 
@@ -178,7 +178,7 @@ def _draw_behind(
     if panel == "coverage" and place.isdigit() and int(place) < _BARS:
         low = 100 * int(place) / _BARS
         title = f"Ends cover {low:.0f} to {low + 100 / _BARS:.0f}% of the aspects"
-        frame = frame[_bar_of(frame["coverage"]) == int(place)]
+        frame = frame[bar_of(frame["coverage"]) == int(place)]
     elif (
         panel in ("coverage", "ends") and place in GROUPS and run is not None
     ):  # published ones have none here

@@ -39,11 +39,17 @@ def frame_table(
     options
         As of `table`.
     """
+    table(columns, frame_rows(columns, frame, ids, muted), key=key, **options)
+
+
+def frame_rows(
+    columns: Sequence[Column], frame: pd.DataFrame, ids: str = "", muted: bool = False
+) -> list[Row]:
+    """The rows of a `frame_table`."""
     shown = frame[[column.key for column in columns]]
     cells = shown.astype(object).where(shown.notna(), None).itertuples(index=False, name=None)
     names = frame[ids] if ids else range(len(frame))
-    rows = [Row(str(name), row, muted=muted) for name, row in zip(names, cells, strict=True)]
-    table(columns, rows, key=key, **options)
+    return [Row(str(name), row, muted=muted) for name, row in zip(names, cells, strict=True)]
 
 
 def intervals(frame: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> pd.Series[Any]:

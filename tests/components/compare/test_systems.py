@@ -1,0 +1,22 @@
+"""Differences in words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from components.compare.systems import points
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ((0.138, 0.074, 0.204), "+13.8 (7.4 to 20.4)"),
+        ((-0.0004, -0.1, -0.0002), "+0.0 (-10.0 to 0.0)"),  # no minus before a 0
+        ((0.05, math.nan, math.nan), "+5.0"),
+        ((-0.05, -0.1, 0.1, " ns"), "-5.0 ns (-10.0 to 10.0)"),
+    ],
+)
+def test_a_difference_with_its_interval(given: tuple[float, float, float], text: str) -> None:
+    assert points(*given) == text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import Denominator, ceiling, expected_recall, random_expectation
@@ -134,10 +136,67 @@ def score(
     """
     if missing not in ("report", "zero"):
         raise SettingError("missing", f"is {shown(missing)}", "Choices are: report, zero.")
-    tally = _Tally(task, denominator)
-    for instance_id, evidence in gold:
-        tally.add(instance_id, evidence, selections, missing)
-    unknown = [instance_id for instance_id in selections if instance_id not in tally.seen]
+    seen = set[str]()
+    skipped: dict[str, str] = {}
+    left_out: list[str] = []
+    n_empty = 0
+    recalls: dict[str, float] = {}
+    ceilings: list[float] = []
+    expectations: list[float] = []
+    for name, evidence in gold:
+        if name in seen:
+            raise SettingError("gold", f"repeats instance {shown(name)}", "Give every instance once.")
+        seen.add(name)
+        picks: tuple[int, ...] = ()
+        if name in selections:
+            picks = validated_selection(selections[name], evidence.n_sentences, name)
+        covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
+        # The solver is not asked where the optimal number of sentences is within the budget.
+        optimal = evidence.optimal_for(task.focus)
+        within = budget is None or (optimal is not None and optimal <= budget)
+        top = ceiling(covers, None if within else budget, denominator)
+        if top is None:
+            skipped[name] = _reason_to_skip(task, covers)
+            continue
+        if name not in selections:
+            left_out.append(name)
+            if missing == "report":
+                continue
+        elif not picks:
+            n_empty += 1
+        recalls[name] = expected_recall(picks, covers, budget, denominator) or 0.0
+        ceilings.append(top)
+        expectation = random_expectation(evidence.n_sentences, covers, budget, denominator)
+        if expectation is not None:
+            expectations.append(expectation)
+    _check_known(selections, seen)
+    values = np.fromiter(recalls.values(), dtype=np.float64, count=len(recalls))
+    return Score(
+        task=task,
+        n_scored=len(recalls),
+        n_skipped=len(skipped),
+        n_missing=len(left_out),
+        n_empty=n_empty,
+        skipped=MappingProxyType(skipped),
+        missing=tuple(left_out),
+        aspect_recall=_mean(values),
+        standard_error=standard_error(values),
+        ci95=bootstrap_interval(values, np.random.default_rng(seed)),
+        ceiling=_mean(ceilings),
+        random_expectation=_mean(expectations),
+        per_instance=MappingProxyType(recalls),
+        denominator=denominator,
+    )
+
+
+def _reason_to_skip(task: Task, covers: Sequence[frozenset[int]]) -> str:
+    if covers:
+        return "no sentence covers any of its aspects"
+    return "it has no result aspects" if task.focus == "results" else "it has no aspects"
+
+
+def _check_known(selections: Collection[str], gold: Collection[str]) -> None:
+    unknown = [name for name in selections if name not in gold]
     if unknown:
         first = ", ".join(map(shown, unknown[:3])) + (", …" if len(unknown) > 3 else "")
         raise SelectionError(
@@ -145,84 +204,7 @@ def score(
             f"{len(unknown)} of {len(selections)} belong to no instance of the dataset: {first}",
             "Check the ids, and that the dataset is the one that was predicted.",
         )
-    return tally.score(seed)
 
 
-class _Tally:
-    """Gathers what the means are made of, one instance after the other."""
-
-    def __init__(self, task: Task, denominator: Denominator) -> None:
-        self.task, self.denominator = task, denominator
-        self.seen: set[str] = set()
-        self.skipped: dict[str, str] = {}
-        self.missing: list[str] = []
-        self.n_empty = 0
-        self.recalls: dict[str, float] = {}
-        self.ceilings: list[float] = []
-        self.expectations: list[float] = []
-
-    def add(
-        self, instance_id: str, evidence: EvidenceSet, selections: Mapping[str, object], missing: Missing
-    ) -> None:
-        if instance_id in self.seen:
-            raise SettingError("gold", f"repeats instance {shown(instance_id)}", "Give every instance once.")
-        self.seen.add(instance_id)
-        picks: tuple[int, ...] | None = None
-        if instance_id in selections:
-            picks = validated_selection(selections[instance_id], evidence.n_sentences, instance_id)
-        covers, budget = evidence.covers(self.task.focus), self.task.budget_for(evidence)
-        top = self._ceiling(covers, budget, evidence)
-        if top is None:
-            self.skipped[instance_id] = self._reason(covers)
-            return
-        if picks is None:
-            self.missing.append(instance_id)
-            if missing == "report":
-                return
-        elif not picks:
-            self.n_empty += 1
-        recall = expected_recall(picks or (), covers, budget, self.denominator)
-        expectation = random_expectation(evidence.n_sentences, covers, budget, self.denominator)
-        self.recalls[instance_id] = 0.0 if recall is None else recall
-        self.ceilings.append(top)
-        if expectation is not None:
-            self.expectations.append(expectation)
-
-    def _ceiling(
-        self, covers: tuple[frozenset[int], ...], budget: int | None, evidence: EvidenceSet
-    ) -> float | None:
-        """The ceiling, without the solver where the optimal number of sentences is within the budget."""
-        optimal = evidence.optimal_for(self.task.focus)
-        within = budget is None or (optimal is not None and optimal <= budget)
-        return ceiling(covers, None if within else budget, self.denominator)
-
-    def _reason(self, covers: tuple[frozenset[int], ...]) -> str:
-        if covers:
-            return "no sentence covers any of its aspects"
-        return "it has no result aspects" if self.task.focus == "results" else "it has no aspects"
-
-    def score(self, seed: int) -> Score:
-
-        values = np.fromiter(self.recalls.values(), dtype=np.float64, count=len(self.recalls))
-        return Score(
-            task=self.task,
-            n_scored=len(self.recalls),
-            n_skipped=len(self.skipped),
-            n_missing=len(self.missing),
-            n_empty=self.n_empty,
-            skipped=MappingProxyType(self.skipped),
-            missing=tuple(self.missing),
-            aspect_recall=_mean(values),
-            standard_error=standard_error(values),
-            ci95=bootstrap_interval(values, np.random.default_rng(seed)),
-            ceiling=_mean(self.ceilings),
-            random_expectation=_mean(self.expectations),
-            per_instance=MappingProxyType(self.recalls),
-            denominator=self.denominator,
-        )
-
-
-def _mean(values: Sequence[float] | Any) -> float | None:
-    from math import fsum
-
+def _mean(values: Sequence[float] | NDArray[np.float64]) -> float | None:
     return fsum(values) / len(values) if len(values) else None

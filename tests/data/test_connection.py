@@ -59,12 +59,6 @@ def test_a_newer_store(store: Store) -> None:
     assert "Update evidencebench-explorer" in message
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    path.touch()
-    assert open_store(path).datasets() == ()
-
-
 def test_the_schema_is_recorded(store: Store) -> None:
     with store.read() as db:
         assert db.execute("PRAGMA user_version").fetchone()[0] == schema.VERSION
@@ -72,18 +66,6 @@ def test_the_schema_is_recorded(store: Store) -> None:
         assert versions == list(range(1, schema.VERSION + 1))
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
-
-
-def test_an_older_store_is_brought_up_to_date(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    newer = (*schema._MIGRATIONS, ("CREATE TABLE shelf (x)", "INSERT INTO shelf VALUES (1)"))
-    monkeypatch.setattr(schema, "_MIGRATIONS", newer)
-    monkeypatch.setattr(schema, "VERSION", len(newer))
-    updated = open_store(store.path)
-    assert len(updated.datasets()) == 1
-    with updated.read() as db:
-        assert db.execute("SELECT x FROM shelf").fetchall() == [(1,)]
-        assert db.execute("PRAGMA user_version").fetchone()[0] == len(newer)
-    assert len(open_store(store.path).datasets()) == 1  # and once only
 
 
 @pytest.mark.parametrize("version", range(1, schema.VERSION))

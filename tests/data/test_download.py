@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.server
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -177,17 +177,13 @@ def test_another_version_on_the_server(server: tuple[str, Behaviour], target: Pa
     assert target.read_bytes() == CONTENT
 
 
-def test_everything_was_there_but_the_move(server: tuple[str, Behaviour], target: Path) -> None:
-    base, does = server
-    does.files["/x"] = CONTENT
-    part(target).write_bytes(CONTENT)
-    fetch(f"{base}/x", target, EXPECTED[0])
-    assert target.read_bytes() == CONTENT
-
-
 def test_a_part_that_is_too_long(server: tuple[str, Behaviour], target: Path) -> None:
     base, does = server
     does.files["/x"] = CONTENT
+    part(target).write_bytes(CONTENT)  # everything was there but the move
+    fetch(f"{base}/x", target, EXPECTED[0])
+    assert target.read_bytes() == CONTENT
+    target.unlink()
     part(target).write_bytes(CONTENT + b"more")
     with pytest.raises(DownloadError, match="has no byte 512,004"):
         fetch(f"{base}/x", target, EXPECTED[0])
@@ -388,26 +384,17 @@ def test_from_a_hub_that_has_moved_the_repository(server: tuple[str, Behaviour],
     assert path.read_bytes() == CONTENT
 
 
-def test_wrong_content_from_the_hub(server: tuple[str, Behaviour], tmp_path: Path) -> None:
+def test_a_hub_that_refuses(server: tuple[str, Behaviour], tmp_path: Path) -> None:
     base, does = server
     hub(does, CONTENT[::-1])
     with pytest.raises(DownloadError, match="its sha256 hash is not"):
         download("evidencebench-100k", "test", tmp_path, base_url=base)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "break_it",
-    [lambda does: does.files.clear(), lambda does: setattr(does, "status", 500)],
-    ids=["404", "500"],
-)
-def test_a_hub_that_refuses(
-    server: tuple[str, Behaviour], tmp_path: Path, break_it: Callable[[Behaviour], None]
-) -> None:
-    base, does = server
-    hub(does, CONTENT)
-    break_it(does)
-    with pytest.raises(DownloadError, match=r"answers (404|500) "):
+    does.status = 500
+    with pytest.raises(DownloadError, match="answers 500 "):
+        download("evidencebench-100k", "test", tmp_path, base_url=base)
+    does.status = None
+    does.files.clear()
+    with pytest.raises(DownloadError, match="answers 404 "):
         download("evidencebench-100k", "test", tmp_path, base_url=base)
     with pytest.raises(DownloadError, match="cannot be reached"):
         download("evidencebench-100k", "test", tmp_path, base_url="http://127.0.0.1:9")

@@ -111,12 +111,6 @@ def test_unknown_names(store: Store) -> None:
             ask()
 
 
-def test_an_empty_store_says_what_to_do(empty: Store) -> None:
-    assert empty.datasets() == ()
-    with pytest.raises(UnknownNameError, match="There is none yet: ingest a file first"):
-        empty.dataset("x")
-
-
 def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_STORE", str(tmp_path / "from_environment"))
     assert store_path() == tmp_path / "from_environment"
@@ -131,6 +125,8 @@ def test_nothing_is_made_before_it_is_used(tmp_path: Path) -> None:
     assert not store.path.parent.exists()
     assert store.datasets() == ()
     assert store.path.exists()
+    with pytest.raises(UnknownNameError, match="There is none yet: ingest a file first"):
+        store.dataset("x")
 
 
 def test_many_threads_share_a_store(store: Store) -> None:
@@ -178,11 +174,7 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
 def test_reading_cannot_write(store: Store) -> None:
     with pytest.raises(StoreError, match="is read-only"), store.read() as db:
         db.execute("DELETE FROM datasets")
-    assert len(store.datasets()) == 1
-
-
-def test_closing_is_no_end(store: Store) -> None:
-    store.close()
+    store.close()  # what is idle: the next use opens again
     assert len(store.datasets()) == 1
 
 

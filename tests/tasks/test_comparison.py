@@ -64,10 +64,6 @@ def test_as_dict_is_json() -> None:
     assert as_dict["task"] == "er@optimal"
 
 
-def test_one_seed_one_answer() -> None:
-    assert compare_scores(A, B, seed=3) == compare_scores(A, B, seed=3)
-
-
 def test_html_is_escaped() -> None:
     html = compare_scores(A, B)._repr_html_()
     assert "<caption>ER@Optimal, a against b</caption>" in html

@@ -61,10 +61,7 @@ def test_an_instance_without_result_aspects_is_skipped_with_its_reason() -> None
     assert result.n_skipped == 1
     assert result.per_instance == {"p1": 1.0, "p2": 0.0}
     assert result.missing == ()
-
-
-def test_a_skipped_instance_is_not_missing() -> None:
-    assert score(RESULTS, GOLD, {"p1": [1], "p2": [3]}).n_missing == 0
+    assert score(RESULTS, GOLD, {"p1": [1], "p2": [3]}).n_missing == 0  # what is skipped is not missing
 
 
 def test_a_missing_instance_is_left_out_and_named() -> None:
@@ -117,11 +114,6 @@ def test_the_denominator_is_a_choice_for_recall_ceiling_and_random_alike() -> No
     assert theirs.skipped == {"p2": "no sentence covers any of its aspects"}
 
 
-def test_one_seed_one_interval() -> None:
-    selections = {"p1": [0, 3], "p2": [2], "p3": [4]}
-    assert score(ER, GOLD, selections, seed=5) == score(ER, iter(GOLD), selections, seed=5)
-
-
 def test_predictions_for_unknown_instances_are_refused() -> None:
     with pytest.raises(SelectionError) as caught:
         score(ER, GOLD, {"p1": [0], "q1": [0], "q2": [0], "q3": [], "q4": [1]})
@@ -131,15 +123,11 @@ def test_predictions_for_unknown_instances_are_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("picks", [[10], [-1], [1.5], ["1"], [True], "0"])
-def test_bad_selections_are_refused_with_their_instance(picks: object) -> None:
-    with pytest.raises(SelectionError, match=r"^p1: "):
-        score(ER, GOLD, {"p1": picks})  # type: ignore[dict-item]
-
-
-def test_a_bad_selection_of_a_skipped_instance_is_refused_too() -> None:
+def test_a_bad_selection_is_refused_with_its_instance() -> None:
+    with pytest.raises(SelectionError, match="p1: selects sentence 10"):
+        score(ER, GOLD, {"p1": [10]})
     with pytest.raises(SelectionError, match="p3: selects sentence 6"):
-        score(RESULTS, GOLD, {"p3": [6]})
+        score(RESULTS, GOLD, {"p3": [6]})  # of a skipped instance too
 
 
 def test_gold_that_repeats_an_instance_is_refused() -> None:
@@ -163,14 +151,6 @@ def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
     assert as_dict["skipped"] == {"p3": "it has no result aspects"}
     assert as_dict["missing"] == ["p2"]
     assert as_dict["ci95"] is None
-
-
-def test_a_score_cannot_be_changed() -> None:
-    result = score(ER, GOLD, {"p1": [1]})
-    with pytest.raises(TypeError):
-        result.per_instance["p1"] = 1.0  # type: ignore[index]
-    with pytest.raises(AttributeError):
-        result.n_scored = 7  # type: ignore[misc]
 
 
 class TestHtml:

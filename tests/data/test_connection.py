@@ -29,6 +29,8 @@ def test_no_database(tmp_path: Path) -> None:
     before = path.read_bytes()
     assert "is not a store (no SQLite database)" in refused(path)
     assert path.read_bytes() == before
+    path.write_bytes(b"")  # an empty file becomes a store
+    assert open_store(path).datasets() == ()
 
 
 def test_the_database_of_something_else(tmp_path: Path) -> None:

@@ -105,178 +105,111 @@ def without(path: tuple[Any, ...]) -> Callable[[Raw], None]:
 HALF = "half \ud83d of a pair"
 COVERING = "aspect2sentence_indices"
 INVERSE = "sentence_index2aspects"
+IDS, RESULT_IDS = "aspect_list_ids", "results_aspect_list_ids"
+PICKS = "one_selection_of_sentences"
 TYPES = "sentence_types_in_candidate_pool"
 POOL = "paper_as_candidate_pool"
 
-BAD: list[tuple[str, Callable[[Raw], None], str, str]] = [  # what, how, place, problem
-    ("hypothesis a number", changed(("hypothesis",), 3), "x.hypothesis", "is 3, not text"),
-    ("hypothesis blank", changed(("hypothesis",), " \n"), "x.hypothesis", "is empty"),
+BAD: list[tuple[Callable[[Raw], None], str, str]] = [  # what is done, where it is found, problem
+    (changed(("hypothesis",), 3), "hypothesis", "is 3, not text"),
+    (changed(("hypothesis",), " \n"), "hypothesis", "is empty"),
+    (changed(("hypothesis",), HALF), "hypothesis", "has half of a surrogate pair"),
+    (changed(("paper_id",), None), "paper_id", "is None, not text"),
+    (changed((POOL,), []), POOL, "is empty"),
+    (changed((POOL,), "one"), POOL, "is 'one', not a list"),
+    (changed((POOL, 3), 7), f"{POOL}[3]", "is 7, not text"),
+    (changed((POOL, 0), None), f"{POOL}[0]", "is None, not text"),
+    (changed((POOL, 3), HALF), f"{POOL}[3]", "has half of a surrogate pair"),
+    (changed((TYPES,), None), TYPES, "is None, not a list"),
+    (without((TYPES, 0)), TYPES, "has 9 entries for 10 sentences"),
+    (changed((TYPES, 2), "figure"), f"{TYPES}[2]", "is 'figure'"),
+    (changed((TYPES, 2), 1), f"{TYPES}[2]", "is 1"),
+    (changed((TYPES, 2), []), f"{TYPES}[2]", "is []"),
+    (changed((IDS,), []), IDS, "is empty"),
+    (changed((IDS,), None), IDS, "is None, not a list"),
+    (changed((IDS, 0), 1), "aspect_list_ids[0]", "is 1, not text"),
+    (changed((IDS, 0), "b"), IDS, "repeats 'b'"),
+    (changed((RESULT_IDS,), []), RESULT_IDS, "is empty"),
+    (changed((RESULT_IDS,), ["z"]), RESULT_IDS, "names aspect 'z'"),
+    (changed((RESULTS_AT_5,), None), RESULTS_AT_5, "is null, but results_aspect_list_ids is not"),
+    (changed((RESULT_IDS,), None), RESULT_IDS, f"is null, but {RESULTS_OPTIMAL} is not"),
+    (changed((COVERING,), []), COVERING, "is [], not an object"),
+    (without((COVERING, "c")), COVERING, "has no entry for aspect 'c'"),
+    (changed((COVERING, "z"), [1]), COVERING, "names aspect 'z'"),
+    (changed((COVERING, "a"), None), f"{COVERING}['a']", "is None, not a list"),
+    (changed((COVERING, "a"), [4.0, 2]), f"{COVERING}['a']", "holds 4.0, not an integer"),
+    (changed((COVERING, "a"), [True]), f"{COVERING}['a']", "holds True, not an integer"),
+    (changed((COVERING, "a"), ["4"]), f"{COVERING}['a']", "holds '4', not an integer"),
     (
-        "hypothesis half a pair",
-        changed(("hypothesis",), HALF),
-        "x.hypothesis",
-        "has half of a surrogate pair",
-    ),
-    ("paper id null", changed(("paper_id",), None), "x.paper_id", "is None, not text"),
-    ("empty paper", changed((POOL,), []), f"x.{POOL}", "is empty"),
-    ("paper a text", changed((POOL,), "one"), f"x.{POOL}", "is 'one', not a list"),
-    ("sentence a number", changed((POOL, 3), 7), f"x.{POOL}[3]", "is 7, not text"),
-    ("sentence null", changed((POOL, 0), None), f"x.{POOL}[0]", "is None, not text"),
-    ("sentence half a pair", changed((POOL, 3), HALF), f"x.{POOL}[3]", "has half of a surrogate pair"),
-    ("types null", changed((TYPES,), None), f"x.{TYPES}", "is None, not a list"),
-    ("one type too few", without((TYPES, 0)), f"x.{TYPES}", "has 9 entries for 10 sentences"),
-    ("unknown type", changed((TYPES, 2), "figure"), f"x.{TYPES}[2]", "is 'figure'"),
-    ("type a number", changed((TYPES, 2), 1), f"x.{TYPES}[2]", "is 1"),
-    ("type a list", changed((TYPES, 2), []), f"x.{TYPES}[2]", "is []"),
-    ("0 aspects", changed(("aspect_list_ids",), []), "x.aspect_list_ids", "is empty"),
-    ("aspects null", changed(("aspect_list_ids",), None), "x.aspect_list_ids", "is None, not a list"),
-    ("aspect a number", changed(("aspect_list_ids", 0), 1), "x.aspect_list_ids[0]", "is 1, not text"),
-    ("aspect twice", changed(("aspect_list_ids", 0), "b"), "x.aspect_list_ids", "repeats 'b'"),
-    (
-        "no result aspects, but not null",
-        changed(("results_aspect_list_ids",), []),
-        "x.results_aspect_list_ids",
-        "is empty",
-    ),
-    (
-        "unknown result aspect",
-        changed(("results_aspect_list_ids",), ["z"]),
-        "x.results_aspect_list_ids",
-        "names aspect 'z'",
-    ),
-    (
-        "half of the result fields null",
-        changed((RESULTS_AT_5,), None),
-        f"x.{RESULTS_AT_5}",
-        "is null, but results_aspect_list_ids is not",
-    ),
-    (
-        "result ids null alone",
-        changed(("results_aspect_list_ids",), None),
-        "x.results_aspect_list_ids",
-        f"is null, but {RESULTS_OPTIMAL} is not",
-    ),
-    ("mapping a list", changed((COVERING,), []), f"x.{COVERING}", "is [], not an object"),
-    ("mapping lacks an aspect", without((COVERING, "c")), f"x.{COVERING}", "has no entry for aspect 'c'"),
-    ("mapping of an unknown aspect", changed((COVERING, "z"), [1]), f"x.{COVERING}", "names aspect 'z'"),
-    ("indices null", changed((COVERING, "a"), None), f"x.{COVERING}['a']", "is None, not a list"),
-    ("float index", changed((COVERING, "a"), [4.0, 2]), f"x.{COVERING}['a']", "holds 4.0, not an integer"),
-    ("bool index", changed((COVERING, "a"), [True]), f"x.{COVERING}['a']", "holds True, not an integer"),
-    ("text index", changed((COVERING, "a"), ["4"]), f"x.{COVERING}['a']", "holds '4', not an integer"),
-    (
-        "index out of range",
         changed((COVERING, "a"), [4, 10]),
-        f"x.{COVERING}['a']",
+        f"{COVERING}['a']",
         "holds sentence index 10, but the paper has 10 sentences",
     ),
     (
-        "negative index",
         changed((COVERING, "a"), [-1]),
-        f"x.{COVERING}['a']",
+        f"{COVERING}['a']",
         "holds sentence index -1, but the paper has 10 sentences",
     ),
-    ("index twice", changed((COVERING, "a"), [4, 4]), f"x.{COVERING}['a']", "repeats an index: [4, 4]"),
-    ("inverse a list", changed((INVERSE,), []), f"x.{INVERSE}", "is [], not an object"),
-    ("inverse lacks a sentence", without((INVERSE, "7")), f"x.{INVERSE}", "has no entry for sentence 7"),
-    ("inverse has one too many", changed((INVERSE, "10"), []), f"x.{INVERSE}", "has the key '10'"),
-    ("inverse of a sentence 07", changed((INVERSE, "07"), []), f"x.{INVERSE}", "has the key '07'"),
+    (changed((COVERING, "a"), [4, 4]), f"{COVERING}['a']", "repeats an index: [4, 4]"),
+    (changed((INVERSE,), []), INVERSE, "is [], not an object"),
+    (without((INVERSE, "7")), INVERSE, "has no entry for sentence 7"),
+    (changed((INVERSE, "10"), []), INVERSE, "has the key '10'"),
+    (changed((INVERSE, "07"), []), INVERSE, "has the key '07'"),
+    (changed((INVERSE, "5"), ["a"]), f"{INVERSE}['5']", "is ['a'], but aspect2sentence_indices says []"),
     (
-        "mappings disagree: too much",
-        changed((INVERSE, "5"), ["a"]),
-        f"x.{INVERSE}['5']",
-        "is ['a'], but aspect2sentence_indices says []",
-    ),
-    (
-        "mappings disagree: too little",
         changed((INVERSE, "4"), ["a"]),
-        f"x.{INVERSE}['4']",
+        f"{INVERSE}['4']",
         "is ['a'], but aspect2sentence_indices says ['a', 'b']",
     ),
-    ("mappings disagree: null", changed((INVERSE, "5"), None), f"x.{INVERSE}['5']", "is None, but"),
-    ("mappings disagree: empty text", changed((INVERSE, "5"), ""), f"x.{INVERSE}['5']", "is '', but"),
-    ("mappings disagree: a number", changed((INVERSE, "9"), [1]), f"x.{INVERSE}['9']", "is [1], but"),
-    ("evaluation null", changed((AT_10,), None), f"x.{AT_10}", "is null"),
-    ("evaluation a list", changed((OPTIMAL,), []), f"x.{OPTIMAL}", "is [], not an object"),
-    ("optimal missing", without((OPTIMAL, "optimal")), f"x.{OPTIMAL}.optimal", "is None"),
-    ("optimal 0", changed((OPTIMAL, "optimal"), 0), f"x.{OPTIMAL}.optimal", "is 0"),
-    ("optimal a float", changed((OPTIMAL, "optimal"), 2.0), f"x.{OPTIMAL}.optimal", "is 2.0"),
-    ("optimal true", changed((RESULTS_OPTIMAL, "optimal"), True), f"x.{RESULTS_OPTIMAL}.optimal", "is True"),
+    (changed((INVERSE, "5"), None), f"{INVERSE}['5']", "is None, but"),
+    (changed((INVERSE, "5"), ""), f"{INVERSE}['5']", "is '', but"),
+    (changed((INVERSE, "9"), [1]), f"{INVERSE}['9']", "is [1], but"),
+    (changed((AT_10,), None), AT_10, "is null"),
+    (changed((OPTIMAL,), []), OPTIMAL, "is [], not an object"),
+    (without((OPTIMAL, "optimal")), f"{OPTIMAL}.optimal", "is None"),
+    (changed((OPTIMAL, "optimal"), 0), f"{OPTIMAL}.optimal", "is 0"),
+    (changed((OPTIMAL, "optimal"), 2.0), f"{OPTIMAL}.optimal", "is 2.0"),
+    (changed((RESULTS_OPTIMAL, "optimal"), True), f"{RESULTS_OPTIMAL}.optimal", "is True"),
     (
-        "optimal more than there are aspects",
         changed((OPTIMAL, "optimal"), 4),
-        f"x.{OPTIMAL}.optimal",
+        f"{OPTIMAL}.optimal",
         "is 4, but one sentence for each of the 3 aspects would do",
     ),
+    (changed((OPTIMAL, "optimal"), 3), f"{OPTIMAL}.{PICKS}", "has 2 sentences for a budget of 3"),
+    (without((AT_10, PICKS)), f"{AT_10}.{PICKS}", "is missing"),
+    (without((AT_10, "covered_aspects")), f"{AT_10}.covered_aspects", "is missing"),
     (
-        "optimal that its selection does not have",
-        changed((OPTIMAL, "optimal"), 3),
-        f"x.{OPTIMAL}.one_selection_of_sentences",
-        "has 2 sentences for a budget of 3",
-    ),
-    (
-        "selection missing",
-        without((AT_10, "one_selection_of_sentences")),
-        f"x.{AT_10}.one_selection_of_sentences",
-        "is missing",
-    ),
-    (
-        "covered aspects missing",
-        without((AT_10, "covered_aspects")),
-        f"x.{AT_10}.covered_aspects",
-        "is missing",
-    ),
-    (
-        "selection over its budget",
-        changed((RESULTS_AT_5, "one_selection_of_sentences"), [0, 1, 2, 3, 4, 5]),
-        f"x.{RESULTS_AT_5}.one_selection_of_sentences",
+        changed((RESULTS_AT_5, PICKS), [0, 1, 2, 3, 4, 5]),
+        f"{RESULTS_AT_5}.{PICKS}",
         "has 6 sentences for a budget of 5",
     ),
     (
-        "selection out of range",
-        changed((AT_10, "one_selection_of_sentences"), [12]),
-        f"x.{AT_10}.one_selection_of_sentences",
+        changed((AT_10, PICKS), [12]),
+        f"{AT_10}.{PICKS}",
         "holds sentence index 12, but the paper has 10 sentences",
     ),
+    (changed((AT_10, "covered_aspects"), ["a", "b"]), f"{AT_10}.covered_aspects", "leaves out 'c'"),
     (
-        "covered aspects leave one out",
-        changed((AT_10, "covered_aspects"), ["a", "b"]),
-        f"x.{AT_10}.covered_aspects",
-        "leaves out 'c'",
-    ),
-    (
-        "covered aspects of another task",  # sentence 4 covers "a" as well, but "a" is no result
         changed((RESULTS_OPTIMAL, "covered_aspects"), ["b", "a"]),
-        f"x.{RESULTS_OPTIMAL}.covered_aspects",
+        f"{RESULTS_OPTIMAL}.covered_aspects",
         "names 'a', which is not",
     ),
-    ("texts a list", changed(("aspect_texts",), []), "x.aspect_texts", "is [], not an object"),
-    (
-        "text of an unknown aspect",
-        changed(("aspect_texts",), {"z": "Z"}),
-        "x.aspect_texts",
-        "names aspect 'z'",
-    ),
-    ("aspect text blank", changed(("aspect_texts",), {"a": ""}), "x.aspect_texts['a']", "is empty"),
-    (
-        "paraphrase a number",
-        changed(("hypothesis_paraphrases",), {"plain": 1}),
-        "x.hypothesis_paraphrases['plain']",
-        "is 1, not text",
-    ),
-    ("negation blank", changed(("hypothesis_negation",), ""), "x.hypothesis_negation", "is empty"),
-    ("synthetic a number", changed(("synthetic",), 1), "x.synthetic", "is 1"),
+    (changed(("aspect_texts",), []), "aspect_texts", "is [], not an object"),
+    (changed(("aspect_texts",), {"z": "Z"}), "aspect_texts", "names aspect 'z'"),
+    (changed(("aspect_texts",), {"a": ""}), "aspect_texts['a']", "is empty"),
+    (changed(("hypothesis_paraphrases",), {"plain": 1}), "hypothesis_paraphrases['plain']", "is 1, not text"),
+    (changed(("hypothesis_negation",), ""), "hypothesis_negation", "is empty"),
+    (changed(("synthetic",), 1), "synthetic", "is 1"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("change", "place", "problem"), [case[1:] for case in BAD], ids=[case[0] for case in BAD]
-)
-def test_bad_instance_is_named(change: Callable[[Raw], None], place: str, problem: str) -> None:
+@pytest.mark.parametrize(("change", "field", "problem"), BAD)
+def test_bad_instance_is_named(change: Callable[[Raw], None], field: str, problem: str) -> None:
     raw = good()
     change(raw)
     with pytest.raises(InstanceError) as caught:
         parse_instance("x", raw)
-    assert caught.value.place == place
+    assert caught.value.place == f"x.{field}"
     assert caught.value.problem.startswith(problem)
     assert caught.value.remedy
     assert "\n" not in str(caught.value)

@@ -141,15 +141,8 @@ class Drafts:
     def add_file(self, wordings: Wordings, source: str) -> tuple[int, int]:
         """Keep what a variants file has: as drafts what a model made and nobody has accepted, else as wordings.
 
-        Returns
-        -------
-        (int, int)
-            How many wordings there are more, and how many drafts.
-
-        Raises
-        ------
-        DataError
-            As `add_wordings`; nothing is kept then.
+        Returns how many wordings there are more, and how many drafts. Raises as `add_wordings`; nothing is kept
+        then.
         """
         check_instances(self.store, self.dataset, wordings, source)
         ids = sorted({one for by_id in wordings.values() for one in by_id})
@@ -201,20 +194,9 @@ class Drafts:
     def accept(
         self, draft_ids: Sequence[int], reviewer: str, words: Mapping[int, str] | None = None
     ) -> tuple[Draft, ...]:
-        """Make wordings of drafts, all or none; one of the same name and instance gives way, and if that
-        had been a draft as well it is rejected now.
+        """Make wordings of drafts, all or none; `words` has by draft id what the reviewer wrote instead.
 
-        Parameters
-        ----------
-        reviewer : str
-            Who read them.
-        words : mapping of int to str, optional
-            By draft id what the reviewer wrote instead.
-
-        Returns
-        -------
-        tuple of Draft
-            As they are now.
+        A wording of the same name and instance gives way; if it had been a draft, that is rejected now.
 
         Raises
         ------
@@ -247,13 +229,7 @@ class Drafts:
             return tuple(self._draft(db, draft_id) for draft_id in draft_ids)
 
     def reject(self, draft_ids: Sequence[int], reviewer: str) -> None:
-        """Decide that drafts are of no use; one that had been accepted is no wording any more.
-
-        Raises
-        ------
-        UnknownNameError, SettingError
-            As `accept`.
-        """
+        """Decide against drafts; one that had been accepted is no wording any more. Raises as `accept`."""
         reviewer, moment = _name_of(reviewer), _now()
         with self.store.write() as db:
             for draft_id in draft_ids:
@@ -263,11 +239,6 @@ class Drafts:
         """Undo decisions: the drafts wait again, and are wordings no more.
 
         A wording that one of them had replaced does not come back, unless it was the data's own.
-
-        Raises
-        ------
-        UnknownNameError
-            If the dataset has no such draft.
         """
         with self.store.write() as db:
             for draft_id in draft_ids:

@@ -66,7 +66,7 @@ def test_a_table_of_several_passages_is_one() -> None:
     assert dict(paper.left_out) == {"tables": 2}
 
 
-def test_halves_of_characters_are_mended() -> None:
+def test_halves_of_characters_are_replaced() -> None:
     content = b'{"passages": [{"infons": {}, "text": "Tea \\ud800 is\\u0000 hot."}]}'
     assert paper_of_bioc_json(content).sentences == ("Tea \ufffd is hot.",)
 

@@ -38,7 +38,7 @@ from evidencebench_core.perturb.negation import OPPOSITES, VERBS, is_singular, l
         ("Tea adversely affects growth.", "Tea does not adversely affect growth."),
         # Every claim of one subject is turned, or none.
         ("Tea inhibits growth and induces sleep.", "Tea promotes growth and suppresses sleep."),
-        # A mechanism, a clause, a direction of its own, or "some" hangs on: only "not" is honest.
+        # A mechanism, a clause, a direction of its own, or "some" depends on it: only "not" is honest.
         ("Tea inhibits growth by blocking X.", "Tea does not inhibit growth by blocking X."),
         ("Tea induces increased activity.", "Tea does not induce increased activity."),
         ("Tea raises pressure in some patients.", "Tea does not raise pressure in any patients."),

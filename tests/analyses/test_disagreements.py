@@ -70,6 +70,19 @@ def test_by_hand(store: Store) -> None:
     assert few.tables["counts"]["n"].tolist() == [1, 3, 1, 1]
 
 
+def test_the_other_way_round_is_the_same_with_the_letters_changed(store: Store) -> None:
+    a = run(store, "lead", {"one": (1, 3), "two": (7,)})
+    b = run(store, "random", {"one": (3, 4), "two": (1, 2)})
+    there, back = (
+        disagreements(store, *runs, "er@10", n_resamples=50).tables["counts"].set_index("outcome")
+        for runs in ((a, b), (b, a))
+    )
+    letters = {"only A": "only B", "only B": "only A"}
+    assert there.equals(back.rename(letters).loc[there.index])
+    itself = disagreements(store, a, a, "er@10", n_resamples=50).tables["counts"].set_index("outcome")
+    assert itself.loc[["only A", "only B"], "n"].tolist() == [0, 0]
+
+
 def test_result_tasks_look_at_result_aspects(store: Store) -> None:
     a = run(store, "lead", {"one": (1,)}, "result-er@5")
     b = run(store, "random", {"one": (3,)}, "result-er@5")

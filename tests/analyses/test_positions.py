@@ -148,6 +148,19 @@ def test_buckets_by_token(tmp_path: Path) -> None:
     assert column(by_token, "n_can") == [0, 1]
 
 
+@pytest.mark.parametrize("by", ["sentence", "token"])
+@pytest.mark.parametrize("n_buckets", [1, 3, 100])
+def test_buckets_never_fall_along_a_paper_and_hold_as_much(store: Store, by: str, n_buckets: int) -> None:
+    table = aspect_table(store, "given", task_named("er@10"))
+    bucket = buckets_of(store, "given", table, n_buckets, by)
+    of_a, of_b = bucket[:10], bucket[10:]
+    for of_paper in (of_a, of_b):
+        assert (np.diff(of_paper) >= 0).all()
+        assert 0 <= of_paper.min() <= of_paper.max() < n_buckets
+        sizes = np.bincount(of_paper, minlength=n_buckets)
+        assert by == "token" or sizes.max() - sizes.min() <= 1
+
+
 def test_instances_behind_a_bucket(store: Store) -> None:
     table = aspect_table(store, "given", task_named("er@3"))
     bucket = buckets_of(store, "given", table, 2)

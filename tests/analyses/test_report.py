@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.report import records
 
 TABLE = pd.DataFrame(
     {
@@ -36,7 +37,8 @@ def test_as_json_the_undefined_is_null_and_numbers_are_plain() -> None:
 
 def test_infinities_and_missing_values_are_null() -> None:
     table = pd.DataFrame({"x": pd.array([1, None], dtype="Int64"), "y": [float("inf"), 1.0]})
-    assert Report("T", {"t": table}).as_dict()["tables"]["t"] == [{"x": 1, "y": None}, {"x": None, "y": 1.0}]
+    assert records(table) == [{"x": 1, "y": None}, {"x": None, "y": 1.0}]
+    assert records(table[:0]) == []
 
 
 def test_html_is_escaped() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evidencebench_core.analyses.slices import main_sections, slice_report, slices, slices_of, thirds
 from evidencebench_core.analyses.systems import Systems
@@ -62,6 +65,14 @@ def test_equal_values_stay_together() -> None:
     }
     assert shown(thirds([3, 3])) == {"3": [True, True]}
     assert thirds([]) == {}
+
+
+@given(st.lists(st.integers(0, 9), min_size=1))
+def test_thirds_part_the_values_in_their_order(values: list[int]) -> None:
+    slices_of_values = list(thirds(values).values())
+    assert (np.sum(slices_of_values, axis=0) == 1).all()
+    ranges = [(min(its), max(its)) for its in (np.array(values)[one] for one in slices_of_values)]
+    assert all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
 def test_the_slices_of_a_dataset(store: Store) -> None:

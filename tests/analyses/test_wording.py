@@ -11,6 +11,8 @@ from evidencebench_core.analyses.wording import (
     WORDING_REPORTS,
     WORDING_VARIANTS,
     negation_report,
+    one_after_the_other,
+    one_below_the_other,
     paraphrase_report,
     spelling_report,
 )
@@ -133,6 +135,23 @@ def test_a_retriever_that_does_not_read_the_hypothesis_does_not_move(store: Stor
     table = paraphrase_report(store, asked).tables["paraphrases"]
     assert list(table["difference"]) == [0, 0, 0]
     assert list(table["overlap"])[:2] == [1, 1]
+
+
+def test_several_runs_and_several_questions_make_one_report(store: Store) -> None:
+    setups = (ASKED, Setup("tiny", "lead", {}, ASKED.task))
+    for setup in setups:
+        asked_all(store, "paraphrases", setup)
+    paraphrases = one_below_the_other(setups, [paraphrase_report(store, setup) for setup in setups])
+    assert paraphrases.title == "Paraphrases of the hypothesis: bm25, lead on tiny, Result-ER@5"
+    assert list(paraphrases.tables["spread"]["run"]) == ["bm25", "lead"]
+    assert len(paraphrases.tables["paraphrases"]) == 2 * 3
+    assert "run" not in paraphrases.tables["published"]
+    negation = one_below_the_other([ASKED], [negation_report(store, ASKED)])
+    both = one_after_the_other([paraphrases, negation])
+    assert list(both.tables)[-1] == "published"
+    assert set(both.tables["published"]["source"]) == {"Appendix F", "Section 5.2"}
+    assert len(set(both.notes)) == len(both.notes)
+    assert one_after_the_other([negation]) is negation
 
 
 @pytest.mark.parametrize("question", ["paraphrases", "negation"])

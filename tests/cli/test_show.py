@@ -1,4 +1,4 @@
-"""``ingest``, ``datasets``, ``show`` and ``retrievers``."""
+"""``show`` and ``retrievers``."""
 
 from __future__ import annotations
 
@@ -8,63 +8,6 @@ import pytest
 
 from evidencebench_core.retrievers import RETRIEVERS
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
-
-
-def test_ingest_says_what_came_in(command, tiny_file: Path) -> None:
-    printed = command("ingest", tiny_file)
-    assert printed.code == 0
-    assert "6 instances" in printed.out
-    assert "tiny" in printed.out
-
-
-def test_ingest_again_is_a_no_op_that_says_so(command, tiny: Path) -> None:
-    printed = command("ingest", tiny)
-    assert printed.code == 0
-    assert "already" in printed.out
-    assert len(command("datasets", "--json").document) == 1
-
-
-def test_ingest_as_json(command, tiny_file: Path) -> None:
-    document = command("ingest", tiny_file, "--name", "six", "--json").document
-    assert (document["added"], document["dataset"]["name"], document["dataset"]["n_instances"]) == (
-        True,
-        "six",
-        6,
-    )
-    assert command("ingest", tiny_file, "--json").document == {"added": False, "dataset": document["dataset"]}
-
-
-def test_a_bad_file_leaves_the_store_as_it_was(command, tiny: Path, tmp_path: Path) -> None:
-    broken = tiny_dataset()
-    broken["tiny_5"]["aspect2sentence_indices"]["method"] = [99]
-    printed = command("ingest", written(broken, tmp_path / "broken.json"))
-    assert printed.code == 1
-    assert printed.out == ""
-    line = printed.err.strip().splitlines()[-1]
-    assert "tiny_5.aspect2sentence_indices" in line
-    assert "99" in line
-    assert [dataset["name"] for dataset in command("datasets", "--json").document] == ["tiny"]
-
-
-def test_datasets(command, tiny: Path, tmp_path: Path) -> None:
-    invented = {"made_up": raw_instance(5, {"a": [3]}, synthetic=True)}
-    command("ingest", written(invented, tmp_path / "invented.json"))
-    documents = command("datasets", "--json").document
-    numbers = [(d["name"], d["n_instances"], d["n_papers"], d["n_result_instances"]) for d in documents]
-    assert numbers == [("tiny", 6, 6, 5), ("invented", 1, 1, 0)]
-    assert [d["synthetic"] for d in documents] == [False, True]
-    lines = command("datasets").out.splitlines()
-    assert [line.split()[:5] for line in lines[1:]] == [
-        ["tiny", "6", "6", "5", "real"],
-        ["invented", "1", "1", "0", "synthetic"],
-    ]
-
-
-def test_no_datasets_yet_says_what_to_do(command) -> None:
-    printed = command("datasets")
-    assert (printed.code, printed.out) == (0, "")
-    assert "evidencebench ingest FILE" in printed.err
-    assert command("datasets", "--json").document == []
 
 
 def test_show_marks_the_gold(command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

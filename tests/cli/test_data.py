@@ -1,3 +1,5 @@
+"""``ingest``, ``download`` and ``datasets``."""
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -6,7 +8,53 @@ from typing import Any
 
 import pytest
 
+from tests.factories import raw_instance, tiny_dataset, written
+
 MODULE = import_module("evidencebench_core.data.download")
+
+
+def test_ingest_says_what_came_in_and_again_that_nothing_did(command, tiny_file: Path) -> None:
+    first, again = command("ingest", tiny_file), command("ingest", tiny_file)
+    assert (first.code, again.code) == (0, 0)
+    assert "Ingested tiny: 6 instances" in first.out
+    assert "already" in again.out
+    known = command("ingest", tiny_file, "--json").document
+    assert known["added"] is False
+    assert command("datasets", "--json").document == [known["dataset"]]
+
+
+def test_ingest_under_another_name(command, tiny_file: Path) -> None:
+    document = command("ingest", tiny_file, "--name", "six", "--json").document
+    assert (document["added"], document["dataset"]["name"]) == (True, "six")
+
+
+def test_a_bad_file_leaves_the_store_as_it_was(command, tiny: Path, tmp_path: Path) -> None:
+    broken = tiny_dataset()
+    broken["tiny_5"]["aspect2sentence_indices"]["method"] = [99]
+    printed = command("ingest", written(broken, tmp_path / "broken.json"))
+    assert printed.code == 1
+    assert printed.out == ""
+    line = printed.err.strip().splitlines()[-1]
+    assert "tiny_5.aspect2sentence_indices" in line
+    assert "99" in line
+    assert [dataset["name"] for dataset in command("datasets", "--json").document] == ["tiny"]
+
+
+def test_datasets(command, tiny: Path, tmp_path: Path) -> None:
+    invented = {"made_up": raw_instance(5, {"a": [3]}, synthetic=True)}
+    command("ingest", written(invented, tmp_path / "invented.json"))
+    assert [d["synthetic"] for d in command("datasets", "--json").document] == [False, True]
+    assert [line.split()[:5] for line in command("datasets").out.splitlines()[1:]] == [
+        ["tiny", "6", "6", "5", "real"],
+        ["invented", "1", "1", "0", "synthetic"],
+    ]
+
+
+def test_no_datasets_yet_says_what_to_do(command) -> None:
+    printed = command("datasets")
+    assert (printed.code, printed.out) == (0, "")
+    assert "evidencebench ingest FILE" in printed.err
+    assert command("datasets", "--json").document == []
 
 
 @pytest.fixture
@@ -37,13 +85,10 @@ def test_download_prints_the_licence_first_and_the_files_at_the_end(
     assert command("datasets", "--json").document == []
 
 
-def test_everything_can_be_said(command, fetched, tmp_path: Path) -> None:
-    command("download", "x", "--split", "dev", "--folder", tmp_path, "--base-url", "http://localhost:9")
+def test_download_and_ingest(command, fetched, tiny_file: Path, tmp_path: Path) -> None:
+    words = ("--split", "dev", "--folder", tmp_path, "--base-url", "http://localhost:9")
+    document = command("download", "x", *words, "--ingest", "--json").document
     assert fetched == [{"name": "x", "split": "dev", "folder": tmp_path, "base_url": "http://localhost:9"}]
-
-
-def test_download_and_ingest(command, fetched, tiny_file: Path) -> None:
-    document = command("download", "evidencebench", "--ingest", "--json").document
     assert document["files"] == [str(tiny_file)]
     assert [dataset["name"] for dataset in document["datasets"]] == ["tiny"]
     assert len(command("datasets", "--json").document) == 1

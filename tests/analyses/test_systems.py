@@ -1,0 +1,57 @@
+"""Recalls side by side, from arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evidencebench_core.analyses.systems import runs_over_one_dataset, systems
+from evidencebench_core.data import Store
+from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
+from tests.analyses.given import given_run, given_store
+from tests.factories import raw_instance
+
+DATASET = {
+    "a": raw_instance(9, {"x": [1], "y": [2]}, ["x"], paper_id="p"),
+    "b": raw_instance(9, {"x": [3]}, paper_id="p"),
+    "c": raw_instance(9, {"x": [4]}, paper_id="q"),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return given_store(DATASET, tmp_path)
+
+
+def test_instances_that_all_have_in_the_order_of_the_file(store: Store) -> None:
+    whole = given_run(store, {"c": [4], "b": [0], "a": [1]}, "er@2")
+    part = given_run(store, {"a": [1, 2], "c": []}, "er@2", "abstract-tail")
+    found = systems(store, [whole[:8], part, whole], "er@2")
+    assert (found.keys, found.labels) == ((whole, part), ("lead", "abstract-tail"))
+    assert (found.ids, found.papers) == (("a", "c"), ("p", "q"))
+    assert found.values.tolist() == [[0.5, 1.0], [1.0, 0.0]]
+    assert found.notes == ("abstract-tail has no answer for 1 instances: they are left out for all.",)
+    turned = found.only(part, whole)
+    assert turned.labels == ("abstract-tail", "lead")
+    assert np.array_equal(turned.values, found.values[::-1])
+
+
+def test_nothing_in_common(store: Store) -> None:
+    runs = [given_run(store, {"a": [1]}, "er@2"), given_run(store, {"c": [4]}, "er@2", "abstract-tail")]
+    assert systems(store, runs, "er@2").values.shape == (2, 0)
+
+
+def test_a_pick_that_the_paper_does_not_have_is_refused(store: Store) -> None:
+    with pytest.raises(SelectionError, match="9"):
+        systems(store, [given_run(store, {"a": [9]}, "er@2")], "er@2")
+
+
+def test_runs_are_over_the_dataset_that_is_named(store: Store) -> None:
+    run = given_run(store, {"a": [1]}, "er@2")
+    assert [info.id for info in runs_over_one_dataset(store, [run, run[:6]], "given")] == [run]
+    with pytest.raises(SettingError, match="is over dataset 'given', not 'other'"):
+        runs_over_one_dataset(store, [run], "other")
+    with pytest.raises(UnknownNameError):
+        runs_over_one_dataset(store, ["ffffffffffff"])

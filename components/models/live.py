@@ -6,10 +6,10 @@ import streamlit as st
 
 from components.app.jobs import Job
 from components.app.page import guarded_part
-from components.app.state import flash, open_later
+from components.app.state import flash
 from components.models.asking import Question, asking_job, start_asking, stored_answer
 from components.models.caps import dollars, session_budget
-from components.models.server import address_text, unlisted_text
+from components.models.server import address_text, draw_model_needed, unlisted_text
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import price_of
@@ -26,9 +26,7 @@ def answer_or_button(question: Question) -> Retrieval | None:
     """
     label = question.choice.label
     if not question.choice.settings.get("model"):
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{literal(label)}** has no model yet. Choose a server and a model first.")
-            st.button("Open Models", key=f"models.{label}", on_click=open_later, args=("models", {}))
+        draw_model_needed(label)
         return None
     job = asking_job(question)
     if job is not None and not job.status.ended:

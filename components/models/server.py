@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.app.state import (
     flash,
+    open_later,
     optional_session_widget,
     secret_widget,
     session_text,
@@ -75,6 +76,13 @@ def unlisted_text(model: str) -> str:
         f"The server does not list {literal(model)}, but {literal(', '.join(models[:3]))}"
         f"{', …' * (len(models) > 3)}: it may refuse, or answer with another model under that name."
     )
+
+
+def draw_model_needed(label: str) -> None:
+    """What stands in the place of a retriever that asks a server and has no model yet."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{literal(label)}** has no model yet. Choose a server and a model first.")
+        st.button("Open Models", key=f"models.{label}", on_click=open_later, args=("models", {}))
 
 
 def checked_address(text: str) -> str:

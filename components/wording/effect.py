@@ -11,10 +11,11 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import Choice
 from components.app.page import percent
-from components.app.state import PageState, open_later
+from components.app.state import PageState
 from components.charts.curves import spelling_chart
 from components.charts.dots import difference_chart
 from components.charts.palette import SYSTEMS, retriever_hue
+from components.models.server import draw_model_needed
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import draw_notes, frame_table, intervals
 from components.widgets.job_panel import job_panel
@@ -118,9 +119,7 @@ def _ready_choices(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
         if not retriever_entry(choice.name).asks_server or choice.settings.get("model"):
             ready.append(choice)
             continue
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{literal(choice.label)}** has no model yet. Choose a server and a model first.")
-            st.button("Open Models", key=f"models.{choice.label}", on_click=open_later, args=("models", {}))
+        draw_model_needed(choice.label)
     return tuple(ready)
 
 
@@ -186,7 +185,7 @@ def _draw_instances(
     tables = reports[system.label].tables
     if question == "paraphrases":
         frame = tables["instances"]
-        steps = ["original", *tables["paraphrases"]["wording"][: len(frame.columns) - 8]]
+        steps = ["original", *(name for name in tables["paraphrases"]["wording"] if name in frame.columns)]
     else:
         name = next(name for name in tables if name.startswith("instances"))
         frame = tables[name].rename(columns={"recall": name.removeprefix("instances ")})

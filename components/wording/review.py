@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, cast
 
 import streamlit as st
@@ -259,9 +261,8 @@ def changed_words(original: str, draft: str) -> tuple[tuple[bool, ...], tuple[bo
     if len(before) + len(after) > _LONGEST:
         return (False,) * len(before), (False,) * len(after)
     marks = [True] * len(before), [True] * len(after)
-    for one, other, size in SequenceMatcher(
-        None, _plain(before), _plain(after), autojunk=False
-    ).get_matching_blocks():
+    matcher = SequenceMatcher(None, _plain(before), _plain(after), autojunk=False)
+    for one, other, size in matcher.get_matching_blocks():
         marks[0][one : one + size] = [False] * size
         marks[1][other : other + size] = [False] * size
     return tuple(marks[0]), tuple(marks[1])
@@ -278,11 +279,8 @@ def _plain(words: Sequence[str]) -> list[str]:
 
 
 def _marked(words: Sequence[str], changed: Sequence[bool], colour: str) -> str:
-    runs: list[tuple[bool, list[str]]] = []
-    for word, mark in zip(words, changed, strict=True):
-        if runs and runs[-1][0] == mark:
-            runs[-1][1].append(word)
-        else:
-            runs.append((mark, [word]))
-    texts = ((mark, literal(" ".join(run))) for mark, run in runs)
-    return " ".join(f":{colour}-background[**{text}**]" if mark else text for mark, text in texts)
+    parts = []
+    for mark, run in groupby(zip(changed, words, strict=True), key=itemgetter(0)):
+        text = literal(" ".join(word for _, word in run))
+        parts.append(f":{colour}-background[**{text}**]" if mark else text)
+    return " ".join(parts)

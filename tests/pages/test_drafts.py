@@ -225,7 +225,7 @@ def test_nothing_is_decided_without_a_name(open_page: OpenPage, sample_store: St
     assert not button(app, "Accept").disabled
 
 
-def test_refused_ones_can_be_mended(open_page: OpenPage, sample_store: Store) -> None:
+def test_refused_ones_can_be_fixed(open_page: OpenPage, sample_store: Store) -> None:
     drafts = drafted(
         sample_store,
         ("sample_cohort", "paraphrase", "Diabetes.", "the paraphrase has lost 2"),

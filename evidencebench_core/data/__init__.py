@@ -1,6 +1,6 @@
 """Datasets: what an instance is, how files are read, where they are kept."""
 
-from evidencebench_core.data.check import KEYS, check_instance, inverted
+from evidencebench_core.data.check import KEYS, check_instance, inverse_of
 from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
 from evidencebench_core.data.html import instance_html
 from evidencebench_core.data.ingest import IngestResult, dataset_name, ingest
@@ -40,7 +40,7 @@ __all__ = [
     "download_folder",
     "ingest",
     "instance_html",
-    "inverted",
+    "inverse_of",
     "iter_raw",
     "open_store",
     "paper_texts",

@@ -63,7 +63,7 @@ def check_instance(instance_id: str, raw: object) -> bool:
     Returns
     -------
     bool
-        Whether ``sentence_index2aspects`` is exactly what `inverted` makes of the other mapping,
+        Whether ``sentence_index2aspects`` is exactly what `inverse_of` makes of the other mapping,
         the order of keys and of aspects included. (If not, it says the same in another order.)
 
     Raises
@@ -74,7 +74,7 @@ def check_instance(instance_id: str, raw: object) -> bool:
     return _Checks(instance_id, raw).run()
 
 
-def inverted(covering: Mapping[str, Collection[int]], n_sentences: int) -> dict[str, list[str]]:
+def inverse_of(covering: Mapping[str, Collection[int]], n_sentences: int) -> dict[str, list[str]]:
     """``sentence_index2aspects`` as it follows from ``aspect2sentence_indices``."""
     aspects: dict[str, list[str]] = {key: [] for key in _index_keys(n_sentences)}
     for aspect, indices in covering.items():
@@ -110,7 +110,7 @@ class _Checks:
         known = self.aspect_ids(_IDS)
         results = self.result_ids(known)
         covering = self.covering(known, n_sentences)
-        inverse = inverted(covering, n_sentences)
+        inverse = inverse_of(covering, n_sentences)
         follows = self.inverse(inverse)
         for field, (_, budget) in EVALUATIONS.items():
             focus = results if field in _RESULT_FIELDS else known

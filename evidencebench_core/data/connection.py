@@ -59,12 +59,12 @@ class Connections:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        with self._lent(self._readers) as db:
+        with self._connection(self._readers) as db:
             yield db
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        with self._turn(), self._lent(self._writers) as db:
+        with self._turn(), self._connection(self._writers) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -84,9 +84,9 @@ class Connections:
                 self._writing.release()
 
     @contextmanager
-    def _lent(self, idle: list[sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
+    def _connection(self, idle: list[sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
         try:
-            db = self._taken(idle)
+            db = self._idle_or_new(idle)
             try:
                 yield db
             except BaseException:
@@ -94,18 +94,18 @@ class Connections:
                 raise
             self._give_back(db, idle)
         except sqlite3.Error as error:
-            if explained := _explained(self.path, error):
-                raise explained from error
+            if known := _store_error(self.path, error):
+                raise known from error
             raise  # a mistake in a query: ours, not the user's
 
-    def _taken(self, idle: list[sqlite3.Connection]) -> sqlite3.Connection:
+    def _idle_or_new(self, idle: list[sqlite3.Connection]) -> sqlite3.Connection:
         with self._lock:
             if not self._ready:
                 self._make_ready()
                 self._ready = True
             if idle:
                 return idle.pop()
-        db = self._opened()
+        db = self._new()
         if idle is self._readers:
             db.execute("PRAGMA query_only = ON")
         return db
@@ -117,7 +117,7 @@ class Connections:
                 return
         db.close()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _new(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA synchronous = NORMAL")
@@ -131,7 +131,7 @@ class Connections:
             raise StoreError(
                 str(self.path), f"cannot be made ({error.strerror})", "Name another store with --store."
             ) from error
-        db = self._opened()
+        db = self._new()
         try:
             if not is_current(db, self.path):
                 db.execute("PRAGMA journal_mode = WAL")
@@ -148,7 +148,7 @@ def _close_all(*pools: list[sqlite3.Connection]) -> None:
             idle.pop().close()
 
 
-def _explained(path: Path, error: sqlite3.Error) -> StoreError | None:
+def _store_error(path: Path, error: sqlite3.Error) -> StoreError | None:
     code = getattr(error, "sqlite_errorcode", None)
     meaning = None if code is None else _MEANINGS.get(code & 0xFF)
     if meaning is None:

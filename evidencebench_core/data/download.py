@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeVar
 
-from evidencebench_core.data.fetch import TIMEOUT, Checksum, Progress, Report, fetch, matches, refused
+from evidencebench_core.data.fetch import TIMEOUT, Checksum, Progress, Report, fetch, matches, status_error
 from evidencebench_core.errors import DownloadError, UnknownNameError, shown
 
 _T = TypeVar("_T")
@@ -228,5 +228,5 @@ def _hub_headers(url: str) -> Mapping[str, str]:
         problem = f"cannot be reached ({str(error) or type(error).__name__})"
         raise DownloadError(url, problem, "Check the network, then try again.") from error
     if answer.status_code >= 400:
-        raise refused(url, answer.status_code, answer.reason_phrase)
+        raise status_error(url, answer.status_code, answer.reason_phrase)
     return answer.headers

@@ -108,7 +108,7 @@ def _receive(
                 "Nothing was kept. Try again.",
             )
         if response.status_code not in (200, 206):
-            raise refused(url, response.status_code, response.reason_phrase)
+            raise status_error(url, response.status_code, response.reason_phrase)
         start, total = _extent(response, have)
         if start not in (0, have):
             part.discard()
@@ -133,7 +133,7 @@ def _receive(
         )
 
 
-def refused(url: str, status: int, reason: str) -> DownloadError:
+def status_error(url: str, status: int, reason: str) -> DownloadError:
     return DownloadError(url, f"answers {status} {reason}", "Check the network and the address (--base-url).")
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from evidencebench_core.data.check import check_instance
-from evidencebench_core.data.packing import compressed, packed_instance, packed_paper
-from evidencebench_core.data.source import Source, changed
+from evidencebench_core.data.packing import packed_instance, packed_paper, zstd_frames
+from evidencebench_core.data.source import Source, change_error
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import instances_in
 from evidencebench_core.errors import StoreError, StreamError, shown
@@ -72,7 +72,7 @@ def ingest(
         )
     with store.write() as db:
         if datasets_in(db) == known:
-            return IngestResult(_ingested(db, path, name, sha256, progress), added=True)
+            return IngestResult(_new_dataset(db, path, name, sha256, progress), added=True)
     return ingest(store, path, name, progress)  # somebody else has added one meanwhile: look again
 
 
@@ -96,7 +96,7 @@ def _sha256_if_known(path: Path, known: Sequence[DatasetInfo], progress: Progres
         return source.sha256
 
 
-def _ingested(
+def _new_dataset(
     db: sqlite3.Connection, path: Path, name: str, sha256: str | None, progress: Progress | None
 ) -> DatasetInfo:
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -117,7 +117,7 @@ def _ingested(
                 progress(source.bytes_read, source.n_bytes, n_instances)
         source.check_unchanged()
         if sha256 is not None and source.sha256 != sha256:
-            raise changed(path)
+            raise change_error(path)
         db.execute(
             "UPDATE datasets SET sha256 = ?, n_bytes = ?, n_instances = ?, n_result_instances = ?,"
             " synthetic = ?, n_papers = (SELECT count(DISTINCT paper_id) FROM instances WHERE dataset_id = ?)"
@@ -189,7 +189,7 @@ def _write(
     new = [record for key, record in papers.items() if key not in row_of]
     row_of |= {record.paper_key: row for row, record in enumerate(new, _free_id(db, "papers"))}
     rows = [(row_of[record.paper_key], record) for record in new]
-    bodies = compressed([record.paper_body for record in new])
+    bodies = zstd_frames([record.paper_body for record in new])
     db.executemany(
         "INSERT INTO papers (id, key, body) VALUES (?, ?, ?)",
         [(row, record.paper_key, body) for (row, record), body in zip(rows, bodies, strict=True)],
@@ -211,7 +211,7 @@ def _write(
         except sqlite3.IntegrityError as error:
             problem = f"has the instance id {shown(record.instance_id)} twice"
             raise StreamError(str(path), problem, "Give every instance its own id.") from error
-    bodies = compressed([record.body for record in records])
+    bodies = zstd_frames([record.body for record in records])
     db.executemany(
         "INSERT INTO bodies (instance, hypothesis, body) VALUES (?, ?, ?)",
         [(row, record.hypothesis, body) for (row, record), body in zip(numbered, bodies, strict=True)],

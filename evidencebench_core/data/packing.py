@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import orjson
 import zstandard
 
-from evidencebench_core.data.check import inverted
+from evidencebench_core.data.check import inverse_of
 from evidencebench_core.errors import InstanceError
 
 _SENTENCES: Final = "paper_as_candidate_pool"
@@ -29,7 +29,7 @@ _MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
 _local = threading.local()
 
 
-def compressed(bodies: Sequence[bytes], level: int = _LEVEL) -> list[bytes]:
+def zstd_frames(bodies: Sequence[bytes], level: int = _LEVEL) -> list[bytes]:
     """Each of them as a zstd frame; the interpreter is free for other threads meanwhile."""
     if not bodies:
         return []
@@ -37,7 +37,7 @@ def compressed(bodies: Sequence[bytes], level: int = _LEVEL) -> list[bytes]:
     return [frames[number].tobytes() for number in range(len(frames))]
 
 
-def _decompressed(frame: bytes) -> bytes:
+def _content(frame: bytes) -> bytes:
     try:
         unpack = _local.unpack
     except AttributeError:
@@ -55,7 +55,7 @@ def packed_paper(sentences: Sequence[str], types: Sequence[str]) -> tuple[bytes,
 
 def unpacked_paper(frame: bytes) -> tuple[list[str], list[str]]:
     """Sentences and their types."""
-    sentences, types = orjson.loads(_decompressed(frame))
+    sentences, types = orjson.loads(_content(frame))
     return sentences, types
 
 
@@ -80,10 +80,10 @@ def unpacked_instance(
     raw[_SENTENCES] = sentences
     raw[_TYPES] = types
     if inverse and raw[_INVERSE] is None:
-        raw[_INVERSE] = inverted(raw["aspect2sentence_indices"], len(sentences))
+        raw[_INVERSE] = inverse_of(raw["aspect2sentence_indices"], len(sentences))
     return raw
 
 
 def unpacked_rest(frame: bytes) -> dict[str, Any]:
     """The raw object without its paper: enough for the evidence set."""
-    return cast("dict[str, Any]", orjson.loads(_decompressed(frame)))
+    return cast("dict[str, Any]", orjson.loads(_content(frame)))

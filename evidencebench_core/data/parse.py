@@ -55,7 +55,7 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
         sentence_types=types,
         sections=section_titles(sentences, types),
         evidence=evidence_of(raw, len(sentences)),
-        stored=MappingProxyType(_stored(raw)),
+        stored=MappingProxyType(_stored_selections(raw)),
         paraphrases=MappingProxyType(dict(raw.get("hypothesis_paraphrases") or {})),
         negation=raw.get("hypothesis_negation"),
         synthetic=raw.get("synthetic") is True,
@@ -87,7 +87,7 @@ def evidence_of(raw: Mapping[str, Any], n_sentences: int) -> EvidenceSet:
     )
 
 
-def _stored(raw: Mapping[str, Any]) -> dict[str, StoredSelection]:
+def _stored_selections(raw: Mapping[str, Any]) -> dict[str, StoredSelection]:
     """The selections that the file brings; the result tasks are absent where it has null."""
     return {
         task: StoredSelection(

@@ -75,7 +75,7 @@ class Source:
         now = os.fstat(self._file.fileno())
         same_file = now.st_size == self._before.st_size and now.st_mtime_ns == self._before.st_mtime_ns
         if not same_file:
-            raise changed(self.path)
+            raise change_error(self.path)
 
     def _plain(self) -> Iterator[bytes]:
         while chunk := self._file.read(CHUNK):
@@ -114,7 +114,7 @@ class Source:
 _NONBLOCK: Final[int] = getattr(os, "O_NONBLOCK", 0)
 
 
-def changed(path: Path) -> StreamError:
+def change_error(path: Path) -> StreamError:
     return StreamError(
         str(path), "was changed while it was read", "Try again when nothing writes to it any more."
     )

@@ -229,18 +229,18 @@ class Store:
         self, info: DatasetInfo, ids: Sequence[str], columns: str, join: str = ""
     ) -> list[tuple[Any, ...]]:
         """Columns of instances, the first one being the id, in the order asked for."""
-        found: dict[str, tuple[Any, ...]] = {}
+        rows_by_id: dict[str, tuple[Any, ...]] = {}
         with self.read() as db:
             for batch in _batches(ids):
                 sql = (
                     f"SELECT {columns} FROM instances AS i {join}"
                     f" WHERE i.dataset_id = ? AND i.instance_id IN ({','.join('?' * len(batch))})"
                 )
-                found.update((row[0], row) for row in db.execute(sql, (info.id, *batch)))
+                rows_by_id.update((row[0], row) for row in db.execute(sql, (info.id, *batch)))
             for instance_id in ids:
-                if instance_id not in found:
+                if instance_id not in rows_by_id:
                     raise _unknown_instance(db, info, instance_id)
-        return [found[instance_id] for instance_id in ids]
+        return [rows_by_id[instance_id] for instance_id in ids]
 
 
 def store_path(path: Path | str | None = None) -> Path:

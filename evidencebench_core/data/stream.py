@@ -193,7 +193,7 @@ class _Window:
         if not there:
             self._fail_cut_off()
         if there != byte:
-            self.fail(f"has {self._found()} where {what} should be", "Check the JSON there.")
+            self.fail(f"has {self._next_text()} where {what} should be", "Check the JSON there.")
         self._at += 1
 
     def is_flat(self) -> bool:
@@ -205,7 +205,7 @@ class _Window:
     def key(self) -> str:
         """The string that comes next: an instance id."""
         if self.next_byte() not in (b'"', b""):
-            self.fail(f"has {self._found()} where an instance id should be", "Ids are JSON strings.")
+            self.fail(f"has {self._next_text()} where an instance id should be", "Ids are JSON strings.")
         if match := _PLAIN_KEY.match(self._data, self._at):
             self._at = match.end()
             return match[1].decode()
@@ -227,7 +227,7 @@ class _Window:
 
     def _value_by_json(self) -> object:
         while True:
-            text = self._decoded()
+            text = self._text()
             try:
                 value, end = _decode(text, 0)
             except json.JSONDecodeError as error:
@@ -254,7 +254,7 @@ class _Window:
             self._fail_long()
         self._at = end
 
-    def _decoded(self) -> str:
+    def _text(self) -> str:
         """The rest of the window as text."""
         data = self._data[self._at :]
         try:
@@ -274,8 +274,8 @@ class _Window:
             place += f" ({'in' if self.inside else 'after'} instance {shown(self.instance)})"
         raise StreamError(place, problem, remedy) from None
 
-    def _found(self) -> str:
-        return shown(self._decoded()[:20])
+    def _next_text(self) -> str:
+        return shown(self._text()[:20])
 
     def _fail_cut_off(self) -> NoReturn:
         self.fail("ends too early: the file is cut off", "Get the whole file.", len(self._data))

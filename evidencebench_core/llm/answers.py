@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import orjson
 
-from evidencebench_core.data.packing import compressed
+from evidencebench_core.data.packing import zstd_frames
 from evidencebench_core.data.store import Store
 from evidencebench_core.llm.claims import Claims, Wait
 from evidencebench_core.llm.request import Answer, json_bytes
@@ -93,7 +93,7 @@ class AnswerCache:
             del shared.waiting[: len(together)]
 
     def _write(self, rows: list[tuple[str, str, bytes, str, str]]) -> None:
-        packed = compressed([request for _, _, request, _, _ in rows], _LEVEL)
+        packed = zstd_frames([request for _, _, request, _, _ in rows], _LEVEL)
         values = [
             (key, model, body, *rest) for (key, model, _, *rest), body in zip(rows, packed, strict=True)
         ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from evidencebench_core.data import check_instance, inverted
+from evidencebench_core.data import check_instance, inverse_of
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.metrics import best_cover, optimal_cover
@@ -155,7 +155,7 @@ def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance
         "aspect_list_ids": list(ids.values()),
         "results_aspect_list_ids": [ids[aspect.id] for aspect in results] or None,
         "aspect2sentence_indices": covering,
-        "sentence_index2aspects": inverted(covering, len(paper.sentences)),
+        "sentence_index2aspects": inverse_of(covering, len(paper.sentences)),
         "evidence_retrieval_at_optimal_evaluation": _evaluation(annotation.aspects, ids, None),
         "evidence_retrieval_at_10_evaluation": _evaluation(annotation.aspects, ids, 10),
         "results_evidence_retrieval_at_optimal_evaluation": _evaluation(results, ids, None)

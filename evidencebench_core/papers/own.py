@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from evidencebench_core.data.packing import compressed, unpacked_rest
+from evidencebench_core.data.packing import unpacked_rest, zstd_frames
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.blocks import clean_text
@@ -49,7 +49,7 @@ class OwnPapers:
     def save(self, paper: Paper, name: str = "", hypothesis: str = "") -> OwnPaper:
         """Keep a paper; the title is its name where none is given."""
         called = _name(name or paper.title or paper.paper_id)
-        body = compressed([orjson.dumps(paper.as_dict())])[0]
+        body = zstd_frames([orjson.dumps(paper.as_dict())])[0]
         now = datetime.now(UTC).isoformat(timespec="seconds")
         values = (called, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), body, now)
         with self.store.write() as db:

@@ -208,7 +208,7 @@ def compare_matrix(
         low=low,
         high=high,
         p_value=p_value,
-        p_holm=_corrected(p_value),
+        p_holm=_holm_matrix(p_value),
         effect=effect,
         wins=wins,
         ties=ties,
@@ -231,7 +231,7 @@ def _mean_errors(values: NDArray[np.float64], numbers: NDArray[np.int64] | None)
     return np.asarray(np.sqrt(squares) / n)
 
 
-def _corrected(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _holm_matrix(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Holm's correction over the pairs above the diagonal, and the same below it."""
     corrected = np.full(p_values.shape, np.nan)
     first, second = np.triu_indices(len(p_values), 1)

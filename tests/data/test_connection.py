@@ -115,7 +115,7 @@ def test_a_writer_that_does_not_finish(store: Store, monkeypatch: pytest.MonkeyP
 
 def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # SQLite reports its own limit of pages and a disk without space by the same code, SQLITE_FULL.
-    opened = Connections._opened
+    opened = Connections._new
 
     def small(self: Connections) -> sqlite3.Connection:
         db = opened(self)
@@ -126,7 +126,7 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     empty.close()
     path = written(raw_dataset(2_000), tmp_path / "many.json")
     with monkeypatch.context() as patch:
-        patch.setattr(Connections, "_opened", small)
+        patch.setattr(Connections, "_new", small)
         with pytest.raises(StoreError, match=r"the disk is full.*Free some space"):
             ingest(empty, path)
         assert empty.datasets() == ()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.check import KEYS, check_instance, inverted
+from evidencebench_core.data.check import KEYS, check_instance, inverse_of
 from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.errors import InstanceError
 from tests.factories import raw_instance
@@ -247,7 +247,7 @@ def test_order_in_the_inverse_mapping_is_free_but_noticed() -> None:
 
 
 def test_inverted() -> None:
-    assert inverted({"a": [2, 0], "b": [0]}, 3) == {"0": ["a", "b"], "1": [], "2": ["a"]}
+    assert inverse_of({"a": [2, 0], "b": [0]}, 3) == {"0": ["a", "b"], "1": [], "2": ["a"]}
 
 
 @pytest.mark.realdata

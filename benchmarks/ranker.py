@@ -41,16 +41,16 @@ def median_ms(work: Callable[[Any], object], items: list[Any], rounds: int) -> f
 def trained(instances: list[Any], path: Path) -> float:
     """Train on these instances and write the model; the seconds it took, embedding apart."""
     from evidencebench_core.retrievers.encoding import embeddings
-    from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+    from evidencebench_core.retrievers.ranker.crossvalidation import training_set
     from evidencebench_core.retrievers.ranker.examples import example_of
     from evidencebench_core.retrievers.ranker.model_file import write_model
-    from evidencebench_core.retrievers.ranker.training import Encoder, Training, fitted
+    from evidencebench_core.retrievers.ranker.training import Encoder, Training, fit_ranker
 
     papers = [(one, *embeddings("minilm", (one.hypothesis, *one.sentences))) for one in instances]
     began = time.perf_counter()
     examples = [example_of(one, vectors) for one, vectors, _ in papers]
     encoder = Encoder("minilm", papers[0][2].identity)
-    write_model(fitted(examples, encoder, trained_on_these(examples, "train", ""), Training()), path)
+    write_model(fit_ranker(examples, encoder, training_set(examples, "train", ""), Training()), path)
     return time.perf_counter() - began
 
 

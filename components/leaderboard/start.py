@@ -12,7 +12,7 @@ from components.app.jobs import Job, JobContext
 from components.app.page import guarded_part
 from components.app.state import local_widget
 from components.models.caps import asked_text, capped_session, draw_caps, draw_estimate, stopped_at_caps
-from components.models.ranker.first_use import offered_training
+from components.models.ranker.first_use import offer_training
 from components.models.server import session_model
 from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
@@ -53,7 +53,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
     )
-    ready = bool(tasks) and not offered_training([Choice(name, settings)], in_dialog=True)
+    ready = bool(tasks) and not offer_training([Choice(name, settings)], in_dialog=True)
     if entries[name].asks_server:
         draw_caps()
         if not settings.get("model"):

@@ -12,7 +12,7 @@ from components.app.reading import Reading
 from components.app.state import PageState
 from components.models.asking import Question
 from components.models.live import answer_or_button
-from components.models.ranker.first_use import offered_training
+from components.models.ranker.first_use import offer_training
 from components.models.ranker.seen import tell_if_seen
 from components.models.server import session_connection
 from components.widgets.markdown import literal
@@ -38,7 +38,7 @@ def answers_to(
     if reading is None:
         return answers, questions
     entries, connection = retriever_entries(), session_connection()
-    lacking_training = offered_training(choices)
+    lacking_training = offer_training(choices)
     for choice in choices:
         try:
             if entries[choice.name].asks_server:

@@ -23,8 +23,7 @@ _HEADERS = ("task", "n", "before %", "after %", "difference", "95% interval", "p
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Its arguments; the defaults are those of `FinetuneSettings`."""
-    from evidencebench_core.retrievers.finetune import NEGATIVES, FinetuneSettings
-    from evidencebench_core.retrievers.finetune.fitting import LOSSES
+    from evidencebench_core.retrievers.finetune import LOSSES, NEGATIVES, FinetuneSettings
 
     usual = FinetuneSettings()
     parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
@@ -67,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Evaluate on held-out folds, then train on everything and write the folder."""
     from evidencebench_core.errors import SettingError
-    from evidencebench_core.retrievers.finetune import TrainedOn, paper_folds, save_model
-    from evidencebench_core.retrievers.finetune.folder import check_target
+    from evidencebench_core.retrievers.finetune import TrainedOn, check_target, save_model
+    from evidencebench_core.retrievers.ranker.examples import folds_by_paper
 
     if not 0 <= args.folds <= 5 or (args.folds == 0 and args.out is None):
         raise SettingError("folds", f"is {args.folds}", "Give 1 to 5, or 0 together with --out.")
@@ -77,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     store, settings = store_of(args), _settings(args)
     info = store.dataset(args.dataset)
     rows = store.rows(args.dataset, store.ids(args.dataset))
-    folds = paper_folds([row.paper_id for row in rows], 5, settings.seed)
+    folds = folds_by_paper([row.paper_id for row in rows], 5, settings.seed)
     before: dict[str, list[Score]] = {}
     after: dict[str, list[Score]] = {}
     for fold in range(args.folds):
@@ -133,8 +132,7 @@ def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: 
     import numpy as np
 
     from evidencebench_core.cli.progress import progress_bar
-    from evidencebench_core.retrievers.finetune import fitted, triplets_of
-    from evidencebench_core.retrievers.finetune.fitting import loaded
+    from evidencebench_core.retrievers.finetune import base_encoder, fit_encoder, triplets_of
 
     rng = np.random.default_rng(settings.seed)
     counts = rng.multinomial(settings.n_triplets, np.full(len(rows), 1 / max(1, len(rows))))
@@ -151,7 +149,7 @@ def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: 
             bar.total = total
             bar.update(done - bar.n)
 
-        model = fitted(loaded(settings), triplets, settings, told)
+        model = fit_encoder(base_encoder(settings), triplets, settings, told)
     note(f"Trained in {time.monotonic() - began:.0f} s")
     return model
 
@@ -166,14 +164,16 @@ def _evaluate(
     after: dict[str, list[Score]],
 ) -> None:
     """Add the scores of one fold by the model as it was, and as it is trained without the fold."""
-    from evidencebench_core.retrievers.finetune import encoder_scores
-    from evidencebench_core.retrievers.finetune.fitting import loaded
+    from evidencebench_core.retrievers.finetune import base_encoder, encoder_scores
     from evidencebench_core.runs import DEFAULT_TASKS
     from evidencebench_core.tasks import task_named
 
     tasks = [task_named(name) for name in DEFAULT_TASKS]
     ids = [row.id for row in unseen]
-    for model, scores in ((loaded(settings), before), (_trained(store, dataset, seen, settings), after)):
+    for model, scores in (
+        (base_encoder(settings), before),
+        (_trained(store, dataset, seen, settings), after),
+    ):
         encode = _encode(model)
         for name, score in encoder_scores(encode, store.get_many(dataset, ids), tasks).items():
             scores.setdefault(name, []).append(score)

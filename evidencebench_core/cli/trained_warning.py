@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from evidencebench_core.runs import RunInfo
     from evidencebench_core.tasks import Score
 
-__all__ = ["seen_by", "tell_trained_on"]
-
 
 def seen_by(store: Store, run: RunInfo) -> frozenset[str]:
     """The instances that the run's model has learnt from; none for most runs."""

@@ -15,7 +15,7 @@ from evidencebench_core.runs.find import (
     fetch_paper,
     find,
     read_content,
-    retrieved,
+    timed_retrieval,
 )
 from evidencebench_core.runs.imported import (
     ScoreImport,
@@ -81,10 +81,10 @@ __all__ = [
     "leaderboard",
     "predictions_from",
     "read_content",
-    "retrieved",
     "run_label",
     "score_predictions",
     "score_run",
+    "timed_retrieval",
     "train_ranker",
     "trained_on_ids",
     "trained_on_overlap",

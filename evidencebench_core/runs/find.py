@@ -83,11 +83,11 @@ def find(
         read = yield from read_content(_file_content(path, DEFAULT_LIMITS), path.name, kind)
     yield Step(f"{retriever.name} reads the paper")
     return FoundEvidence(
-        read, retriever, retrieved(retriever, query_of(read.paper.instance(hypothesis), "all", budget))
+        read, retriever, timed_retrieval(retriever, query_of(read.paper.instance(hypothesis), "all", budget))
     )
 
 
-def retrieved(retriever: Retriever, query: Query) -> Retrieval:
+def timed_retrieval(retriever: Retriever, query: Query) -> Retrieval:
     """A retriever's answer, timed from outside."""
     began = time.perf_counter()
     answer = retriever.retrieve(query)

@@ -128,7 +128,7 @@ def train_ranker(  # noqa: PLR0913 - what the command can be told
     SettingError
         If the dataset has nothing to learn from, or fewer papers than folds.
     """
-    from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+    from evidencebench_core.retrievers.ranker.crossvalidation import training_set
     from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
     from evidencebench_core.retrievers.ranker.training import Training
 
@@ -140,7 +140,7 @@ def train_ranker(  # noqa: PLR0913 - what the command can be told
     learnt = yield from _examples(store, info, sampling, encoder, seed)
     seconds_reading = time.monotonic() - began
     fold_of = _folds(learnt.examples, folds, seed)
-    trained_on = trained_on_these(learnt.examples, info.name, info.sha256)
+    trained_on = training_set(learnt.examples, info.name, info.sha256)
     seen = _seen_by_encoder(encoder)
     if seen is not None:
         both = len(set(trained_on.paper_ids) & set(seen.paper_ids))
@@ -290,7 +290,7 @@ def _fitted(
     learnt: _Learnt, fold_of: Mapping[str, int], training: Training, everything: bool = False
 ) -> Generator[Step, None, list[RankerModel]]:
     """The model of each fold, fitted without it; and at the end, with ``everything``, one fitted to all."""
-    from evidencebench_core.retrievers.ranker.crossvalidation import fitted_models
+    from evidencebench_core.retrievers.ranker.crossvalidation import fit_rankers
 
     n_folds = len(set(fold_of.values()))
     samples = [
@@ -303,7 +303,7 @@ def _fitted(
         text += f" on {len(learnt.examples):,} instances"
     if training.without:
         text += f", without {len(training.without)} columns"
-    fits = fitted_models(samples, learnt.encoder, training)
+    fits = fit_rankers(samples, learnt.encoder, training)
     try:
         done = 0
         while True:
@@ -328,7 +328,7 @@ def _held_out(
 
     Each paper is ranked by the model that has not seen it.
     """
-    from evidencebench_core.retrievers.ranker.crossvalidation import held_out
+    from evidencebench_core.retrievers.ranker.crossvalidation import held_out_retrievals
 
     others = _baselines(learnt.encoder.name) if baselines else {}
     selections: dict[str, Selections] = {name: {} for name in (RANKER, *others)}
@@ -336,7 +336,9 @@ def _held_out(
     text = "Ranking what each model has not seen" + (", and asking the others" if others else "")
     yield Step(text, 0, len(fold_of), "instances")
     for instance, vectors, _ in embedded_papers(store, info.name, fold_of, learnt.encoder.name):
-        found = answers[instance.id] = held_out(models[fold_of[instance.id]], instance, vectors, _tasks())
+        found = answers[instance.id] = held_out_retrievals(
+            models[fold_of[instance.id]], instance, vectors, _tasks()
+        )
         _add(selections[RANKER], instance.id, {task: one.selection for task, one in found.items()})
         for name, retriever in others.items():
             _add(selections[name], instance.id, _picks(retriever, instance))

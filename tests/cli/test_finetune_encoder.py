@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from evidencebench_core.cli import main
-from evidencebench_core.retrievers.finetune import fitting, read_trained_on
+from evidencebench_core.retrievers import finetune
+from evidencebench_core.retrievers.finetune import read_trained_on
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,8 +37,8 @@ def n_triplets(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         model.trained = True
         return model
 
-    monkeypatch.setattr(fitting, "loaded", lambda _: Letters())
-    monkeypatch.setattr("evidencebench_core.retrievers.finetune.fitted", trained)
+    monkeypatch.setattr(finetune, "base_encoder", lambda _: Letters())
+    monkeypatch.setattr(finetune, "fit_encoder", trained)
     assert main(["ingest", str(ROOT / "sample_data/sample_data.json"), "--name", "sample"]) == 0
     return seen
 

@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evidencebench_core.retrievers.ranker.crossvalidation.fitted", interrupted)
+    monkeypatch.setattr("evidencebench_core.retrievers.ranker.crossvalidation.fit_ranker", interrupted)
     assert command("train-ranker", "--dataset", sample, "--no-cv").code == 130
     assert not (tmp_path / "ranker.json").exists()
     assert RunStore(open_store()).runs(sample) == ()

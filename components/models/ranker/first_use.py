@@ -16,8 +16,6 @@ from evidencebench_core.data import DATASETS, DatasetInfo
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
 
-__all__ = ["draw_ways_to_train", "lacks_model", "offered_training"]
-
 _RELEASED: Final = ("evidencebench", "train")
 
 
@@ -38,7 +36,7 @@ def _members(of: object) -> tuple[str, ...]:
     return tuple(map(str, of)) if isinstance(of, (tuple, list)) else ()
 
 
-def offered_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
+def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
     """Those of the choices that lack their trained model; if there are any, the ways to train one are drawn.
 
     Parameters

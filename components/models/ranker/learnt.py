@@ -27,8 +27,6 @@ from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.weighing import FeatureWeight, Weighing
 from evidencebench_core.tasks import task_named
 
-__all__ = ["draw_learnt"]
-
 _FOCUSES: Final[Mapping[Focus, str]] = {"all": "All study aspects", "results": "Result aspects"}
 _LISTED: Final = 15
 _UNITS: Final = {

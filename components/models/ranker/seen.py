@@ -12,8 +12,6 @@ from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.runs.trained import training_behind
 
-__all__ = ["seen_mark", "tell_if_seen", "tell_of_seen"]
-
 
 def seen_mark(run: RunInfo) -> str:
     """What follows the run's name: nothing if its model has seen none of the instances."""

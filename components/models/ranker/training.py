@@ -17,7 +17,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, query_of
 from evidencebench_core.retrievers.ranker.model_file import trained_model
-from evidencebench_core.retrievers.ranker.weighing import Weighing, weighed
+from evidencebench_core.retrievers.ranker.weighing import Weighing, feature_weighing
 from evidencebench_core.runs import RANKER, Step, drive, embedded_papers, train_ranker
 
 TRAIN: Final = "train"
@@ -106,7 +106,7 @@ def start_weighing(dataset: DatasetInfo, focus: Focus) -> Job:
                 job.report(done, len(ids), f"{done:,} of {len(ids):,} papers", stop=True)
                 yield query_of(instance, focus, None), vectors
 
-        weighing = weighed(model, papers())
+        weighing = feature_weighing(model, papers())
         weighings.put(digest, dataset, focus, weighing)
         return f"{weighing.n_sentences:,} sentences of {weighing.n_papers:,} papers."
 

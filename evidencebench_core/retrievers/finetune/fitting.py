@@ -16,8 +16,6 @@ from evidencebench_core.retrievers.finetune.triplets import Negatives, Triplet
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
 
-__all__ = ["LOSSES", "FinetuneSettings", "LossName", "fitted", "loaded"]
-
 LossName = Literal["triplet", "multiple-negatives", "cached-multiple-negatives", "contrastive"]
 LOSSES: Final[tuple[LossName, ...]] = get_args(LossName)
 _PIECE: Final = 32  # examples that the cached loss holds at once
@@ -70,12 +68,12 @@ class FinetuneSettings:
     seed: int = 0
 
 
-def loaded(settings: FinetuneSettings) -> Any:
+def base_encoder(settings: FinetuneSettings) -> Any:
     """The model to start from, as a ``SentenceTransformer`` of one's own."""
     return new_transformer(model_named(settings.model))
 
 
-def fitted(
+def fit_encoder(
     transformer: Any,
     triplets: Sequence[Triplet],
     settings: FinetuneSettings,
@@ -90,7 +88,7 @@ def fitted(
         At least one.
     settings : FinetuneSettings
     progress : callable, optional
-        Told the steps done and the steps in all.
+        Called with the steps done and the steps in all.
 
     Raises
     ------

@@ -15,8 +15,6 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.finetune.fitting import FinetuneSettings
 from evidencebench_core.retrievers.finetune.trained_on import TRAINED_ON, TrainedOn
 
-__all__ = ["check_target", "save_model"]
-
 _PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "transformers", "torch")
 
 
@@ -26,12 +24,12 @@ def check_target(folder: Path) -> None:
     Raises
     ------
     SettingError
-        If something is there already, or the folder above is not.
+        If something exists already, or the folder above is not.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SettingError("output", f"{folder} is there already", "Name a new folder.")
+        raise SettingError("output", f"{folder} exists already", "Name a new folder.")
     if not folder.resolve().parent.is_dir():
-        raise SettingError("output", f"{folder.resolve().parent} is no folder", "Make it first.")
+        raise SettingError("output", f"{folder.resolve().parent} is not a folder", "Make it first.")
 
 
 def save_model(
@@ -55,15 +53,15 @@ def save_model(
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.resolve().parent))
     try:
         transformer.save(str(part), create_model_card=False)
-        trained_on.written(part)
-        told = {
+        trained_on.write(part)
+        record = {
             "settings": asdict(settings),
             "dataset_sha256": trained_on.dataset_sha256,
             "versions": {package: version(package) for package in _PACKAGES},
             "held_out": dict(scores),
         }
-        (part / "finetune.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-        (part / "README.md").write_text(_card(told, trained_on), encoding="utf-8")
+        (part / "finetune.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        (part / "README.md").write_text(_card(record, trained_on), encoding="utf-8")
         part.chmod(0o755)
         if folder.is_dir():
             folder.rmdir()
@@ -73,7 +71,7 @@ def save_model(
         raise
 
 
-def _card(told: Mapping[str, Any], trained_on: TrainedOn) -> str:
+def _card(record: Mapping[str, Any], trained_on: TrainedOn) -> str:
     lines = [
         "# An encoder fine-tuned on EvidenceBench",
         "",
@@ -81,11 +79,11 @@ def _card(told: Mapping[str, Any], trained_on: TrainedOn) -> str:
         f"(dataset with sha256 {trained_on.dataset_sha256}; their ids: {TRAINED_ON}). Scores on those are no "
         "evidence of anything. The terms of the dataset hold for weights learnt from it.",
         "",
-        "Settings: " + ", ".join(f"{key} {value}" for key, value in told["settings"].items()) + ".",
-        "Versions: " + ", ".join(f"{key} {value}" for key, value in told["versions"].items()) + ".",
+        "Settings: " + ", ".join(f"{key} {value}" for key, value in record["settings"].items()) + ".",
+        "Versions: " + ", ".join(f"{key} {value}" for key, value in record["versions"].items()) + ".",
         "",
     ]
-    if not told["held_out"]:
+    if not record["held_out"]:
         lines.append("It was not evaluated on held-out papers.")
     else:
         lines += [
@@ -94,7 +92,7 @@ def _card(told: Mapping[str, Any], trained_on: TrainedOn) -> str:
             "| task | n | before | after | difference (95% interval) | p |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_row(task, row) for task, row in told["held_out"].items()]
+        lines += [_row(task, row) for task, row in record["held_out"].items()]
     return "\n".join(lines) + "\n"
 
 

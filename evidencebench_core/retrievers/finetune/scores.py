@@ -1,22 +1,18 @@
-"""What an encoder in hand scores as a dense retriever, without going through a folder or a cache."""
+"""Scores of an encoder in hand as a dense retriever, without a folder or a cache."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evidencebench_core.data.model import EvidenceSet, Instance
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.cosine import cosines
 from evidencebench_core.retrievers.ranking import retrieval_by_score
 from evidencebench_core.tasks import Score, Task, score
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["encoder_scores"]
 
 
 def encoder_scores(
@@ -26,12 +22,7 @@ def encoder_scores(
 ) -> dict[str, Score]:
     """The score on each task, by its name; every paper is encoded once.
 
-    Parameters
-    ----------
-    encode : callable
-        Texts to an array of shape (texts, dimensions).
-    instances : iterable of Instance
-    tasks : sequence of Task
+    ``encode`` makes an array of shape (texts, dimensions).
     """
     gold: list[tuple[str, EvidenceSet]] = []
     selections: dict[str, dict[str, tuple[int, ...]]] = {task.name: {} for task in tasks}

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
+
+import numpy as np
 
 from evidencebench_core.data.model import Focus, Instance
 from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.base import query_of
-
-if TYPE_CHECKING:
-    import numpy as np
-
-__all__ = ["NEGATIVES", "Negatives", "Triplet", "triplets_of"]
 
 Negatives = Literal["random", "bm25", "dense"]
 NEGATIVES: Final[tuple[Negatives, ...]] = get_args(Negatives)

@@ -24,7 +24,7 @@ from evidencebench_core.retrievers.ranker.examples import Example
 from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, Features, features_of
 from evidencebench_core.retrievers.ranker.model import COLUMNS, RankerModel, Selecting, TrainedOn
 from evidencebench_core.retrievers.ranker.retriever import ScoredPaper, picks_of, retrieval_of, scored_paper
-from evidencebench_core.retrievers.ranker.training import Encoder, Training, fitted
+from evidencebench_core.retrievers.ranker.training import Encoder, Training, fit_ranker
 from evidencebench_core.tasks import Task
 
 _WORKERS: Final = 2  # LightGBM and the linear algebra release the interpreter's lock
@@ -83,13 +83,13 @@ def refits() -> int:
     return len({one.without for one in ABLATIONS if one.without})
 
 
-def trained_on_these(examples: Sequence[Example], dataset: str, sha256: str) -> TrainedOn:
+def training_set(examples: Sequence[Example], dataset: str, sha256: str) -> TrainedOn:
     """The instances and papers of the examples."""
     ids = sorted(one.instance_id for one in examples)
     return TrainedOn(dataset, sha256, tuple(ids), tuple(sorted({one.paper_id for one in examples})))
 
 
-def fitted_models(
+def fit_rankers(
     samples: Sequence[Sequence[Example]], encoder: Encoder, training: Training
 ) -> Generator[int, None, list[RankerModel]]:
     """Fit a model to each of some samples, two at a time.
@@ -102,7 +102,7 @@ def fitted_models(
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(_WORKERS) as pool:
         futures = [
             pool.submit(
-                fitted, sample, encoder, trained_on_these(sample, "", ""), training, stopped=stop.is_set
+                fit_ranker, sample, encoder, training_set(sample, "", ""), training, stopped=stop.is_set
             )
             for sample in samples
         ]
@@ -119,7 +119,7 @@ def fitted_models(
     return [future.result() for future in futures]
 
 
-def held_out(
+def held_out_retrievals(
     model: RankerModel, instance: Instance, vectors: NDArray[np.float32], tasks: Sequence[Task]
 ) -> dict[str, Retrieval]:
     """What a model that has not seen a paper retrieves from it, by task name; no entry without aspects to cover.

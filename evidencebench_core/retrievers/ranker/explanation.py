@@ -36,7 +36,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class PickExplanation:
-    """Why a sentence was picked; see `explained`, which writes these.
+    """Why a sentence was picked; see `explanations`, which writes these.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class PickExplanation:
     features: tuple[Contribution, ...]
 
 
-def explained(
+def explanations(
     picks: Sequence[Pick],
     scores: NDArray[np.float64],
     columns: NDArray[np.float32],
@@ -109,7 +109,7 @@ def explained(
 def explanations_in(retrieval: Retrieval) -> dict[int, PickExplanation]:
     """The explanations of a retrieval's picks by sentence; none where its retriever gives none.
 
-    What is not as `explained` writes it is left out: details come from files and from other packages too.
+    What is not as `explanations` writes it is left out: details come from files and from other packages too.
     """
     try:
         raw = json.loads(retrieval.details.get("explanation", "{}"))

@@ -136,7 +136,7 @@ class RankerModel:
     notes: Mapping[str, object]
 
     def scored(self, focus: Focus, columns: NDArray[np.float32], embedding: NDArray[np.float32]) -> Scored:
-        """Score the sentences of a paper; ``columns`` as of `projected`, ``embedding`` as of `meaning`."""
+        """Score the sentences of a paper; ``columns`` as of `tree_columns`, ``embedding`` as of `meaning`."""
         model = self.focuses[focus]
         raw = {
             **{name: trees.scores(columns) for name, trees in model.trees.items()},
@@ -197,7 +197,7 @@ def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = N
     )
 
 
-def projected(
+def tree_columns(
     rows: NDArray[np.float32], vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
 ) -> NDArray[np.float32]:
     """The columns of `COLUMNS` for every sentence: its features, and its projected embedding."""

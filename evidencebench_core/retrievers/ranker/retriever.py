@@ -16,7 +16,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
-from evidencebench_core.retrievers.ranker.explanation import explained
+from evidencebench_core.retrievers.ranker.explanation import explanations
 from evidencebench_core.retrievers.ranker.features import Features, features_of, unit_vectors
 from evidencebench_core.retrievers.ranker.model import (
     RankerModel,
@@ -24,7 +24,7 @@ from evidencebench_core.retrievers.ranker.model import (
     Selecting,
     TrainedOn,
     meaning,
-    projected,
+    tree_columns,
 )
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model
 from evidencebench_core.retrievers.ranker.selection import Pick, expected_coverage_order
@@ -76,7 +76,7 @@ class EvidenceRanker:
     def retrieve(self, query: Query) -> Retrieval:
         """Rank, select, and say why.
 
-        ``details["explanation"]`` is JSON; see `explained`.
+        ``details["explanation"]`` is JSON; see `explanations`.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class ScoredPaper:
         Whose members scored: ``"all"`` where the model knows no results.
     features : Features
     columns, embedding : arrays
-        See `projected` and `meaning`.
+        See `tree_columns` and `meaning`.
     scored : Scored
     """
 
@@ -134,7 +134,7 @@ def scored_paper(
     unit = unit_vectors(vectors)
     features = features_of(query, unit) if features is None else features
     focus: Focus = query.focus if query.focus in model.focuses else "all"
-    columns = projected(features.rows, unit, model.topics, model.shared_topics)
+    columns = tree_columns(features.rows, unit, model.topics, model.shared_topics)
     embedding = meaning(unit)
     return ScoredPaper(focus, features, columns, embedding, model.scored(focus, columns, embedding))
 
@@ -153,10 +153,10 @@ def retrieval_of(model: RankerModel, paper: ScoredPaper, query: Query, started: 
     rows = [pick.sentence for pick in picks[: query.budget]]
     columns = paper.columns[rows]
     adds = model.contributions(paper.focus, columns, paper.embedding[rows], paper.scored.spreads)
-    return picked_first(query, scores, picks, started, columns, adds)
+    return retrieval_of_picks(query, scores, picks, started, columns, adds)
 
 
-def picked_first(
+def retrieval_of_picks(
     query: Query,
     scores: NDArray[np.float64],
     picks: tuple[Pick, ...],
@@ -170,7 +170,7 @@ def picked_first(
     """
     first = dict.fromkeys(pick.sentence for pick in picks)
     ranking = tuple(first | dict.fromkeys(np.argsort(-scores, kind="stable").tolist()))
-    explanation = explained(picks[: query.budget], scores, columns, adds)
+    explanation = explanations(picks[: query.budget], scores, columns, adds)
     return Retrieval(
         ranking=ranking,
         scores=tuple(round(float(scores[index]), 6) for index in ranking),

@@ -13,7 +13,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.ranker.features import FEATURES, features_of
 from evidencebench_core.retrievers.ranker.model import Selecting
-from evidencebench_core.retrievers.ranker.retriever import picked_first, picks_of
+from evidencebench_core.retrievers.ranker.retriever import picks_of, retrieval_of_picks
 
 _BOTH: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -91,4 +91,4 @@ class Structure:
         picks = picks_of(scores, features.similarities, query.budget, Selecting())
         chosen = [pick.sentence for pick in picks[: query.budget]]
         adds = (rows[chosen] - rows.mean(axis=0)) * weights / spread
-        return picked_first(query, scores, picks, started, features.rows[chosen], adds)
+        return retrieval_of_picks(query, scores, picks, started, features.rows[chosen], adds)

@@ -23,7 +23,7 @@ from evidencebench_core.retrievers.ranker.model import (
     Selecting,
     TrainedOn,
     meaning,
-    projected,
+    tree_columns,
 )
 from evidencebench_core.retrievers.ranker.trees import Trees, trees_of
 
@@ -75,7 +75,7 @@ class Encoder:
     identity: str
 
 
-def fitted(
+def fit_ranker(
     examples: Sequence[Example],
     encoder: Encoder,
     trained_on: TrainedOn,
@@ -166,7 +166,7 @@ def _focus_model(
     }
     counts = np.concatenate([one.weights for one in examples])
     weights = None if (counts == 1).all() else counts
-    columns = np.concatenate([projected(one.rows, one.vectors, *projections) for one in examples])
+    columns = np.concatenate([tree_columns(one.rows, one.vectors, *projections) for one in examples])
     columns[:, list(training.without)] = 0
     aspects, share = (learnt[name] / (_spread(learnt[name], weights) + 1e-9) for name in ("aspects", "share"))
     both = aspects + share

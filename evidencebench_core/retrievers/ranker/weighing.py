@@ -55,7 +55,7 @@ class Weighing:
     features: tuple[FeatureWeight, ...]
 
 
-def weighed(model: RankerModel, papers: Iterable[tuple[Query, NDArray[np.float32]]]) -> Weighing:
+def feature_weighing(model: RankerModel, papers: Iterable[tuple[Query, NDArray[np.float32]]]) -> Weighing:
     """Measure it on papers, which come one by one with their embeddings; without any, everything is 0."""
     groups = dict.fromkeys(GROUP_OF.values(), 0.0)
     belongs = np.array([[member == group for group in groups] for member in GROUP_OF.values()], dtype=float)

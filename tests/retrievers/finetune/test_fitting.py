@@ -18,7 +18,8 @@ from evidencebench_core.retrievers.finetune import (
     FinetuneSettings,
     TrainedOn,
     Triplet,
-    fitted,
+    base_encoder,
+    fit_encoder,
     fitting,
     read_trained_on,
     save_model,
@@ -63,9 +64,9 @@ def test_every_loss_pulls_the_two_apart(
     small_model: Path, loss: fitting.LossName, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = _settings(small_model, loss=loss, margin=0.5, learning_rate=5e-3, epochs=4)
-    model = fitting.loaded(settings)
+    model = base_encoder(settings)
     before, steps = np.subtract(*_similarities(model)), []
-    fitted(model, TRIPLETS, settings, lambda done, total: steps.append((done, total)))
+    fit_encoder(model, TRIPLETS, settings, lambda done, total: steps.append((done, total)))
     assert np.subtract(*_similarities(model)) > before
     # eight triplets (sixteen pairs for contrastive) by fours, four times
     assert steps[-1] == ((16, 16) if loss == "contrastive" else (8, 8))
@@ -77,14 +78,14 @@ def test_the_same_seed_learns_the_same(small_model: Path) -> None:
     vectors = []
     for seed in (0, 0):
         settings = _settings(small_model, seed=seed)
-        model = fitted(fitting.loaded(settings), TRIPLETS, settings)
+        model = fit_encoder(base_encoder(settings), TRIPLETS, settings)
         vectors.append(model.encode(["one text"], show_progress_bar=False))
     assert np.array_equal(*vectors)
 
 
 def test_nothing_to_learn_from(small_model: Path) -> None:
     with pytest.raises(SettingError, match="there are none to learn from"):
-        fitted(None, [], _settings(small_model))
+        fit_encoder(None, [], _settings(small_model))
 
 
 def test_a_folder_that_dense_takes_with_its_card(
@@ -100,7 +101,7 @@ def test_a_folder_that_dense_takes_with_its_card(
         "p_value": 0.01,
     }
     target = tmp_path / "mine"
-    save_model(fitting.loaded(settings), target, settings, TRAINED_ON, {"er@10": row})
+    save_model(base_encoder(settings), target, settings, TRAINED_ON, {"er@10": row})
     assert read_trained_on(target) == TRAINED_ON
     card = (target / "README.md").read_text(encoding="utf-8")
     assert "| er@10 | 9 | 40.0 | 50.0 | 10.0 (5.0 to 15.0) | 0.010 |" in card
@@ -109,7 +110,7 @@ def test_a_folder_that_dense_takes_with_its_card(
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     retrieval = make_retriever("dense", {"model": str(target)}).retrieve(make_query(["one", "two"]))
     assert sorted(retrieval.ranking) == [0, 1]
-    with pytest.raises(SettingError, match="is there already"):
+    with pytest.raises(SettingError, match="exists already"):
         save_model(None, target, settings, TRAINED_ON, {})
 
 
@@ -136,4 +137,4 @@ def test_training_that_fails_is_an_error_of_one_line(
     with pytest.raises(
         RetrieverError, match=r"training failed \(RuntimeError: out of memory lots of lines\)"
     ):
-        fitted(fitting.loaded(settings), TRIPLETS, settings)
+        fit_encoder(base_encoder(settings), TRIPLETS, settings)

@@ -1,4 +1,4 @@
-"""What needs no model: triplets, folds, what was trained on."""
+"""What needs no model: triplets, folds, data that was trained on."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.finetune import (
     TrainedOn,
-    paper_folds,
+    check_target,
+    encoder_scores,
     read_trained_on,
-    trainings_of,
     triplets_of,
 )
-from evidencebench_core.retrievers.finetune.folder import check_target
-from evidencebench_core.retrievers.finetune.scores import encoder_scores
 from evidencebench_core.tasks import task_named
 
 
@@ -72,32 +68,14 @@ def test_nothing_to_learn_from() -> None:
     assert list(triplets_of([all_cover, none_covers], [5, 5], "all", "random", rng)) == []
 
 
-@given(st.lists(st.sampled_from("abcdefghij"), min_size=1), st.integers(2, 6), st.integers(0, 3))
-def test_folds_share_no_paper_and_are_even(papers: list[str], n_folds: int, seed: int) -> None:
-    folds = paper_folds(papers, n_folds, seed)
-    assert len(set(zip(papers, folds, strict=True))) == len(set(papers))
-    sizes = [len({p for p, f in zip(papers, folds, strict=True) if f == fold}) for fold in range(n_folds)]
-    assert max(sizes) - min(sizes) <= 1
-    assert paper_folds(papers[::-1], n_folds, seed) == folds[::-1]
-
-
 def test_what_was_trained_on_is_read_back(tmp_path: Path) -> None:
-    told = TrainedOn("ab", ("i1", "i2"), ("p1",))
-    told.written(tmp_path)
-    assert read_trained_on(tmp_path) == told
-    # i2 by its id, i9 by its paper
-    assert told.met([("i2", "p7"), ("i8", "p8"), ("i9", "p1")]) == ("i2", "i9")
-
-
-def test_trained_models_among_settings(tmp_path: Path) -> None:
-    told = TrainedOn("ab", ("i1",), ("p1",))
-    told.written(tmp_path)
-    settings = {"of": ("bm25", "dense"), "dense.model": str(tmp_path), "model": "minilm", "k": 60.0}
-    assert trainings_of(settings) == {str(tmp_path): told}
+    record = TrainedOn("ab", ("i1", "i2"), ("p1",))
+    record.write(tmp_path)
+    assert read_trained_on(tmp_path) == record
 
 
 @pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset_sha256": 1}'])
-def test_no_word_of_training(tmp_path: Path, content: str | None) -> None:
+def test_no_readable_record(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "trained_on.json").write_text(content, encoding="utf-8")
     assert read_trained_on(tmp_path) is None
@@ -107,9 +85,9 @@ def test_a_folder_that_is_taken(tmp_path: Path) -> None:
     check_target(tmp_path / "new")
     (tmp_path / "file").write_text("", encoding="utf-8")
     for taken in (tmp_path, tmp_path / "file"):
-        with pytest.raises(SettingError, match="is there already"):
+        with pytest.raises(SettingError, match="exists already"):
             check_target(taken)
-    with pytest.raises(SettingError, match="is no folder"):
+    with pytest.raises(SettingError, match="is not a folder"):
         check_target(tmp_path / "no" / "new")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+from evidencebench_core.retrievers.ranker.crossvalidation import training_set
 from evidencebench_core.retrievers.ranker.examples import Example, example_of
 from evidencebench_core.retrievers.ranker.model import RankerModel
-from evidencebench_core.retrievers.ranker.training import fitted
+from evidencebench_core.retrievers.ranker.training import fit_ranker
 from tests.retrievers.ranker.made_up import ENCODER, QUICK, made, vectors_of
 
 
@@ -27,4 +27,4 @@ def examples(instances: tuple[Instance, ...]) -> tuple[Example, ...]:
 @pytest.fixture(scope="session")
 def model(examples: tuple[Example, ...]) -> RankerModel:
     """Trained on them, with few trees."""
-    return fitted(examples, ENCODER, trained_on_these(examples, "made", "0" * 64), QUICK)
+    return fit_ranker(examples, ENCODER, training_set(examples, "made", "0" * 64), QUICK)

@@ -11,9 +11,9 @@ from evidencebench_core.retrievers.base import Retrieval, query_of
 from evidencebench_core.retrievers.ranker.crossvalidation import (
     ABLATIONS,
     Ablation,
-    fitted_models,
-    held_out,
+    fit_rankers,
     held_out_picks,
+    held_out_retrievals,
     refits,
 )
 from evidencebench_core.retrievers.ranker.examples import Example, example_of, folds_by_paper
@@ -41,14 +41,14 @@ def fold_fits(examples: Sequence[Example], n_folds: int) -> tuple[list[int], FIT
     samples = [
         [one for one, where in zip(examples, folds, strict=True) if where != fold] for fold in range(n_folds)
     ]
-    return folds, fitted_models(samples, ENCODER, QUICK)
+    return folds, fit_rankers(samples, ENCODER, QUICK)
 
 
 def answers(examples: Sequence[Example], instances: Sequence[Instance]) -> list[dict[str, Retrieval]]:
     folds, fits = fold_fits(examples, 2)
     models = ended(fits)
     return [
-        held_out(models[fold], one, vectors_of(one), TASKS)
+        held_out_retrievals(models[fold], one, vectors_of(one), TASKS)
         for fold, one in zip(folds, instances, strict=True)
     ]
 
@@ -75,7 +75,7 @@ def test_the_gold_of_a_fold_changes_nothing_in_it(
 
 def test_each_is_answered_for_the_tasks_it_has(model: RankerModel, instances: Sequence[Instance]) -> None:
     without_results, whole = (
-        held_out(model, one, vectors_of(one), TASKS) for one in (instances[4], instances[1])
+        held_out_retrievals(model, one, vectors_of(one), TASKS) for one in (instances[4], instances[1])
     )
     assert set(without_results) == {"er@optimal", "er@10"}
     assert set(whole) == {"er@optimal", "er@10", "result-er@5"}

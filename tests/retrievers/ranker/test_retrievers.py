@@ -12,7 +12,7 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.encoding import model_named
-from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+from evidencebench_core.retrievers.ranker.crossvalidation import training_set
 from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
@@ -20,7 +20,7 @@ from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING, RankerM
 from evidencebench_core.retrievers.ranker.model_file import write_model
 from evidencebench_core.retrievers.ranker.retriever import scored_paper
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
-from evidencebench_core.retrievers.ranker.training import Encoder, fitted
+from evidencebench_core.retrievers.ranker.training import Encoder, fit_ranker
 from evidencebench_core.tasks import score, task_named
 from tests.retrievers.ranker.made_up import QUICK, made, ranked_by_model, vectors_of
 
@@ -69,8 +69,8 @@ def own_model(
     ]
     encoder = Encoder("minilm", model_named("minilm").identity)
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
-    trained = trained_on_these(examples, "made", "0" * 64)
-    return write_model(fitted(examples, encoder, trained, QUICK), tmp_path / "ranker.json")
+    trained = training_set(examples, "made", "0" * 64)
+    return write_model(fit_ranker(examples, encoder, trained, QUICK), tmp_path / "ranker.json")
 
 
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:

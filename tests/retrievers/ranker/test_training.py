@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import EvidenceSet, Instance
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.ranker.crossvalidation import trained_on_these
+from evidencebench_core.retrievers.ranker.crossvalidation import training_set
 from evidencebench_core.retrievers.ranker.examples import (
     Example,
     example_of,
@@ -24,7 +24,7 @@ from evidencebench_core.retrievers.ranker.examples import (
 from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import COLUMNS, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
-from evidencebench_core.retrievers.ranker.training import Training, fitted
+from evidencebench_core.retrievers.ranker.training import Training, fit_ranker
 from tests.factories import raw_instance
 from tests.retrievers.ranker.made_up import ENCODER, QUICK, vectors_of
 
@@ -51,11 +51,11 @@ def test_folds_share_no_paper_and_are_even(papers: list[str], n_folds: int, seed
 
 
 def test_the_same_seed_gives_the_same_file(examples: Sequence[Example], tmp_path: Path) -> None:
-    trained = trained_on_these(examples, "made", "0" * 64)
+    trained = training_set(examples, "made", "0" * 64)
     for name in ("one", "two"):
-        write_model(fitted(examples, ENCODER, trained, QUICK), tmp_path / name)
+        write_model(fit_ranker(examples, ENCODER, trained, QUICK), tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    write_model(fitted(examples, ENCODER, trained, Training(seed=1, n_trees=8)), tmp_path / "three")
+    write_model(fit_ranker(examples, ENCODER, trained, Training(seed=1, n_trees=8)), tmp_path / "three")
     assert (tmp_path / "three").read_bytes() != (tmp_path / "one").read_bytes()
 
 
@@ -69,8 +69,8 @@ def test_it_learns_what_evidence_looks_like(model: RankerModel, instances: Seque
 
 def test_a_column_that_is_left_out_is_not_looked_at(examples: Sequence[Example]) -> None:
     left_out = tuple(range(0, len(COLUMNS), 2))
-    found = fitted(
-        examples, ENCODER, trained_on_these(examples, "", ""), Training(n_trees=8, without=left_out)
+    found = fit_ranker(
+        examples, ENCODER, training_set(examples, "", ""), Training(n_trees=8, without=left_out)
     )
     for focus in found.focuses.values():
         for trees in focus.trees.values():
@@ -84,12 +84,12 @@ def test_without_aspects_there_is_nothing_to_learn(instances: Sequence[Instance]
     bare = replace(instances[0], evidence=EvidenceSet(40, (), 0, None))
     example = example_of(bare, vectors_of(instances[0]))
     with pytest.raises(SettingError, match="no study aspects"):
-        fitted([example], ENCODER, trained_on_these([example], "bare", ""), QUICK)
+        fit_ranker([example], ENCODER, training_set([example], "bare", ""), QUICK)
 
 
 def test_it_can_be_stopped(examples: Sequence[Example]) -> None:
     with pytest.raises(InterruptedError):
-        fitted(examples, ENCODER, trained_on_these(examples, "", ""), QUICK, stopped=lambda: True)
+        fit_ranker(examples, ENCODER, training_set(examples, "", ""), QUICK, stopped=lambda: True)
 
 
 def test_small_datasets_are_taken_whole() -> None:
@@ -127,5 +127,5 @@ def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Ins
 
 def test_sampled_examples_can_be_learnt_from(instances: Sequence[Instance]) -> None:
     sampled = [example_of(one, vectors_of(one), n_rows=25) for one in instances]
-    found = fitted(sampled, ENCODER, trained_on_these(sampled, "made", ""), QUICK)
+    found = fit_ranker(sampled, ENCODER, training_set(sampled, "made", ""), QUICK)
     assert found.focuses["all"].features.weights[FEATURES.index("finding")] > 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evidencebench_core.retrievers.base import Query
-from evidencebench_core.retrievers.ranker.weighing import weighed
+from evidencebench_core.retrievers.ranker.weighing import feature_weighing
 from tests.retrievers.ranker.small_model import WIDTH, small_model
 
 SENTENCES = ("One.", "Two.", "Three.", "Four.")
@@ -20,7 +20,7 @@ def test_by_hand() -> None:
     # The places in the paper are 0, 1/4, 2/4 and 3/4: mean 3/8, standard deviation sqrt(5)/8. A score is the
     # place over that deviation, so the distances from the mean are 3, 1, 1 and 3 eighths over sqrt(5)/8,
     # whose mean is 2/sqrt(5).
-    found = weighed(small_model(), [(QUERY, VECTORS), (QUERY, VECTORS)])
+    found = feature_weighing(small_model(), [(QUERY, VECTORS), (QUERY, VECTORS)])
     assert (found.n_papers, found.n_sentences) == (2, 8)
     assert found.groups["place"] == pytest.approx(2 / 5**0.5, abs=1e-6)
     assert {name: moves for name, moves in found.groups.items() if name != "place"} == dict.fromkeys(
@@ -33,11 +33,11 @@ def test_by_hand() -> None:
 
 
 def test_what_is_the_same_for_the_whole_paper_moves_nothing() -> None:
-    found = weighed(small_model("paper length"), [(replace(QUERY, focus="results"), VECTORS)])
+    found = feature_weighing(small_model("paper length"), [(replace(QUERY, focus="results"), VECTORS)])
     assert max(found.groups.values()) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_no_paper_at_all() -> None:
-    found = weighed(small_model(), [])
+    found = feature_weighing(small_model(), [])
     assert found.n_papers == 0
     assert set(found.groups.values()) == {0.0}

@@ -51,39 +51,19 @@ class JobStatus:
 
 
 class JobCancelled(Exception):  # noqa: N818 - not an error: the way out of the work
-    """Raised in the work of a cancelled job, by `JobContext` where the work asks for it."""
+    """Raised in the work of a cancelled job, where the work asks for it."""
 
 
 class JobStopped(Exception):  # noqa: N818 - not an error: a limit that the user has set
     """Raised with a note by work that came to a limit it was given."""
 
 
-class JobContext:
-    """The way for a job's work to report, and to learn whether it should stop."""
-
-    def __init__(self, job: Job) -> None:
-        self._job = job
-
-    def cancelled(self) -> bool:
-        return self._job._stop.is_set()
-
-    def stop_if_cancelled(self) -> None:
-        """End a cancelled job here (for work that leaves nothing behind)."""
-        if self.cancelled():
-            raise JobCancelled
-
-    def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
-        """Progress; with ``stop`` a cancelled job ends here (for work that rolls itself back)."""
-        if stop:
-            self.stop_if_cancelled()
-        self._job._report(done, total, note)
-
-
 @dataclass(slots=True)
 class Job:
     """One piece of work with a title; ``kind`` and ``subject`` let a page find its own.
 
-    ``feed`` shows what it writes while it runs, ``on_cancel`` helps a cancel to what the work waits for.
+    ``feed`` has what it writes while it runs, ``on_cancel`` interrupts what the work waits for. The work is
+    given the job, to report and to learn whether it should stop.
     """
 
     id: int
@@ -109,12 +89,24 @@ class Job:
             if self.on_cancel is not None:
                 self.on_cancel()
 
-    def _report(self, done: int, total: int, note: str) -> None:
+    def cancelled(self) -> bool:
+        """Whether the work should stop."""
+        return self._stop.is_set()
+
+    def stop_if_cancelled(self) -> None:
+        """End the work of a cancelled job here (for work that leaves nothing behind)."""
+        if self.cancelled():
+            raise JobCancelled
+
+    def report(self, done: int, total: int, note: str = "", stop: bool = False) -> None:
+        """Progress, from the work; with ``stop`` a cancelled job ends here."""
+        if stop:
+            self.stop_if_cancelled()
         now = time.monotonic()
         self._recent.append((now, done))  # what a resumed job finds done does not count as fast work
         (then, before), elapsed = self._recent[0], now - self.started
         remaining = (now - then) / (done - before) * (total - done) if done > before and total else None
-        state: JobState = "cancelling" if self._stop.is_set() else "running"
+        state: JobState = "cancelling" if self.cancelled() else "running"
         self._status = JobStatus(state, done, total, note, elapsed, remaining)
 
     def _end(self, state: JobState, note: str) -> None:
@@ -141,7 +133,7 @@ class JobBoard:
         kind: str,
         subject: str,
         title: str,
-        work: Callable[[JobContext], str],
+        work: Callable[[Job], str],
         *,
         feed: Feed | None = None,
         on_cancel: Callable[[], None] | None = None,
@@ -169,10 +161,9 @@ class JobBoard:
             self._jobs = [other for other in self._jobs if other is not job or not job.status.ended]
 
 
-def _run(job: Job, work: Callable[[JobContext], str]) -> None:
-    context = JobContext(job)
+def _run(job: Job, work: Callable[[Job], str]) -> None:
     try:
-        note = work(context)
+        note = work(job)
     except JobCancelled:
         job._end("cancelled", "Nothing was kept.")
     except JobStopped as limit:
@@ -183,4 +174,4 @@ def _run(job: Job, work: Callable[[JobContext], str]) -> None:
         logging.getLogger(__name__).exception("job %s failed", job.title)
         job._end("failed", f"{job.title}: {type(error).__name__}. The server's log has the details.")
     else:
-        job._end("cancelled" if context.cancelled() else "done", note)
+        job._end("cancelled" if job.cancelled() else "done", note)

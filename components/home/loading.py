@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from components.app import resources
-from components.app.jobs import Job, JobContext
+from components.app.jobs import Job
 from evidencebench_core.data import download, ingest
 
 
@@ -14,7 +14,7 @@ def start_ingest(path: Path, name: str | None = None, title: str | None = None, 
     """Read a dataset file into the store; ``forget`` removes it and its folder afterwards (an upload's copy)."""
     store = resources.store()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         def progress(done: int, total: int, n_instances: int) -> None:
             job.report(done, total, f"{n_instances:,} instances", stop=True)
 
@@ -34,7 +34,7 @@ def start_download(name: str, split: str) -> Job:
     """Fetch a dataset file and read it into the store."""
     store = resources.store()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         def fetching(done: int, total: int | None) -> None:
             job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import Choice
-from components.app.jobs import Job, JobContext
+from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import local_widget
 from components.models.caps import asked_text, capped_session, draw_caps, draw_estimate, stopped_at_caps
@@ -98,7 +98,7 @@ def start_run(
 
     whole = " in every task" if len(tasks) > 1 else ""
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         answered = f"0 instances answered{whole}"
         steps = execute(
             store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled, session=session

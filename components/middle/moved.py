@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import JobContext
+from components.app.jobs import Job
 from components.app.state import PageState
 from components.charts.positions import needle_chart
 from components.middle.instances import Mark, clicked_mark, draw_instances
@@ -121,7 +121,7 @@ def _starter(dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo], part: Pa
 def _start(dataset: DatasetInfo, task: Task, run: RunInfo, part: Part) -> None:
     store = resources.store()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         answered = 0
         for step in run_arrangements(
             store, dataset.name, run.retriever, run.settings, [task], (part,), cancelled=job.cancelled

@@ -14,7 +14,7 @@ from typing import Final
 
 from components.app import resources
 from components.app.choices import Choice
-from components.app.jobs import Job, JobCancelled, JobContext
+from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
 from components.models.caps import spent_text
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError
@@ -102,7 +102,7 @@ def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job
     query = question.reading.query()
     retriever = question.retriever_in(session)
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         job.report(0, 1)
         try:
             retriever.retrieve(query)

@@ -29,7 +29,7 @@ def draw_bring(state: PageState) -> None:
         "you can check each in its context, compare retrievers, and take a page of it away."
     )
     job = import_job()
-    if job is not None and not job.status.ended:
+    if job is not None and job.status.state == "running":
         draw_progress(job)
         return
     _draw_ending(job)
@@ -67,7 +67,7 @@ def _draw_ending(job: Job | None) -> None:
         return
     if job.status.state == "failed":
         st.error(literal(job.status.note, 600))
-    elif job.status.state == "cancelled":
+    elif job.status.state in ("cancelling", "cancelled"):  # a fetch may wait for its server until it notices
         st.info("Reading was cancelled, and nothing was kept.")
 
 

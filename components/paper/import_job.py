@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job, JobContext
+from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import session_text, set_session_text
 from components.paper.opened import OpenPaper, new_ref
@@ -19,7 +19,7 @@ from evidencebench_core.runs import ReadPaper, Step, drive, fetch_paper, read_co
 
 JOB_KIND: Final = "own-paper"
 _CURRENT: Final = "own-paper.job"  # the job of this session, by its subject, which is the paper's ref
-_POLL: Final = 0.05  # seconds between two looks at whether it was cancelled, or has ended
+_POLL: Final = 0.05  # seconds between two looks at it
 _TICK: Final = 1.0  # seconds between two drawings
 
 
@@ -59,7 +59,7 @@ def _start(
     forget_job()
     ref, papers = new_ref(), resources.open_papers()
 
-    def read_and_put(job: JobContext) -> str:
+    def read_and_put(job: Job) -> str:
         began = time.monotonic()
         read = drive(steps, lambda step: job.report(0, 0, step.text * (step.text != title), stop=True))
         name = f"{read.name.removesuffix('.xml')}{origin}" if origin else read.name
@@ -72,7 +72,7 @@ def _start(
 
 
 def draw_progress(job: Job) -> None:
-    """What it is doing, and a way to stop it; the page is drawn again as soon as it ends."""
+    """What it is doing, and a way to stop it; the page is drawn again as soon as it ends or is cancelled."""
     st.fragment(_progress, run_every=_TICK)(job)
 
 
@@ -83,11 +83,11 @@ def _progress(job: Job) -> None:
             words = st.empty()
         st.button("Cancel", key=f"cancel.{job.id}", on_click=job.cancel)
     until = time.monotonic() + _TICK - _POLL
-    while not job.status.ended and time.monotonic() < until:
+    while job.status.state == "running" and time.monotonic() < until:
         # A look at the job costs next to nothing here, while every run of the fragment collects garbage.
         words.markdown(_progress_text(job))
         time.sleep(_POLL)
-    if job.status.ended:
+    if job.status.state != "running":
         st.rerun()
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import Choice
-from components.app.jobs import Job, JobContext
+from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.models.caps import (
     asked_text,
@@ -158,7 +158,7 @@ def start_asking(
     if any(system.asks_server for system in systems):
         session, budget = capped_session()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         with stopped_at_caps(lambda: f"What was answered is kept.{asked_text(budget)}"):
             for place, system in enumerate(systems, start=1):
                 which = f"{system.label}, {place} of {len(systems)}: " if len(systems) > 1 else ""

@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job, JobContext
+from components.app.jobs import Job
 from components.app.state import PageState, local_widget
 from components.models.caps import asked_text, draw_caps, draw_estimate_of, session_budget, stopped_at_caps
 from components.models.server import address_text, draw_server, session_connection, session_model
@@ -142,7 +142,7 @@ def _start_job(making: Making) -> Job:
     client = LLM(session_connection(), AnswerCache(store), budget=budget)
     drafts, known, total = Drafts(store, making.dataset.name), making.known(), making.n_left()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         made = new_drafts(
             store,
             making.dataset.name,

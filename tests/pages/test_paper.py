@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import replace
 
 import psutil
@@ -147,6 +148,18 @@ def test_a_paper_is_fetched_and_read(
     said = after_jobs(fetching(open_page, "10.1000/xyz123"))
     assert "PMC34 from Europe PMC" in said
     assert "1 sentence picked by bm25" in said
+
+
+def test_a_fetch_that_waits_can_be_left(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the connection and never answers
+        monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", f"http://127.0.0.1:{silent.getsockname()[1]}/none")
+        app = fetching(open_page, "PMC2785062")
+        assert "Fetching PMC2785062" in texts(app)
+        press(app, "Cancel")
+        app.run()
+        assert "Reading was cancelled" in texts(app)
+        assert len(app.file_uploader) == 1
+    assert "Reading was cancelled" in after_jobs(app)
 
 
 def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenPage) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.app import resources
-from components.app.jobs import Job, JobContext
+from components.app.jobs import Job
 from evidencebench_core.data import DATASETS, DatasetInfo, Store, download, ingest
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
@@ -37,7 +37,7 @@ def start_download_and_training(name: str, split: str) -> Job:
     """Fetch a released dataset, read it into the store, and train a ranker on it."""
     store = resources.store()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         def report_fetched(done: int, total: int | None) -> None:
             job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
 
@@ -54,7 +54,7 @@ def start_download_and_training(name: str, split: str) -> Job:
     return resources.jobs().start(TRAIN, "model", title, work)
 
 
-def _train(store: Store, dataset: str, job: JobContext) -> str:
+def _train(store: Store, dataset: str, job: Job) -> str:
     """Train as ``evidencebench train-ranker`` does, reported and stoppable; the closing note."""
 
     def report(step: Step) -> None:
@@ -93,7 +93,7 @@ def start_weighing(dataset: DatasetInfo, focus: Focus) -> Job:
     """Measure on up to twenty papers of a dataset what the trained model goes by."""
     store, weighings = resources.store(), resources.weighings()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         trained = trained_model()
         if trained is None:
             raise RetrieverError("evidence-ranker", "no longer has a model", "Train one.")

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from components.app.jobs import Job, JobBoard, JobContext
+from components.app.jobs import Job, JobBoard
 from evidencebench_core.errors import SettingError
 
 WAIT = 10.0
@@ -22,7 +22,7 @@ def ended(job: Job) -> Job:
 
 
 def test_a_job_reports_and_ends_with_its_note() -> None:
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         job.report(1, 4, "first")
         return "4 answers"
 
@@ -34,7 +34,7 @@ def test_a_job_reports_and_ends_with_its_note() -> None:
 def test_cancel_is_seen_by_the_work_and_told() -> None:
     at_work, may_look = threading.Event(), threading.Event()
 
-    def work(job: JobContext) -> str:
+    def work(job: Job) -> str:
         job.report(1, 2)
         at_work.set()
         may_look.wait(WAIT)
@@ -51,7 +51,7 @@ def test_cancel_is_seen_by_the_work_and_told() -> None:
 def test_the_same_work_is_not_started_twice_while_it_runs() -> None:
     board, release = JobBoard(), threading.Event()
 
-    def work(_: JobContext) -> str:
+    def work(_: Job) -> str:
         release.wait(WAIT)
         return ""
 
@@ -65,10 +65,10 @@ def test_the_same_work_is_not_started_twice_while_it_runs() -> None:
 
 
 def test_an_error_of_ours_is_the_note_and_a_bug_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    def ours(_: JobContext) -> str:
+    def ours(_: Job) -> str:
         raise SettingError("retriever bm25", "k1 cannot be 'x'", "Give a number.")
 
-    def bug(_: JobContext) -> str:
+    def bug(_: Job) -> str:
         raise ZeroDivisionError
 
     board = JobBoard()
@@ -82,11 +82,10 @@ def test_remaining_time_is_told_from_fresh_work_only(monkeypatch: pytest.MonkeyP
     now = [100.0]
     monkeypatch.setattr("components.app.jobs.time.monotonic", lambda: now[0])
     job = Job(1, "run", "x", "title", started=100.0)
-    context = JobContext(job)
-    context.report(90, 100)
+    job.report(90, 100)
     assert job.status.seconds_remaining is None  # nothing done yet in this session
     now[0] = 110.0
-    context.report(95, 100)
+    job.report(95, 100)
     # 5 units in 10 s, 5 to go: 10 s
     assert job.status.seconds_remaining == pytest.approx(10.0)
     assert job.status.share == pytest.approx(0.95)

@@ -168,8 +168,8 @@ def _run(job: Job, work: Callable[[Job], str]) -> None:
         job._end("cancelled", "Nothing was kept.")
     except JobStopped as limit:
         job._end("stopped", str(limit))
-    except EvidenceBenchError as error:
-        job._end("failed", str(error))
+    except EvidenceBenchError as error:  # of a cancelled job it may be the cancel's own doing
+        job._end("cancelled" if job.cancelled() else "failed", str(error))
     except Exception as error:
         logging.getLogger(__name__).exception("job %s failed", job.title)
         job._end("failed", f"{job.title}: {type(error).__name__}. The server's log has the details.")

@@ -175,7 +175,7 @@ def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenP
     press(app, "Cancel")
     assert "Reading was cancelled" in after_jobs(app)
     assert len(app.file_uploader) == 1
-    assert readers() == []
+    assert psutil.wait_procs(readers(), timeout=10)[1] == []  # none is still alive
 
 
 def test_doubts_about_the_text_are_listed_by_section(open_page: OpenPage, paper: Paper) -> None:

@@ -53,11 +53,13 @@ def draw(state: PageState) -> None:
         _all(state, dataset, queue, task)
 
 
-def _chosen(state: PageState) -> tuple[DatasetInfo, RunInfo, Task]:
+def _chosen(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
     """The dataset, run and task of a link to one miss."""
     dataset = resources.named_dataset(state["dataset"])
-    run = RunStore(resources.store()).run(state["run"]) if state["run"] else _first(resources.runs(dataset))
-    return dataset, run, task_named(state["task"])
+    if state["run"]:
+        return dataset, RunStore(resources.store()).run(state["run"]), task_named(state["task"])
+    runs = resources.runs(dataset)
+    return (dataset, _first(runs), task_named(state["task"])) if runs else _pickers(state)
 
 
 def _first(runs: Sequence[RunInfo]) -> RunInfo:

@@ -50,7 +50,7 @@ def _next() -> None:
     with st.container(horizontal=True):
         st.button("About one instance", on_click=open_later, args=("browse", {"r": _choice()}))
         st.button("About a whole dataset", on_click=open_later, args=("leaderboard", {}))
-        st.button("To word hypotheses anew", on_click=open_later, args=("wording", {"part": "make"}))
+        st.button("To reword hypotheses", on_click=open_later, args=("wording", {"part": "make"}))
 
 
 def _choice() -> str:

@@ -69,7 +69,7 @@ def _draw_instances(state: PageState) -> None:
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.markdown(
-            "Instances can be marked anew, with their gold hidden, and then be compared with it. Load a dataset first."
+            "Instances can be marked again, with their gold hidden, and then be compared with it. Load a dataset first."
         )
         if st.button("Go to Home", key="annotate-home"):
             st.switch_page("pages/home.py")

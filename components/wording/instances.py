@@ -57,7 +57,7 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
     if point is not None and point.get("customdata"):
         clicked = str(point["customdata"][1])
         mark = f"{clicked}/{point.get('curve_number')}/{point.get('point_index')}"
-        if session_text("wording.mark") != mark:  # a rerun for another reason clicks nothing anew
+        if session_text("wording.mark") != mark:  # a rerun for another reason clicks nothing again
             set_session_text("wording.mark", mark)
             state.put(instance=clicked)
 

@@ -1,4 +1,4 @@
-"""Waiting for a page to be done: while it is drawn anew, a click or a key may be lost."""
+"""Waiting for a page to be done: while it is drawn again, a click or a key may be lost."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def app_url(chromium_path: str, store: Store) -> Iterator[str]:
 
 
 def count(page: Page, name: str, number: int) -> None:
-    """Wait until so many are counted and the page is done: while it is drawn anew it hears no key."""
+    """Wait until so many are counted and the page is done: while it is drawn again it hears no key."""
     expect(page.get_by_role("radio", name=f"{name} ({number})", exact=True)).to_be_visible()
     settled(page)
 

@@ -40,8 +40,9 @@ def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
 
 
 @pytest.mark.usefixtures("sample_store")
-def test_without_a_run_it_says_what_it_is_for(open_page: OpenPage) -> None:
-    app = open_page("missed")
+@pytest.mark.parametrize("link", [{}, {"instance": "sample_trial", "aspect": "aspect_0"}])
+def test_without_a_run_it_says_what_it_is_for(open_page: OpenPage, link: dict[str, str]) -> None:
+    app = open_page("missed", **link)
     assert "Here you work through what a run missed" in texts(app)
     assert "Start one on the Leaderboard" in [button.label for button in app.button]
 

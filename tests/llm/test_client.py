@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextvars
 import hashlib
+import json
 import sqlite3
 import struct
 import threading
@@ -91,41 +92,44 @@ def test_a_server_without_a_key_gets_none(monkeypatch: pytest.MonkeyPatch) -> No
     assert "authorization" not in server.requests[0].headers
 
 
-def test_no_key_and_no_address() -> None:
-    with pytest.raises(LLMRejectedError, match="no key is set") as caught:
-        LLM(Connection()).chat(REQUEST)
+@pytest.mark.parametrize(
+    ("address", "key", "words"),
+    [
+        (None, None, "no key is set"),
+        ("localhost:8000", "secret", "not of the form"),
+        ("ftp://host/v1", "secret", "not of the form"),
+        ("http://", "secret", "not of the form"),
+        ("http://host:port/v1", "secret", "not of the form"),
+        ("http://127.0.0.1:1/v1", "a\r\nX-Header: b", "characters that no key has"),
+    ],
+)
+def test_connections_that_cannot_be_used(address: str | None, key: str | None, words: str) -> None:
+    with pytest.raises(LLMRejectedError, match=words) as caught:
+        LLM(Connection(address, key)).chat(REQUEST)
     assert caught.value.stops_run
-
-
-@pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://host:port/v1"])
-def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(LLMRejectedError, match="not of the form") as caught:
-        LLM(Connection(address, "secret")).chat(REQUEST)
-    assert caught.value.stops_run
-
-
-def test_a_key_that_is_none() -> None:
-    with s.scripted(s.reply()) as server, pytest.raises(LLMRejectedError, match="characters that no key has"):
-        LLM(Connection(server.url, "a\r\nX-Header: b")).chat(REQUEST)
 
 
 def test_answers_are_kept(answers: AnswerCache) -> None:
     with s.scripted(s.reply("first"), s.reply("second"), s.status(500)) as server:
         llm = llm_of(server, answers)
+        key = llm.key(REQUEST)
         assert not llm.cached(REQUEST)
         first = llm.chat(REQUEST)
         assert llm.cached(REQUEST)
         assert llm.chat(REQUEST) == replace(first, cached=True)
+        assert first.key == key
+        assert answers.known([key, "0" * 64]) == {key}
         assert llm.chat(REQUEST, fresh=True).text == "second"
-        assert llm.chat(REQUEST).text == "second"
         pieces: list[str | None] = []
-        llm.chat(REQUEST, on_delta=pieces.append)
+        assert llm.chat(REQUEST, on_delta=pieces.append).text == "second"
         assert pieces == ["second"]
         assert len(server.requests) == 2
-        assert answers.request(llm.key(REQUEST)) == REQUEST.body()
-        assert (llm.spending().calls, llm.spending().cached) == (2, 3)
+        assert answers.request(key) == REQUEST.body()
+        assert (llm.spending().calls, llm.spending().cached) == (2, 2)
         with answers.store.read() as db:
             assert "secret" not in str(db.execute("SELECT * FROM llm_answers").fetchall())
+    with s.scripted(s.reply()) as server:
+        assert llm_of(server).chat(REQUEST).key == ""  # nothing keeps it
 
 
 def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
@@ -155,15 +159,6 @@ def test_keys_stay_what_they_are() -> None:
     assert LLM(Connection("http://a/v1", "x")).key(REQUEST) == hashlib.sha256(canonical).hexdigest()
 
 
-def test_an_answer_says_under_which_key_it_is_kept(answers: AnswerCache) -> None:
-    with s.scripted(s.reply()) as server:
-        llm = llm_of(server, answers)
-        key = llm.key(REQUEST)
-        assert [llm.chat(REQUEST).key for _ in range(2)] == [key, key]
-        assert answers.known([key, "0" * 64]) == {key}
-        assert llm_of(server).chat(REQUEST).key == ""  # nothing keeps it
-
-
 def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answers: AnswerCache) -> None:
     with s.scripted(s.reply()) as server, ThreadPoolExecutor(16) as pool:
         llm = llm_of(server, answers)
@@ -191,30 +186,25 @@ def test_one_question_by_many_threads_is_asked_once(answers: AnswerCache) -> Non
 
 
 @pytest.mark.parametrize(
-    ("message", "more", "left_out"),
+    ("message", "param", "renamed", "left_out"),
     [
-        ("Unsupported value: 'temperature' does not support 0", {}, ("temperature",)),
-        ("no", {"param": "seed"}, ("seed",)),
-        ("Extra inputs are not permitted: seed", {}, ("seed",)),
+        ("Unsupported value: 'temperature' does not support 0", None, {}, ("temperature",)),
+        ("no", "seed", {}, ("seed",)),
+        ("Extra inputs are not permitted: seed", None, {}, ("seed",)),
+        ("use 'max_completion_tokens'", "max_tokens", {"max_completion_tokens": 9}, ()),
     ],
 )
 def test_fields_that_a_server_does_not_take(
-    message: str, more: dict[str, str], left_out: tuple[str, ...]
+    message: str, param: str | None, renamed: dict[str, int], left_out: tuple[str, ...]
 ) -> None:
-    with s.scripted(s.status(400, message, **more), s.reply()) as server:
+    request = replace(REQUEST, max_tokens=9)
+    with s.scripted(s.status(400, message, param=param), s.reply()) as server:
         llm = llm_of(server)
-        assert llm.chat(REQUEST).left_out == left_out
-        assert llm.chat(REQUEST).attempts == 1
+        assert llm.chat(request).left_out == left_out
+        assert llm.chat(request).attempts == 1
     _, second, third = server.requests
-    assert second.json == third.json == {k: v for k, v in REQUEST.body().items() if k not in left_out}
-
-
-def test_the_new_name_of_max_tokens() -> None:
-    step = s.status(400, "'max_tokens' is not supported: use 'max_completion_tokens'", param="max_tokens")
-    with s.scripted(step, s.reply()) as server:
-        assert llm_of(server).chat(replace(REQUEST, max_tokens=9)).left_out == ()
-    assert server.requests[1].json["max_completion_tokens"] == 9
-    assert "max_tokens" not in server.requests[1].json
+    gone = {*left_out, "max_tokens"} if renamed else set(left_out)
+    assert second.json == third.json == {k: v for k, v in request.body().items() if k not in gone} | renamed
 
 
 def test_a_400_that_names_nothing() -> None:
@@ -227,12 +217,21 @@ def test_a_400_that_names_nothing() -> None:
     assert len(server.requests) == 1
 
 
-def test_waits_double_and_end_with_the_attempts() -> None:
+@pytest.mark.parametrize(
+    ("policy", "waits", "words"),
+    [
+        (RetryPolicy(attempts=6, first_wait=1, longest_wait=5), [1, 2, 4, 5, 5], "tried 6 times"),
+        # Waits of 1, 2 and 4 s would end at 7 s; after 3 s the next is not begun.
+        (RetryPolicy(first_wait=1, total_seconds=6), [1, 2], "6 s for a call are used up"),
+    ],
+)
+def test_waits_double_and_end_with_the_attempts_or_the_time(
+    policy: RetryPolicy, waits: list[float], words: str
+) -> None:
     time = FakeTime()
-    policy = RetryPolicy(attempts=6, first_wait=1, longest_wait=5)
-    with s.scripted(s.status(503)) as server, pytest.raises(LLMUnreachableError, match="tried 6 times"):
+    with s.scripted(s.status(503)) as server, pytest.raises(LLMUnreachableError, match=words):
         llm_of(server, policy=policy, clock=time.clock()).chat(REQUEST)
-    assert time.waits == [1, 2, 4, 5, 5]
+    assert time.waits == waits
 
 
 def test_chance_shortens_waits_by_up_to_a_half() -> None:
@@ -260,18 +259,6 @@ def test_retry_after(value: str, wait: float) -> None:
     assert time.waits == [wait]
 
 
-def test_the_time_for_a_call_ends_it() -> None:
-    # Waits of 1, 2 and 4 s would end at 7 s; after 3 s the next is not begun.
-    time = FakeTime()
-    policy = RetryPolicy(first_wait=1, total_seconds=6)
-    with (
-        s.scripted(s.status(503)) as server,
-        pytest.raises(LLMUnreachableError, match="6 s for a call are used up"),
-    ):
-        llm_of(server, policy=policy, clock=time.clock()).chat(REQUEST)
-    assert time.waits == [1, 2]
-
-
 def test_close_ends_calls_in_flight() -> None:
     asked = threading.Event()
 
@@ -292,30 +279,12 @@ def test_close_ends_calls_in_flight() -> None:
 
 
 def test_refusals_thoughts_and_parts() -> None:
-    message = {
-        "content": [{"type": "text", "text": "a"}, {"text": "b"}],
-        "refusal": "No.",
-        "reasoning_content": "hm",
-    }
+    parts = [{"type": "text", "text": "a"}, {"text": "b"}]
+    message = {"content": parts, "refusal": "No.", "reasoning_content": "hm"}
     with s.scripted(s.reply(None, message=message, finish_reason="length")) as server:
         answer = llm_of(server).chat(REQUEST)
-    assert (answer.text, answer.refusal, answer.reasoning, answer.finish_reason) == (
-        "ab",
-        "No.",
-        "hm",
-        "length",
-    )
-
-
-def test_a_stream(answers: AnswerCache) -> None:
-    usage = {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}
-    events = s.stream(s.delta("DECI"), s.delta("SION: [1]"), s.delta(None, "stop"), usage)
-    pieces: list[str | None] = []
-    with s.scripted(events) as server:
-        answer = llm_of(server, answers).chat(REQUEST, on_delta=pieces.append)
-    assert server.requests[0].json["stream"] is True
-    assert (pieces, answer.text) == (["DECI", "SION: [1]"], "DECISION: [1]")
-    assert (answer.prompt_tokens, answer.completion_tokens) == (5, 2)
+    assert (answer.text, answer.refusal, answer.reasoning) == ("ab", "No.", "hm")
+    assert answer.finish_reason == "length"
 
 
 def test_a_server_that_does_not_stream() -> None:
@@ -327,13 +296,13 @@ def test_a_server_that_does_not_stream() -> None:
 
 def test_models_and_trying_out() -> None:
     listing = s.body(b'{"data": [{"id": "b"}, {"id": "a"}, {"x": 1}]}')
-    with s.scripted(listing, s.status(404), s.html(200), s.status(401), s.reply("ready")) as server:
+    steps = (listing, s.status(404), s.html(200), s.html(200), s.status(401), s.reply("ready"))
+    with s.scripted(*steps) as server:
         llm = llm_of(server)
         assert llm.models() == ("a", "b")
         assert (server.requests[0].method, server.requests[0].path) == ("GET", "/v1/models")
-        assert llm.models() == ()
-        server.server.steps[2:] = [s.html(200), s.html(200), s.status(401), s.reply("ready")]
-        assert llm.models() == ()
+        assert llm.models() == ()  # no such list
+        assert llm.models() == ()  # HTML, and again
         with pytest.raises(LLMRejectedError):
             llm.models()
         assert llm.try_out("b").text == "ready"
@@ -341,8 +310,6 @@ def test_models_and_trying_out() -> None:
 
 def vectors_of(request: dict[str, Any]) -> s.Step:
     """For each text its length and 1; out of order, as servers may."""
-    import json
-
     data = [{"index": i, "embedding": [len(text), 1.0]} for i, text in enumerate(request["input"])]
     return s.body(json.dumps({"data": data[::-1], "usage": {"prompt_tokens": 9}}).encode())
 
@@ -350,36 +317,18 @@ def vectors_of(request: dict[str, Any]) -> s.Step:
 def test_embeddings(answers: AnswerCache) -> None:
     with s.scripted(s.answering(vectors_of)) as server:
         llm = llm_of(server, answers)
-        texts = ["a", "bb", "ccc", "a"]
-        vectors = llm.embed("e", texts, batch_size=2)
+        vectors = llm.embed("e", ["a", "bb", "ccc", "a"], batch_size=2)
         assert vectors.dtype == np.float32
         assert vectors.tolist() == [[1, 1], [2, 1], [3, 1], [1, 1]]
         assert [request.json["input"] for request in server.requests] == [["a", "bb"], ["ccc"]]
+        assert llm.embedded("e", ["a", "dddd", "bb"]) == {"a", "bb"}
+        assert llm.embedded("another", ["a"]) == llm_of(server).embedded("e", ["a"]) == frozenset()
+        assert (len(server.requests), llm.spending().cached) == (2, 0)  # looking costs nothing
         assert llm.embed("e", ["ccc", "dddd"]).tolist() == [[3, 1], [4, 1]]
         assert server.requests[-1].json["input"] == ["dddd"]
         assert llm.embed("e", []).shape == (0, 0)
         spent = llm.spending()
         assert (spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens) == (3, 1, 27, 0)
-
-
-def test_which_vectors_are_kept(answers: AnswerCache) -> None:
-    with s.scripted(s.answering(vectors_of)) as server:
-        llm = llm_of(server, answers)
-        llm.embed("e", ["a", "bb"])
-        assert llm.embedded("e", ["a", "ccc", "bb"]) == {"a", "bb"}
-        assert llm.embedded("another", ["a"]) == frozenset()
-        assert llm_of(server).embedded("e", ["a"]) == frozenset()
-        assert len(server.requests) == 1
-        assert llm.spending().cached == 0  # looking costs nothing and counts nothing
-
-
-def test_vectors_of_different_lengths_and_no_key_in_the_error(answers: AnswerCache) -> None:
-    replies = [s.body(b'{"data": [{"embedding": %b}]}' % one) for one in (b"[1, 2]", b"[1, 2, 3]")]
-    with s.scripted(*replies) as server:
-        llm = LLM(Connection(server.url, "secret-key"), answers)
-        with pytest.raises(LLMAnswerError, match=r"different lengths \(2, 3\)") as caught:
-            llm.embed("model-of-secret-key", ["a", "b"], batch_size=1)
-    assert "secret-key" not in str(caught.value)
 
 
 def test_embeddings_in_base64() -> None:
@@ -389,12 +338,24 @@ def test_embeddings_in_base64() -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b'{"data": []}', b"{}", b"[]", b'{"data": [{"embedding": [null]}]}', b'{"data": [{"embedding": []}]}'],
+    ("contents", "words"),
+    [
+        ([b'{"data": []}'], "the reply is no answer"),
+        ([b"[]"], "the reply is no answer"),
+        ([b'{"data": [{"embedding": [null]}]}'], "the reply is no answer"),
+        ([b'{"data": [{"embedding": []}]}'], "the reply is no answer"),
+        (
+            [b'{"data": [{"embedding": [1, 2]}]}', b'{"data": [{"embedding": [1, 2, 3]}]}'],
+            r"lengths \(2, 3\)",
+        ),
+    ],
 )
-def test_replies_without_vectors(content: bytes) -> None:
-    with s.scripted(s.body(content)) as server, pytest.raises(Exception, match="the reply is no answer"):
-        llm_of(server, policy=RetryPolicy(first_wait=0)).embed("e", ["a"])
+def test_replies_without_usable_vectors(contents: list[bytes], words: str) -> None:
+    with s.scripted(*map(s.body, contents)) as server:
+        llm = LLM(Connection(server.url, "secret-key"), policy=RetryPolicy(first_wait=0))
+        with pytest.raises(LLMAnswerError, match=words) as caught:
+            llm.embed("model-of-secret-key", ["a", "b"], batch_size=1)
+    assert "secret-key" not in str(caught.value)
 
 
 def test_the_cap_in_calls_holds_among_threads() -> None:
@@ -434,14 +395,3 @@ def test_the_connection_in_force() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(context.run, lambda: LLM().connection).result() is mine
         assert pool.submit(lambda: LLM().connection).result() is not mine
-
-
-def test_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    with s.scripted(s.reply("through")) as server:
-        host = server.url.removeprefix("http://").removesuffix("/v1")
-        monkeypatch.setenv("http_proxy", f"http://user:pw@{host}")
-        monkeypatch.setenv("no_proxy", "")
-        assert LLM(Connection("http://far.example/v1", "k")).chat(REQUEST).text == "through"
-    (got,) = server.requests
-    assert got.path == "http://far.example/v1/chat/completions"
-    assert got.headers["proxy-authorization"] == "Basic " + base64.b64encode(b"user:pw").decode()

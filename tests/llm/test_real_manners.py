@@ -54,8 +54,17 @@ LLAMA_CPP = (  # pings as comments, and nobody counts tokens: they are estimated
     event({}, "stop") + DONE,
 )
 
+OPENAI = (  # the count of tokens in an event of its own, without choices
+    event({"content": "DECISION: "}),
+    event({"content": "[1]"}),
+    event({}, "stop"),
+    'data: {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\n' + DONE,
+)
 
-@pytest.mark.parametrize(("events", "tokens"), [(TRANSFORMERS, (7, 2)), (LLAMA_CPP, (None, None))])
+
+@pytest.mark.parametrize(
+    ("events", "tokens"), [(OPENAI, (7, 2)), (TRANSFORMERS, (7, 2)), (LLAMA_CPP, (None, None))]
+)
 def test_streams(events: tuple[str, ...], tokens: tuple[int | None, int | None]) -> None:
     pieces: list[str | None] = []
     with s.scripted(s.body("".join(events).encode(), EVENTS)) as server:

@@ -13,6 +13,7 @@ from evidencebench_core.llm import LLM, ChatRequest, Message
 from tests.llm import server as s
 
 REQUEST = ChatRequest("scripted", (Message("user", "Größe?"),), max_tokens=5)
+CREDENTIALS = "Basic " + base64.b64encode(b"user:pw").decode()
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -37,8 +38,11 @@ def ask_both(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     "more",
     [
         {},
-        {"OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj_2"},
-        {"OPENAI_CUSTOM_HEADERS": "X-Team: trials\nX-Trace: 7"},
+        {
+            "OPENAI_ORG_ID": "org-1",
+            "OPENAI_PROJECT_ID": "proj_2",
+            "OPENAI_CUSTOM_HEADERS": "X-Team: a\nX-Id: 7",
+        },
         {"OPENAI_CUSTOM_HEADERS": "Authorization: Bearer other"},
     ],
 )
@@ -95,7 +99,7 @@ def test_a_proxy_between_two_ends_of_tls_sees_neither_key_nor_prompt(monkeypatch
     host = server.url.removeprefix("https://").removesuffix("/v1")
     assert [(one.method, one.path) for one in proxy.requests] == [("CONNECT", host)] * 2
     for seen in proxy.requests:
-        assert seen.headers["proxy-authorization"] == "Basic " + base64.b64encode(b"user:pw").decode()
+        assert seen.headers["proxy-authorization"] == CREDENTIALS
         assert "authorization" not in seen.headers
     for got in server.requests:
         assert got.headers["authorization"] == "Bearer secret"
@@ -119,9 +123,12 @@ def test_proxies_of_the_environment(
 ) -> None:
     with s.scripted(s.reply()) as server, s.scripted(s.reply()) as proxy:
         for name, value in environment.items():
-            monkeypatch.setenv(name, value.format(proxy.url.removesuffix("/v1")))
+            monkeypatch.setenv(name, value.format(proxy.url.removesuffix("/v1").replace("//", "//user:pw@")))
         ask_both(server.url, monkeypatch)
     assert (len(proxy.requests), len(server.requests)) == ((2, 0) if through_proxy else (0, 2))
+    for seen in proxy.requests:
+        assert seen.path == f"{server.url}/chat/completions"
+        assert seen.headers["proxy-authorization"] == CREDENTIALS
 
 
 def test_a_kind_of_proxy_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,15 +103,15 @@ def _of_columns(columns: Sequence[Column], body: Body, sections: dict[int, str])
         counts[column.page] += gapped if gapped >= _FEWEST_LINES else 0
     for page, n in counts.items():
         if n and page in sections:
-            text = f"{n} lines of page {page + 1} have wide gaps: text of two columns may be mixed."
+            text = f"{n} lines of page {page + 1} have wide gaps: two columns, or a table, may be mixed into the text."
             yield Doubt(sections[page], page + 1, "columns", text)
 
 
 def _has_wide_gap(line: Line, body: Body) -> bool:
-    if not body.sized(line):
+    if line.size < 0.8 * body.size:
         return False
     for n, (left, right) in enumerate(pairwise(line.words), start=1):
-        if min(n, len(line.words) - n) >= 3 and right.x0 - left.x1 > _WIDE_GAP * line.size:
+        if min(n, len(line.words) - n) >= 2 and right.x0 - left.x1 > _WIDE_GAP * line.size:
             return True
     return False
 

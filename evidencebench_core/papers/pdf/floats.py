@@ -148,7 +148,7 @@ def _extent(
     ]
     for start, end in near:
         if start < x1 and end > x1 + 20:
-            x1 = next((edge for edge in edges if edge > end - 20), right)
+            x1 = next((edge for edge in edges if edge > end - 20), end + 1)
     return x0, x1
 
 

@@ -24,6 +24,7 @@ _NUMBER: Final = re.compile(
     r"(?:page|p\.?|s|e)?\s*[-–—|]?\s*(\d{1,6})\s*[-–—|]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
 )
 _WIDEST_MARGIN: Final = 0.26  # of a page's width, and of its characters
+_FEWEST_NOTES: Final = 4  # lines of affiliations beside an abstract
 _LINE_NUMBER: Final = re.compile(r"\d{1,4}")
 _FEWEST_LINE_NUMBERS: Final = 5
 _OWNED: Final = re.compile(
@@ -157,8 +158,33 @@ def without_margins(
                 found
             ):
                 out.update(id(line) for line in strip)
+        if page.number == 0:
+            out.update(id(line) for line in _beside_abstract(page, found, body))
         kept.append([line for line in found if id(line) not in out])
     return kept, sum(len(before) > len(after) for before, after in zip(lines, kept, strict=True))
+
+
+def _beside_abstract(page: Page, lines: Sequence[Line], body: Body) -> list[Line]:
+    """Affiliations, dates and the like that stand on a first page beside text in a wider column."""
+    stacks: dict[tuple[int, float], list[Line]] = defaultdict(list)
+    for line in lines:
+        if body.smaller(line) and sum(map(str.isalpha, line.text)) > 3:  # no numbers of a list
+            stacks[round(line.x0 / 2), line.size].append(line)
+    found: list[Line] = []
+    for (_, size), stack in stacks.items():
+        x0, x1 = min(line.x0 for line in stack), max(line.x1 for line in stack)
+        top, foot = max(line.y for line in stack) + size, min(line.y for line in stack) - size
+        band = [line for line in lines if foot < line.y < top]
+        strip = [line for line in band if x0 - 2 < line.x0 and line.x1 < x1 + 2]
+        beside = [line for line in band if (line.x0 > x1 + 3 or line.x1 < x0 - 3) and line.size >= size]
+        n_wider = sum(line.x1 - line.x0 > 1.5 * (x1 - x0) for line in beside)  # cells of a table are not
+        if (
+            len(stack) >= _FEWEST_NOTES <= len(beside) == len(band) - len(strip)
+            and x1 - x0 < _WIDEST_MARGIN * page.width
+            and n_wider >= 0.4 * len(beside)
+        ):
+            found += strip
+    return found
 
 
 def _n_characters(lines: Sequence[Line]) -> int:

@@ -110,14 +110,8 @@ def run_variants(
 ) -> Iterator[Step]:
     """Ask whatever is missing, variant by variant; resumes like `execute`, and raises what it does.
 
-    Yields once before any work, then after every instance.
-
-    Parameters
-    ----------
-    session : Session, optional
-        As of `execute`, for a retriever that asks a server.
-    limit : int, optional
-        Only the first so many instances of the dataset, the same for every variant.
+    Yields once before any work, then after every instance. ``limit`` asks only the first so many instances of
+    the dataset, the same for every variant.
     """
     scorable = _scorable(store, setup, limit)
     total = sum(len(_having(scorable, variant)) for variant in variants)

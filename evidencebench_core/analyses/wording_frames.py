@@ -155,14 +155,9 @@ def instance_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame
 
 
 def spread_frame(instances: pd.DataFrame, n_answered: int) -> pd.DataFrame:
-    """How far the recall of an instance moves between wordings, in one row.
+    """How far the recall of an instance of `instance_frame` moves between wordings, in one row.
 
-    Parameters
-    ----------
-    instances : DataFrame
-        Of `instance_frame`.
-    n_answered : int
-        Instances answered in the original, those with a wording missing included.
+    ``n_answered`` counts instances answered in the original, those with a wording missing included.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from evidencebench_core.cli.arguments import add_json, add_store, positive, store_of
+from evidencebench_core.cli.arguments import add_json, add_store, add_wordings_file, positive, store_of
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar
 from evidencebench_core.cli.tables import print_report, write_csv
@@ -215,13 +215,7 @@ def _add_wording_runs(parser: argparse.ArgumentParser) -> None:
 
 def _add_variants(parser: argparse.ArgumentParser) -> None:
     _add_wording_runs(parser)
-    parser.add_argument(
-        "--variants",
-        type=Path,
-        metavar="FILE",
-        help="first keep the wordings of this file beside the dataset:"
-        ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
-    )
+    add_wordings_file(parser)
     parser.add_argument(
         "--only", choices=("paraphrases", "negation"), help="one of the two questions (default: both)"
     )

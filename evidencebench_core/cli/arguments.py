@@ -50,6 +50,17 @@ def add_store(parser: argparse.ArgumentParser, default: str | None) -> None:
     )
 
 
+def add_wordings_file(parser: argparse.ArgumentParser) -> None:
+    """``--variants``; `variants.keep_file` keeps it."""
+    parser.add_argument(
+        "--variants",
+        type=Path,
+        metavar="FILE",
+        help="first keep the wordings of this file beside the dataset:"
+        ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
+    )
+
+
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     number = int(text) if text.isdecimal() else 0

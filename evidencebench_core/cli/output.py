@@ -33,16 +33,7 @@ def print_json(document: object) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-    """Columns two spaces apart.
-
-    Parameters
-    ----------
-    headers : sequence of str
-    rows : sequence of sequences of str
-        As many cells as headers each.
-    right : collection of str
-        Headers of the columns that are aligned to the right.
-    """
+    """Columns two spaces apart; ``right`` are the headers of those that are aligned to the right."""
     lines = [list(headers), *([plain(cell) for cell in row] for row in rows)]
     widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
     for line in lines:

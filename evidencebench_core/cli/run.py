@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
+from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
 from evidencebench_core.cli.output import note, print_json, quantity
 from evidencebench_core.cli.progress import progress_bar
 from evidencebench_core.cli.scores import print_run, run_document
@@ -48,13 +47,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask perturbed hypotheses: negation, paraphrase:NAME, negation:rules, spelling:n=N[,seed=S];"
         " gold stays that of the original",
     )
-    parser.add_argument(
-        "--variants",
-        type=Path,
-        metavar="FILE",
-        help="first keep the wordings of this file beside the dataset:"
-        ' {"instance id": {"paraphrases": {"name": "text"}, "negation": "text"}, ...}',
-    )
+    add_wordings_file(parser)
     add_server(parser)
     add_json(parser)
 

@@ -62,11 +62,6 @@ def write_csv(report: Report, path: Path) -> None:
     One table goes to ``path`` itself, and so do several where it is a device or a pipe; otherwise each of
     several goes to a file with its name before the suffix, say ``out.matrix.csv``. What was written, and the
     notes, go to stderr.
-
-    Raises
-    ------
-    SettingError
-        If a file cannot be written.
     """
     from evidencebench_core.export import whole_file
 

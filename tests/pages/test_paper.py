@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+from contextlib import suppress
 from dataclasses import replace
 
 import psutil
@@ -164,13 +166,22 @@ def test_a_fetch_that_waits_can_be_left(open_page: OpenPage, monkeypatch: pytest
 
 def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenPage) -> None:
     def readers() -> list[psutil.Process]:
-        return [one for one in psutil.Process().children() if "papers.worker" in " ".join(one.cmdline())]
+        alive = []
+        for child in psutil.Process().children():
+            with suppress(psutil.Error):  # it has just ended
+                if "papers.worker" in " ".join(child.cmdline()):
+                    alive.append(child)
+        return alive
 
     slow = b"Tea " + b"( " * 400_000  # the splitter takes more than linear time for this
     app = open_page("paper", r="bm25")
     app.file_uploader[0].upload("slow.txt", slow, "text/plain").run()
     assert "Reading slow\\.txt" in texts(app)
     assert len(app.file_uploader) == 0
+    tick = threading.Event()
+    for _ in range(2000):  # the job's thread starts it
+        if readers() or tick.wait(0.01):
+            break
     assert len(readers()) == 1
     press(app, "Cancel")
     assert "Reading was cancelled" in after_jobs(app)

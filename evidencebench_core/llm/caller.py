@@ -192,7 +192,7 @@ class Caller:
             raise _Again(broken.reason, remedy) from broken
         except Unusable as unusable:
             raise _Again(
-                f"the reply is no answer: {unusable}", "Ask again, or look after the server.", bad_answer=True
+                f"the reply is no answer: {unusable}", "Ask again, or check the server.", bad_answer=True
             ) from unusable
         if isinstance(result, Failure):
             raise self._judged(result.status or 500, result, response.headers, sent, body)

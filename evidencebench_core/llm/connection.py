@@ -69,7 +69,7 @@ class Connection:
 
 
 def _without_pieces(text: str, key: str) -> str:
-    """The text without pieces of a long key: servers shorten it, break it off, or escape signs of it."""
+    """The text without pieces of a long key: servers shorten it, break it off, or escape characters of it."""
     if len(key) < _LONG_KEY:
         return text
     pieces = {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)}

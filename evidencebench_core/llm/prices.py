@@ -91,7 +91,7 @@ def _table(text: str, place: str) -> dict[str, Price]:
         return {model: _price(model, entry) for model, entry in entries.items()}
     except ValueError as error:
         raise SettingError(
-            place, f"is no table of prices ({error})", "Mend it, or copy ours anew."
+            place, f"is no table of prices ({error})", "Fix it, or copy ours again."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""The part of an answer that counts: plain signs, no thoughts, no tokens of the model's template."""
+"""The part of an answer that counts: plain characters, no thoughts, no tokens of the model's template."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def verdict(status: int, failure: Failure, sent: frozenset[str]) -> Verdict:  # 
     if status >= 500 and _NO_VECTORS.search(words):
         return Verdict("end_run", "Name a model that makes embeddings.")
     if status >= 500 and status not in _NEVER and not _TOO_LONG.search(words):
-        return Verdict("again", "Look after the server, then go on.")
+        return Verdict("again", "Check the server, then go on.")
     if status == 401:
         return Verdict("end_run", "Set OPENAI_API_KEY to a key of this server, or type one in the app.")
     if status == 402:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from evidencebench_core.retrievers.llm import OUTCOME_KINDS
 from tests.llm.server import Scripted, Step, answering, body, reply, scripted, status
 
 RUN = ("run", "--dataset", "tiny", "--retriever", "llm", "--task", "er@10")
@@ -44,7 +45,7 @@ def test_before_and_after(command, tiny: Path, server: Scripted) -> None:
 
 
 @pytest.mark.parametrize(
-    ("listed", "told"),
+    ("listed", "noted"),
     [
         ((), False),
         (("gpt-4o-mini",), False),
@@ -52,8 +53,8 @@ def test_before_and_after(command, tiny: Path, server: Scripted) -> None:
         (("qwen.gguf",), True),
     ],
 )
-def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
-    command, tiny: Path, monkeypatch: pytest.MonkeyPatch, listed: tuple[str, ...], told: bool
+def test_a_model_that_the_server_does_not_list_is_noted_before_it_is_asked(
+    command, tiny: Path, monkeypatch: pytest.MonkeyPatch, listed: tuple[str, ...], noted: bool
 ) -> None:
     with scripted(reply("DECISION: [5]"), listed=listed) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -63,7 +64,7 @@ def test_a_model_that_the_server_does_not_list_is_told_before_it_is_asked(
     note = (
         f"{server.url} does not list gpt-4o-mini, but qwen.gguf: it may refuse, or answer with another model"
     )
-    assert (note in printed.err) == told
+    assert (note in printed.err) == noted
     assert "does not list" not in again.err  # nothing is asked
 
 
@@ -75,29 +76,21 @@ def test_as_json(command, tiny: Path, server: Scripted) -> None:
     assert document["settings"]["prompts"]
     (scored,) = command("score", document["run"], "--json").document
     assert scored["outcomes"] == document["outcomes"]["er@10"]
-    assert set(scored["outcomes"]) >= {
-        "selection",
-        "empty",
-        "unknown",
-        "no_list",
-        "refusal",
-        "cut_off",
-        "failed",
-    }
+    assert set(scored["outcomes"]) >= set(OUTCOME_KINDS)
 
 
-def test_a_cap_is_one_line_and_what_was_answered_is_kept(command, tiny: Path, server: Scripted) -> None:
-    printed = command(*RUN, *MODEL, "--max-calls", "2", "--concurrency", "1")
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_cap_is_exact_and_what_was_answered_is_kept(
+    command, tiny: Path, server: Scripted, concurrency: int
+) -> None:
+    printed = command(*RUN, *MODEL, "--max-calls", "2", "--concurrency", str(concurrency))
     assert printed.code == 1
     assert "the cap of 2 calls is reached" in printed.err.splitlines()[-1]
     assert "It took 2 calls" in printed.err
+    assert len(server.requests) == 2
     assert command("runs", "--json").document[0]["tasks"] == {"er@10": 2}
     assert command(*RUN, *MODEL).code == 0
     assert len(server.requests) == 6
-
-
-def test_fresh_asks_again(command, tiny: Path, server: Scripted) -> None:
-    command(*RUN, *MODEL)
     assert command(*RUN, *MODEL, "--fresh").code == 0
     assert len(server.requests) == 12
 
@@ -124,16 +117,6 @@ def test_what_cannot_be_run_asks_nothing(
 @pytest.mark.parametrize("words", [("--max-cost", "-1"), ("--max-calls", "0"), ("--concurrency", "x")])
 def test_wrong_usage(command, tiny: Path, words: tuple[str, ...]) -> None:
     assert command(*RUN, *MODEL, *words).code == 2
-
-
-def test_a_refused_key(command, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with scripted(status(401, "Incorrect API key provided: sk-secret-secret"), listed=()) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
-        printed = command(*RUN, *MODEL, "--concurrency", "1")
-        assert len(server.requests) == 1
-    assert printed.code == 1
-    assert "secret" not in printed.err
 
 
 ECHOED = 'sk-test-SECRET/+abc"XYZ'
@@ -171,29 +154,14 @@ def test_the_key_is_nowhere(
         assert "p4ssw0rd" not in text
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("Choose from $sentences", "has no $hypothesis"),
-        ("$hypothesis", "has no $sentences"),
-        ("$hypothesis $sentences $gold", "unknown field $gold"),
-        ("${hypothesis $sentences", "has a '$' that starts no name"),
-    ],
-)
 def test_a_broken_prompt_is_one_line_and_asks_nothing(
-    command,
-    tiny: Path,
-    server: Scripted,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    content: str,
-    problem: str,
+    command, tiny: Path, server: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
-    (tmp_path / "mine.txt").write_text(f"version: 1\n=== user ===\n{content}")
+    (tmp_path / "mine.txt").write_text("version: 1\n=== user ===\n$hypothesis $sentences $gold")
     printed = command(*RUN, *MODEL, "--set", "strategy=cot", "--set", "prompt=mine")
     assert printed.code == 1
-    assert problem in printed.err
+    assert "unknown field $gold" in printed.err
     assert printed.err.count("\n") == 1
     assert server.requests == []
 
@@ -225,15 +193,17 @@ def test_a_price_that_is_not_known_is_said_with_the_place_for_it(
     assert "the price of mine is not known. Put it into " in capped.err.splitlines()[-1]
 
 
+def rewording(suffix: str) -> Step:
+    def say(request):
+        number = request["messages"][-1]["content"].partition("in cohort ")[2][:1]
+        return reply(f"HYPOTHESIS: Cohort {number} drinks tea {suffix}.")
+
+    return answering(say)
+
+
 def test_made_variants_are_run(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "v.json"
-
-    def say(request):
-        prompt = request["messages"][-1]["content"]
-        number = prompt.partition("in cohort ")[2][:1]
-        return reply(f"HYPOTHESIS: Cohort {number} drinks tea without effect.")
-
-    with scripted(answering(say)) as server:
+    with scripted(rewording("without effect")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         printed = command("make-variants", "--dataset", "tiny", "--model", "m", "--out", file, "--json")
         assert printed.code == 0
@@ -241,18 +211,7 @@ def test_made_variants_are_run(command, tiny: Path, tmp_path: Path, monkeypatch:
         assert printed.document["spending"]["calls"] == 12
         assert printed.document["drafts"]["waiting"] == 12
     assert len(json.loads(file.read_text())) == 6
-    ran = command(
-        "run",
-        "--dataset",
-        "tiny",
-        "--retriever",
-        "bm25",
-        "--variants",
-        file,
-        "--variant",
-        "negation",
-        "--json",
-    )
+    ran = command(*BM25, "--variants", file, "--variant", "negation", "--json")
     assert ran.document["variant"] == "negation"
     assert ran.document["tasks"]["er@10"] == 6
     assert "12 of them a model made and nobody reviewed" in ran.err
@@ -260,29 +219,14 @@ def test_made_variants_are_run(command, tiny: Path, tmp_path: Path, monkeypatch:
 
 @pytest.fixture
 def drafted(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve drafts by model m."""
-
-    def say(request):
-        prompt = request["messages"][-1]["content"]
-        number = prompt.partition("in cohort ")[2][:1]
-        return reply(f"HYPOTHESIS: Cohort {number} drinks tea \x1b[31m without effect.")
-
-    with scripted(answering(say)) as server:
+    """Six drafts by model m."""
+    words = (*REVIEW, "--model", "m", "--kind", "negation", "--out", tmp_path / "v.json")
+    with scripted(rewording("\x1b[31m without effect")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        made = command(
-            "make-variants",
-            "--dataset",
-            "tiny",
-            "--model",
-            "m",
-            "--kind",
-            "negation",
-            "--out",
-            tmp_path / "v.json",
-        )
-    assert made.code == 1  # characters that cannot be printed: all six are refused
+        assert command(*words).code == 1  # characters that cannot be printed: all six are refused
 
 
+BM25 = ("run", "--dataset", "tiny", "--retriever", "bm25")
 REVIEW = ("make-variants", "--dataset", "tiny")
 
 
@@ -299,7 +243,7 @@ def test_drafts_are_reviewed_on_the_command_line(command, tmp_path: Path) -> Non
     accepted = command(*REVIEW, "--accept", number, "--text", "Tea is idle.", "--reviewer", "Ana", "--json")
     assert accepted.document == {"waiting": 0, "refused": 5, "accepted": 1, "rejected": 0}
     assert "1 draft rejected" in command(*REVIEW, "--reject", str(found[1]["id"]), "--reviewer", "Ana").out
-    ran = command(*RUN[:3], "--retriever", "bm25", "--task", "er@10", "--variant", "negation", "--json")
+    ran = command(*BM25, "--task", "er@10", "--variant", "negation", "--json")
     assert ran.document["tasks"] == {"er@10": 1}
     exported = command(*REVIEW, "--export", tmp_path / "out.json", "--json")
     assert exported.document["written"] == 1

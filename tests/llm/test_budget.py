@@ -50,15 +50,15 @@ def test_the_cap_in_tokens_counts_what_is_under_way() -> None:
     assert budget.reserve("m", 600, most=500).completion_tokens == 50  # the mean so far
 
 
-def test_the_cap_in_calls_tells_those_under_way() -> None:
+def test_the_cap_in_calls_counts_those_under_way() -> None:
     budget = Budget(calls=3, table=TABLE)
     budget.settle(budget.reserve("m", 1), 1, 1, 0.0)
     waiting = [budget.reserve("m", 1) for _ in range(2)]
-    with pytest.raises(BudgetReachedError, match="cap of 3 calls is reached: 1 are done and 2 under way"):
+    with pytest.raises(BudgetReachedError, match="1 are done and 2 under way"):
         budget.reserve("m", 1)
     for reservation in waiting:
         budget.settle(reservation, 1, 1, 0.0)
-    with pytest.raises(BudgetReachedError, match=r"cap of 3 calls is reached: 3 are done\."):
+    with pytest.raises(BudgetReachedError, match="3 are done"):
         budget.reserve("m", 1)
 
 
@@ -102,16 +102,22 @@ def test_prices(tmp_path: Path) -> None:
     assert price_of("gpt-4o-2024-08-06", table) == Price(1.0, 2.5)
     assert price_of("llama", table) == Price(0.0, 0.0)
     assert price_of("llama-of-mine", table) is None
-    for text in (
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "[models",
         "models = 3",
-        '[models]\n"a" = { prompt = "x" }',
         '[models]\n"a" = 3',
+        '[models]\n"a" = { prompt = "x" }',
         '[models]\n"a" = { prompt = -1 }',
-        '[models]\n"a" = { completion = 1 }',  # what its prompts cost is not said: not nothing
+        '[models]\n"a" = { completion = 1 }',  # what its prompts cost is not given: that is not nothing
         '[models]\n"a" = { promt = 1, completion = 1 }',
         '"a" = { prompt = 1, completion = 1 }',  # the heading forgotten
-    ):
-        own.write_text(text)
-        with pytest.raises(SettingError, match=r"prices\.toml"):
-            prices(own)
+    ],
+)
+def test_files_that_are_no_prices(tmp_path: Path, text: str) -> None:
+    (tmp_path / "prices.toml").write_text(text)
+    with pytest.raises(SettingError, match=r"prices\.toml"):
+        prices(tmp_path / "prices.toml")

@@ -35,6 +35,7 @@ from evidencebench_core.llm import (
     Connection,
     Message,
     RetryPolicy,
+    current_connection,
     using,
 )
 from evidencebench_core.llm.request import json_bytes
@@ -388,10 +389,12 @@ def test_a_failed_call_costs_nothing() -> None:
 
 
 def test_the_connection_in_force() -> None:
-    mine = Connection("http://mine/v1", "typed-key")
-    with using(mine):
-        assert LLM().connection is mine
-        context = contextvars.copy_context()
+    outer, inner = Connection("http://a/v1"), Connection("http://b/v1", "typed-key")
+    with using(outer):
+        with using(inner):
+            assert LLM().connection is current_connection() is inner
+            context = contextvars.copy_context()
+        assert current_connection() is outer
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(context.run, lambda: LLM().connection).result() is mine
-        assert pool.submit(lambda: LLM().connection).result() is not mine
+        assert pool.submit(context.run, lambda: LLM().connection).result() is inner
+        assert pool.submit(lambda: LLM().connection).result() not in (outer, inner)

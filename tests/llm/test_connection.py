@@ -16,8 +16,6 @@ from evidencebench_core.llm import (
     DEFAULT_ADDRESS,
     Connection,
     connection_from_environment,
-    current_connection,
-    using,
 )
 
 KEY = "sk-verysecret0123456789"
@@ -67,15 +65,6 @@ def test_no_piece_of_a_key_is_shown(start: int, length: int, written: Callable[[
 def test_short_keys_garble_nothing() -> None:
     assert Connection("http://host/v1", "ollama").scrubbed("ollamas and llama") == "[key]s and llama"
     assert Connection("http://host/v1", "a").scrubbed("a and b") == "a and b"
-
-
-def test_one_connection_within_another() -> None:
-    outer, inner = Connection("http://a/v1"), Connection("http://b/v1")
-    with using(outer):
-        with using(inner):
-            assert current_connection() is inner
-        assert current_connection() is outer
-    assert current_connection() not in (outer, inner)
 
 
 def test_connections_are_values() -> None:

@@ -24,7 +24,6 @@ EVENT = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     + b'data: {"choices": [{"delta": {"content": "DEC"}}]}\n\n'
 )
-ANSWERED = {"text": "DECISION: [1]", "cached": False}
 
 
 def started(url: str, store: Path, n: int = 1, **options: object) -> subprocess.Popen[str]:
@@ -50,122 +49,77 @@ def outcome(server: s.Scripted, store: Path, **options: object) -> dict[str, Any
     return dict(only)
 
 
-SURVIVED: dict[str, tuple[tuple[s.Step, ...], int]] = {
-    "429 with Retry-After": ((s.status(429, headers={"Retry-After": "0"}), s.reply()), 2),
-    "a storm of 500": ((*[s.status(500), s.status(503), s.html(502)] * 2, s.reply()), 7),
-    "reset before the answer": ((s.reset(), s.reply()), 2),
-    "reset in the headers": ((s.reset(b"HTTP/1.1 200 O"), s.reply()), 2),
-    "reset in the body": ((s.reset(HEAD + b'{"choices"'), s.reply()), 2),
-    "cut off": ((s.truncated(GOOD, 40), s.reply()), 2),
-    "truncated JSON of the right length": ((s.body(GOOD[:-30]), s.reply()), 2),
-    "no choices": ((s.body(b'{"choices": []}'), s.reply()), 2),
-    "a failure under status 200": (
-        (s.body(b'{"error": {"message": "overloaded", "code": 503}}'), s.reply()),
-        2,
-    ),
-    "not HTTP": ((s.reset(b"SSH-2.0-OpenSSH\r\n"), s.reply()), 2),
-    "JSON called text": ((s.body(GOOD, "text/plain"),), 1),
-    "10 MB of answer": ((s.reply("x" * 10_000_000 + "\nDECISION: [1]"),), 1),
+OVERLOADED = b'{"error": {"message": "overloaded", "code": 503}}'
+# the failures before the answer; each is one attempt more
+SURVIVED: dict[str, tuple[s.Step, ...]] = {
+    "429 with Retry-After": (s.status(429, headers={"Retry-After": "0"}),),
+    "a storm of 500": (s.status(500), s.status(503), s.html(502)) * 2,
+    "reset before the answer": (s.reset(),),
+    "reset in the headers": (s.reset(b"HTTP/1.1 200 O"),),
+    "reset in the body": (s.reset(HEAD + b'{"choices"'),),
+    "cut off": (s.truncated(GOOD, 40),),
+    "truncated JSON of the right length": (s.body(GOOD[:-30]),),
+    "no choices": (s.body(b'{"choices": []}'),),
+    "a failure under status 200": (s.body(OVERLOADED),),
+    "not HTTP": (s.reset(b"SSH-2.0-OpenSSH\r\n"),),
+}
+ANSWERS = {
+    "JSON called text": s.body(GOOD, "text/plain"),
+    "10 MB of answer": s.reply("x" * 10_000_000 + "\nDECISION: [1]"),
 }
 
 
-@pytest.mark.parametrize("fault", SURVIVED)
+@pytest.mark.parametrize("fault", [*SURVIVED, *ANSWERS])
 def test_survived(fault: str, tmp_path: Path) -> None:
-    steps, attempts = SURVIVED[fault]
+    steps = (*SURVIVED.get(fault, ()), ANSWERS.get(fault, s.reply()))
     with s.scripted(*steps) as server:
-        found = outcome(server, tmp_path / "s")
-        assert found["text"].endswith("DECISION: [1]")
-        assert (found["attempts"], len(server.requests)) == (attempts, attempts)
-        again = outcome_cached(server, tmp_path / "s")
-        assert again["text"] == found["text"]
-        assert len(server.requests) == attempts  # paid once
-
-
-def outcome_cached(server: s.Scripted, store: Path) -> dict[str, Any]:
-    result = finished(started(server.url, store))
-    assert (result["calls"], result["cached"]) == (0, 1)
-    return dict(result["outcomes"][0])
+        answer = outcome(server, tmp_path / "s")
+        assert answer["text"].endswith("DECISION: [1]")
+        assert answer["attempts"] == len(server.requests) == len(steps)
+        again = finished(started(server.url, tmp_path / "s"))
+        assert (again["calls"], again["cached"]) == (0, 1)
+        assert again["outcomes"][0]["text"] == answer["text"]
+        assert len(server.requests) == len(steps)  # paid once
 
 
 STALL: dict[str, object] = {"stall_seconds": 0.1, "attempts": 2}
+SLOW: dict[str, object] = {"total_seconds": 0.3, "attempts": 1}
+REJECTED, UNREACHABLE, NO_ANSWER = "LLMRejectedError", "LLMUnreachableError", "LLMAnswerError"
+MISSING = s.status(404, "The model `scripted` does not exist")
+TOO_LONG = s.status(400, "This model's maximum context length is 4096 tokens", code="context_length_exceeded")
+TOO_LATE = s.status(429, headers={"Retry-After": "3600"})
+NO_MONEY = s.status(429, "quota", code="insufficient_quota")
 
-GIVEN_UP: dict[str, tuple[s.Step, dict[str, object], str, str, bool]] = {
-    "401": (s.status(401, f"Incorrect API key provided: {KEY}"), {}, "LLMRejectedError", "answers 401", True),
-    "403": (s.status(403), {}, "LLMRejectedError", "answers 403", True),
-    "404": (
-        s.status(404, "The model `scripted` does not exist"),
-        {},
-        "LLMRejectedError",
-        "does not exist",
-        True,
-    ),
-    "no money": (s.status(429, "quota", code="insufficient_quota"), {}, "LLMRejectedError", "balance", True),
-    "context length": (
-        s.status(400, "This model's maximum context length is 4096 tokens", code="context_length_exceeded"),
-        {},
-        "LLMRejectedError",
-        "maximum context length is 4096",
-        False,
-    ),
-    "500 without end": (
-        s.status(500, "boom"),
-        {"attempts": 3},
-        "LLMUnreachableError",
-        "(boom) (tried 3 times)",
-        False,
-    ),
-    "a wait beyond the limit": (
-        s.status(429, headers={"Retry-After": "3600"}),
-        {"total_seconds": 30},
-        "LLMUnreachableError",
-        "asks to wait 3,600 s",
-        False,
-    ),
-    "stall before the headers": (s.stall(), STALL, "LLMUnreachableError", "time limit", False),
-    "stall in the body": (s.stall(HEAD + b"{"), STALL, "LLMUnreachableError", "time limit", False),
-    "slow drip of the body": (
-        s.drip(b" "),
-        {"total_seconds": 0.3},
-        "LLMUnreachableError",
-        "time limit",
-        False,
-    ),
-    "slow drip of the headers": (
-        s.drip(b"X-A: b\r\n", b"HTTP/1.1 200 OK\r\n"),
-        {"total_seconds": 0.3, "attempts": 1},
-        "LLMUnreachableError",
-        "",
-        False,
-    ),
-    "HTML that claims success": (s.html(200), {}, "LLMAnswerError", "text/html", False),
-    "a picture": (s.body(b"\x89PNG", "image/png"), {}, "LLMAnswerError", "image/png", False),
-    "truncated JSON for ever": (s.body(GOOD[:-30]), {}, "LLMAnswerError", "not whole JSON", False),
-    "no choices for ever": (s.body(b'{"choices": []}'), {}, "LLMAnswerError", "no choices", False),
-    "an endless answer": (
-        s.drip(b" " * 65_536),
-        {"largest_answer": 1 << 20},
-        "LLMAnswerError",
-        "larger than",
-        False,
-    ),
-    "deep nesting": (s.body(b"[" * 200_000), {}, "LLMAnswerError", "JSON", False),
-    "elsewhere": (
-        s.body(b"", code=308, Location="https://example.org/"),
-        {},
-        "LLMRejectedError",
-        "example.org",
-        True,
-    ),
+GIVEN_UP: dict[str, tuple[s.Step, dict[str, object], str, str]] = {
+    "401": (s.status(401, f"Incorrect API key provided: {KEY}"), {}, REJECTED, "answers 401"),
+    "403": (s.status(403), {}, REJECTED, "answers 403"),
+    "404": (MISSING, {}, REJECTED, "does not exist"),
+    "no money": (NO_MONEY, {}, REJECTED, "balance"),
+    "elsewhere": (s.body(b"", code=308, Location="https://example.org/"), {}, REJECTED, "example.org"),
+    "context length": (TOO_LONG, {}, REJECTED, "maximum context length is 4096"),
+    "500 without end": (s.status(500, "boom"), {"attempts": 3}, UNREACHABLE, "(boom) (tried 3 times)"),
+    "a wait beyond the limit": (TOO_LATE, {"total_seconds": 30}, UNREACHABLE, "asks to wait 3,600 s"),
+    "stall before the headers": (s.stall(), STALL, UNREACHABLE, "time limit"),
+    "stall in the body": (s.stall(HEAD + b"{"), STALL, UNREACHABLE, "time limit"),
+    "slow drip of the body": (s.drip(b" "), {"total_seconds": 0.3}, UNREACHABLE, "time limit"),
+    "slow drip of the headers": (s.drip(b"X-A: b\r\n", b"HTTP/1.1 200 OK\r\n"), SLOW, UNREACHABLE, ""),
+    "HTML that claims success": (s.html(200), {}, NO_ANSWER, "text/html"),
+    "a picture": (s.body(b"\x89PNG", "image/png"), {}, NO_ANSWER, "image/png"),
+    "truncated JSON for ever": (s.body(GOOD[:-30]), {}, NO_ANSWER, "not whole JSON"),
+    "no choices for ever": (s.body(b'{"choices": []}'), {}, NO_ANSWER, "no choices"),
+    "an endless answer": (s.drip(b" " * 65_536), {"largest_answer": 1 << 20}, NO_ANSWER, "larger than"),
+    "deep nesting": (s.body(b"[" * 200_000), {}, NO_ANSWER, "JSON"),
 }
 
 
 @pytest.mark.parametrize("fault", GIVEN_UP)
 def test_given_up(fault: str, tmp_path: Path) -> None:
-    step, options, kind, words, stops_run = GIVEN_UP[fault]
+    step, options, kind, words = GIVEN_UP[fault]
     with s.scripted(step) as server:
-        found = outcome(server, tmp_path / "s", **options)
-    assert (found["error"], found["stops_run"]) == (kind, stops_run)
-    assert words in found["line"]
+        error = outcome(server, tmp_path / "s", **options)
+    assert error["error"] == kind
+    assert error["stops_run"] == (kind == REJECTED and fault != "context length")
+    assert words in error["line"]
 
 
 @pytest.mark.parametrize("broken", [s.reset(EVENT), s.stream(s.delta("DEC"), done=False), s.stall(EVENT)])

@@ -19,12 +19,9 @@ def nothing() -> None:
 
 
 def test_everything_is_done_once() -> None:
-    batches = in_parallel(lambda n: n * n, range(100), 4, stopped=never, stop=nothing, close=nothing)
-    assert sorted(one for batch in batches for one in batch) == [n * n for n in range(100)]
-
-
-def test_no_work_no_batches() -> None:
-    assert list(in_parallel(str, (), 4, stopped=never, stop=nothing, close=nothing)) == []
+    for n_items in (0, 100):
+        batches = in_parallel(lambda n: n * n, range(n_items), 4, stopped=never, stop=nothing, close=nothing)
+        assert sorted(one for batch in batches for one in batch) == [n * n for n in range(n_items)]
 
 
 def test_items_are_read_as_workers_come_free() -> None:

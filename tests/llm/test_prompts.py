@@ -42,16 +42,13 @@ def test_ours(name: str, folder: Path) -> None:
     assert ours.fields == OURS[name]
     assert ours.version == prompt_version(name)
     assert ours.version.startswith("1-")
+    assert prompt_names() == tuple(sorted(OURS))
     values = {field: f"@{field}@" for field in FIELDS}
     text = "\n".join(message.content for message in ours.messages(**values))
     assert all(values[field] in text for field in ours.fields)
     assert "$" not in text
     if "sentences" in ours.fields or name == "regenerate":
         assert text.rstrip().endswith("DECISION: [index, index, ...]")
-
-
-def test_there_are_no_others(folder: Path) -> None:
-    assert prompt_names() == tuple(sorted(OURS))
 
 
 def test_what_is_put_in_stays_in_its_tag(folder: Path) -> None:
@@ -95,29 +92,27 @@ def test_a_prompt_of_the_users(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "is no prompt"),
-        ("=== user ===\nHi", "is no prompt"),
-        ("version: 1\n=== system ===\nHi", "is no prompt"),
-        ("version: 1\n=== user ===\n", "is no prompt"),
-        ("version: 1\n=== user ===\n$gold", r"unknown field \$gold"),
-        ("version: 1\n=== user ===\n5 $ each", "starts no name"),
-        ("version: 1\n=== user ===\n" + "x" * (1 << 20), "larger than 1 MB"),
+        (b"", "is no prompt"),
+        (b"=== user ===\nHi", "is no prompt"),
+        (b"version: 1\n=== system ===\nHi", "is no prompt"),
+        (b"version: 1\n=== user ===\n", "is no prompt"),
+        (b"version: 1\n=== user ===\n$gold", r"unknown field \$gold"),
+        (b"version: 1\n=== user ===\n5 $ each", "starts no name"),
+        (b"version: 1\n=== user ===\n" + b"x" * (1 << 20), "larger than 1 MB"),
+        (b"\xff\xfe", "UTF-8"),
     ],
 )
-def test_files_that_are_no_prompt(folder: Path, content: str, problem: str) -> None:
-    (folder / "mine.txt").write_text(content)
+def test_files_that_are_no_prompt(folder: Path, content: bytes, problem: str) -> None:
+    (folder / "mine.txt").write_bytes(content)
     with pytest.raises(SettingError, match=problem):
         prompt("mine")
 
 
-def test_names(folder: Path) -> None:
-    with pytest.raises(SettingError, match="Did you mean section"):
-        prompt("sections")
-    with pytest.raises(SettingError, match="not known"):
-        prompt("../../etc/passwd")
-    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")
-    with pytest.raises(SettingError, match="another name"):
-        prompt("cot")
-    (folder / "bad.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingError, match="UTF-8"):
-        prompt("bad")
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("sections", "Did you mean section"), ("../../etc/passwd", "not known"), ("cot", "another name")],
+)
+def test_names_that_are_none(folder: Path, name: str, problem: str) -> None:
+    (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")  # the name of one of ours
+    with pytest.raises(SettingError, match=problem):
+        prompt(name)

@@ -98,14 +98,10 @@ def test_what_is_left_out_and_why(tmp_path: Path) -> None:
     ("values", "said"),
     [
         ("[0.5, NaN]", "NaN"),
-        ("[0.5, Infinity]", "Infinity"),
         ("[0.5, 1.5]", "holds 1.5, not a recall of 0 to 1"),
-        ("[-0.1]", "holds -0.1"),
         ('[0.5, "x"]', "holds 'x'"),
-        ("[true]", "holds True"),
         ("[[0.5]]", r"holds \[0.5\]"),
         ('{"a": 1}', "not a list"),
-        ("0.5", "not a list"),
         ("[0.5, ", "cannot be read"),
         ("[" * 100_000, "cannot be read"),
         ("__import__('os')", "cannot be read"),
@@ -126,39 +122,40 @@ def test_a_hostile_budget_is_one_line(tmp_path: Path, k: str) -> None:
         official_logs(written(tmp_path / "logs.csv", er("gpt__ICL", k)))
 
 
-def test_what_is_no_such_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        official_logs(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="is not a file"):
-        official_logs(tmp_path)
-    with pytest.raises(DataError, match="no column 'Cov@'"):
-        official_logs(written(tmp_path / "a.csv", columns=["Experiment Name", "Model", "Coverage List"]))
-    (tmp_path / "b.csv").write_bytes(b"\x89PNG\xff\xfe\x00")
-    with pytest.raises(DataError, match="not UTF-8"):
-        official_logs(tmp_path / "b.csv")
-    (tmp_path / "c.csv").write_bytes(b"")
-    with pytest.raises(DataError, match="has no column"):
-        official_logs(tmp_path / "c.csv")
-    (tmp_path / "d.csv").write_text(",".join(COLUMNS) + '\n"open quote', encoding="utf-8")
-    with pytest.raises(DataError, match="is not CSV"):
-        official_logs(tmp_path / "d.csv")
-    monkeypatch.setattr("evidencebench_core.runs.official_logs._LARGEST", 10)
-    with pytest.raises(DataError, match="more than any such file"):
-        official_logs(written(tmp_path / "e.csv", er()))
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "no column"),
+        (b"Experiment Name,Model,Coverage List\n", "no column 'Cov@'"),
+        (b"\x89PNG\xff\xfe\x00", "not UTF-8"),
+        (",".join(COLUMNS).encode() + b'\n"open quote', "is not CSV"),
+        (b"x" * 2_000, "more than any such file"),
+    ],
+)
+def test_files_that_are_no_such_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, words: str
+) -> None:
+    monkeypatch.setattr("evidencebench_core.runs.official_logs._LARGEST", 1_000)
+    path = tmp_path / "logs.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=words):
+        official_logs(path)
 
 
-def test_the_same_file_again_adds_nothing(store: Store, tmp_path: Path) -> None:
-    path = written(tmp_path / "logs.csv", er(), er("gpt__SBS__10__filter", "10"))
-    assert import_scores(store, path).n_added == 2
-    assert import_scores(store, path).n_added == 0
+@pytest.mark.parametrize(("name", "words"), [("none.csv", "cannot be read"), (".", "is not a file")])
+def test_a_file_that_is_not_there(tmp_path: Path, name: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        official_logs(tmp_path / name)
+
+
+def test_the_same_file_again_adds_nothing_and_of_two_files_the_newer_counts(
+    store: Store, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "old.csv", er(), er("gpt__SBS__10__filter", "10"))
+    assert [import_scores(store, path).n_added for _ in range(2)] == [2, 0]
     assert len(imported_scores(store)) == 2
-    assert [score.task for score in imported_scores(store, "er@10")] == ["er@10"]
-
-
-def test_of_two_files_the_newer_counts(store: Store, tmp_path: Path) -> None:
-    import_scores(store, written(tmp_path / "old.csv", er()))
     import_scores(store, written(tmp_path / "new.csv", er(values=str([1.0] * 293))))
-    (score,) = imported_scores(store)
+    (score,) = imported_scores(store, "er@optimal")
     assert set(score.recalls) == {1.0}
     assert score.source.startswith("new.csv ")
 

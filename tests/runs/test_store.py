@@ -9,6 +9,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.runs import RunInfo, RunSpec, RunStore, run_label
+from evidencebench_core.runs.retrievals import retrievals
 
 ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), (3, 0), 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
 
@@ -30,10 +31,11 @@ def test_a_new_run_is_empty(runs: RunStore) -> None:
     assert run.settings["b"] == 0.75
 
 
-def test_the_same_spec_is_the_same_run(runs: RunStore) -> None:
+def test_the_same_spec_is_the_same_run_found_by_the_beginning_of_its_id(runs: RunStore) -> None:
     first = made(runs)
     assert made(runs, k1="1.50") == first
     assert runs.runs() == (first,)
+    assert runs.run(first.id[:5]) == runs.run(f" {first.id.upper()} ") == first
 
 
 def test_runs_of_a_dataset(runs: RunStore) -> None:
@@ -42,12 +44,6 @@ def test_runs_of_a_dataset(runs: RunStore) -> None:
     assert {run.label for run in runs.runs("tiny")} == {"bm25", "lead"}
     with pytest.raises(UnknownNameError):
         runs.runs("huge")
-
-
-def test_run_by_the_beginning_of_its_id(runs: RunStore) -> None:
-    run = made(runs)
-    assert runs.run(run.id[:5]) == run
-    assert runs.run(f" {run.id.upper()} ") == run
 
 
 @pytest.mark.parametrize("name", ["", "  ", "nope", "%", "_" * 12])
@@ -68,37 +64,48 @@ def test_a_beginning_that_fits_two_runs(runs: RunStore) -> None:
 def test_an_answer_comes_back_as_it_was(runs: RunStore) -> None:
     run = made(runs)
     runs.add(run.id, "tiny_0", {"er@10": ANSWER, "er@optimal": "no luck"})
+    runs.add(run.id, "tiny_1", {"er@10": Retrieval((), (), ())})  # an empty selection is an answer
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
-    assert runs.selections(run.id, "er@10") == {"tiny_0": (3, 0)}
-    assert runs.done(run.id, "er@10") == {"tiny_0"}
-    assert runs.retrieval(run.id, "er@10", "tiny_1") is None
+    assert runs.selections(run.id, "er@10") == {"tiny_0": (3, 0), "tiny_1": ()}
+    assert runs.done(run.id, "er@10") == {"tiny_0", "tiny_1"}
+    assert runs.retrieval(run.id, "er@10", "tiny_2") is None
 
 
-def test_a_failure_is_no_answer(runs: RunStore) -> None:
+def test_a_failure_is_no_answer_and_gives_way_to_one(runs: RunStore) -> None:
     run = made(runs)
     runs.add(run.id, "tiny_0", {"er@10": "no luck"})
     assert runs.failures(run.id, "er@10") == {"tiny_0": "no luck"}
     assert runs.retrieval(run.id, "er@10", "tiny_0") is None
-    assert runs.selections(run.id, "er@10") == {}
-    assert runs.done(run.id, "er@10") == set()
+    assert (runs.selections(run.id, "er@10"), runs.done(run.id, "er@10")) == ({}, set())
     again = runs.run(run.id)
     assert (dict(again.tasks), again.n_failed) == ({"er@10": 0}, 1)
-
-
-def test_a_failure_gives_way_to_an_answer_and_an_answer_to_nothing(runs: RunStore) -> None:
-    run = made(runs)
-    runs.add(run.id, "tiny_0", {"er@10": "no luck"})
-    runs.add(run.id, "tiny_0", {"er@10": ANSWER})
-    runs.add(run.id, "tiny_0", {"er@10": "late failure"})
-    runs.add(run.id, "tiny_0", {"er@10": Retrieval((1,), (1.0,), (1,))})
-    assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
+    for outcome in (ANSWER, "late failure", Retrieval((1,), (1.0,), (1,))):
+        runs.add(run.id, "tiny_0", {"er@10": outcome})
+    assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER  # the first answer stays
     assert runs.failures(run.id, "er@10") == {}
 
 
-def test_an_empty_selection_is_an_answer(runs: RunStore) -> None:
+def test_answers_of_one_task_in_one_pass_without_failures_or_details(runs: RunStore) -> None:
     run = made(runs)
+    answer = Retrieval((2, 0), (1.5, -1.0), (2,), 0.5, {"prompt": "long"})
+    runs.add(run.id, "tiny_1", {"er@10": answer, "er@optimal": answer})
     runs.add(run.id, "tiny_0", {"er@10": Retrieval((), (), ())})
-    assert runs.selections(run.id, "er@10") == {"tiny_0": ()}
+    runs.add(run.id, "tiny_2", {"er@10": "failed"})
+    assert list(retrievals(runs.store, run.id, "er@10")) == [
+        ("tiny_0", Retrieval((), (), ())),
+        ("tiny_1", Retrieval((2, 0), (1.5, -1.0), (2,))),
+    ]
+
+
+def test_more_answers_than_a_batch(runs: RunStore) -> None:
+    run = made(runs)
+    ids = [f"id_{number:05}" for number in range(1030)]
+    with runs.store.write() as db:
+        db.executemany(
+            "INSERT INTO retrievals VALUES (?, 'er@10', ?, x'', x'', x'', 0, '{}', NULL, '', '')",
+            [(run.id, instance_id) for instance_id in ids],
+        )
+    assert [instance_id for instance_id, _ in retrievals(runs.store, run.id, "er@10")] == ids
 
 
 def test_tasks_stand_in_the_benchmarks_order(runs: RunStore) -> None:

@@ -38,12 +38,9 @@ def reversed_papers() -> Variant:
     return Variant("order:reversed", "1", arrangement=lambda i: tuple(reversed(range(len(i.sentences)))))
 
 
-def test_a_digest_tells_texts_apart_and_not_their_order() -> None:
+def test_a_variant_has_a_name_and_a_digest_of_its_texts() -> None:
     assert digest_of("n", {"a": "x", "b": "y"}) == digest_of("n", {"b": "y", "a": "x"})
     assert digest_of("n", {"a": "x"}) != digest_of("n", {"a": "z"})
-
-
-def test_a_variant_needs_a_name_and_a_digest() -> None:
     for name, digest in (("", "1"), ("n", "")):
         with pytest.raises(SettingError):
             Variant(name, digest)
@@ -58,19 +55,19 @@ def test_instances_without_the_variant_are_left_out_and_counted(store: Store) ->
     assert (again.run_id, again.done, again.left_out) == (last.run_id, 2, 4)
 
 
+def answer_of(store: Store, run_id: str, instance_id: str) -> Retrieval:
+    answer = RunStore(store).retrieval(run_id, TASK, instance_id)
+    assert answer is not None
+    return answer
+
+
 def test_the_retriever_is_asked_the_other_hypothesis(store: Store) -> None:
     instance = store.get("tiny", "tiny_1")
     query = perturbed_query(instance, Perturbed("Salt."), "all", 3)
     assert (query.hypothesis, query.sentences, query.budget) == ("Salt.", instance.sentences, 3)
-    original, other = (
-        last_of(store, None),
-        last_of(store, wording_variant("w", {"tiny_1": "Salt and sleep."})),
-    )
-    runs = RunStore(store)
-    answers = [runs.retrieval(run.run_id, TASK, "tiny_1") for run in (original, other)]
-    assert answers[0] is not None
-    assert answers[1] is not None
-    assert answers[0].scores != answers[1].scores
+    variants = (None, wording_variant("w", {"tiny_1": "Salt and sleep."}))
+    original, other = [answer_of(store, last_of(store, one).run_id, "tiny_1") for one in variants]
+    assert original.scores != other.scores
 
 
 def test_variants_stay_apart_from_the_originals(store: Store) -> None:
@@ -87,21 +84,17 @@ def test_variants_stay_apart_from_the_originals(store: Store) -> None:
 def test_an_arrangement_is_mapped_back_to_the_sentences_it_names(store: Store) -> None:
     # lead picks what it reads first: in reversed papers of 12 the sentences 11, 10, ..., 2.
     last = last_of(store, reversed_papers(), "lead")
-    answer = RunStore(store).retrieval(last.run_id, TASK, "tiny_2")
-    assert answer is not None
+    answer = answer_of(store, last.run_id, "tiny_2")
     assert answer.selection == tuple(range(11, 1, -1))
     assert answer.ranking == tuple(range(11, -1, -1))
 
 
 def test_a_retriever_blind_to_order_answers_the_same(store: Store) -> None:
-    plain, turned = last_of(store, None), last_of(store, reversed_papers())
-    scores = [score_run(store, run.run_id, TASK).per_instance for run in (plain, turned)]
-    answers = [RunStore(store).retrieval(run.run_id, TASK, "tiny_0") for run in (plain, turned)]
-    assert answers[0] is not None
-    assert answers[1] is not None
-    by_sentence = [dict(zip(answer.ranking, answer.scores, strict=True)) for answer in answers if answer]
-    assert by_sentence[0] == pytest.approx(by_sentence[1])
-    assert scores[0].keys() == scores[1].keys()
+    answers = [
+        answer_of(store, last_of(store, variant).run_id, "tiny_0") for variant in (None, reversed_papers())
+    ]
+    original, turned = [dict(zip(one.ranking, one.scores, strict=True)) for one in answers]
+    assert original == pytest.approx(turned)
 
 
 def test_the_oracle_has_gold_moved_along(store: Store) -> None:

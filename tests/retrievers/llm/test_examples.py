@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +31,15 @@ def own(store: Store, instance_id: str, **changes: Any) -> Query:
     return query_of(store.get("pool", instance_id), changes.pop("focus", "all"), 3, **changes)
 
 
+OTHER = query_over(["Nothing of this stands in the pool at all."])
+
+
 def test_the_seed_decides(store: Store) -> None:
-    other = query_over(["Nothing of this stands in the pool at all."])
-    first = ExamplePool(store, "pool", 0).drawn(other, 4)
-    assert ExamplePool(store, "pool", 0).drawn(other, 4) == first
-    assert ExamplePool(store, "pool", 0).drawn(other, 2) == first[:2]
-    assert any(ExamplePool(store, "pool", seed).drawn(other, 4) != first for seed in (1, 2, 3))
+    first = ExamplePool(store, "pool", 0).drawn(OTHER, 4)
+    assert ExamplePool(store, "pool", 0).drawn(OTHER, 4) == first
+    assert ExamplePool(store, "pool", 0).drawn(OTHER, 2) == first[:2]
+    assert any(ExamplePool(store, "pool", seed).drawn(OTHER, 4) != first for seed in (1, 2, 3))
     assert len({example.hypothesis for example in first}) == 4
-
-
-def test_an_example_is_the_gold_list(store: Store) -> None:
-    other = query_over(["Nothing of this stands in the pool at all."])
-    for focus, key in (("all", "er@optimal"), ("results", "result-er@optimal")):
-        query = Query(other.hypothesis, other.sentences, other.sentence_types, other.sections, focus, 3)  # type: ignore[arg-type]
-        for example in ExamplePool(store, "pool", 0).drawn(query, 8):
-            number = example.hypothesis.rpartition(" ")[2].rstrip(".")
-            instance = store.get("pool", f"tiny_{number}")
-            gold = instance.stored[key].sentence_indices
-            assert example.sentences == tuple(instance.sentences[index] for index in gold)
 
 
 @pytest.mark.parametrize(
@@ -75,17 +67,6 @@ def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budge
     assert example.sentences == tuple(store.get("pool", "one").sentences[index] for index in gold)
 
 
-def test_never_the_paper_in_another_dataset_and_other_type(store: Store) -> None:
-    query = own(store, "tiny_3", hypothesis="Another question altogether.")
-    typeset = tuple(
-        text.replace(" ", "\u00a0").replace(".", " .").replace("tells", "TELLS") for text in query.sentences
-    )
-    changed = query_over(typeset, hypothesis=query.hypothesis)
-    drawn = ExamplePool(store, "pool", 0).drawn(changed, 10)
-    assert len(drawn) == 9
-    assert all("cohort 3." not in str(one) for one in drawn)
-
-
 def test_never_the_instance_itself(store: Store) -> None:
     for number in range(10):
         drawn = ExamplePool(store, "pool", 0).drawn(own(store, f"tiny_{number}"), 10)
@@ -93,23 +74,26 @@ def test_never_the_instance_itself(store: Store) -> None:
         assert all(f"cohort {number}." not in str(example) for example in drawn)
 
 
-def test_never_the_hypothesis_over_another_paper(store: Store) -> None:
-    query = query_over(
-        ["Another paper altogether, with a long sentence."],
-        hypothesis="tea lowers  blood pressure IN cohort 3.",
-    )
+TYPESET = str.maketrans({" ": "\u00a0", "t": "T"})
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "changed"),
+    [
+        ("Tea is idle.", lambda paper: paper),
+        ("Tea is idle.", lambda paper: paper[::-1]),
+        ("Tea is idle.", lambda paper: paper[3:7]),
+        ("Tea is idle.", lambda paper: [text.translate(TYPESET).replace(".", " .") for text in paper]),
+        ("tea lowers  blood pressure IN cohort 3.", lambda _: ["Another paper, with a long sentence."]),
+    ],
+)
+def test_never_the_paper_or_the_hypothesis_however_changed(
+    store: Store, hypothesis: str, changed: Callable[[Sequence[str]], Sequence[str]]
+) -> None:
+    query = query_over(changed(own(store, "tiny_3").sentences), hypothesis=hypothesis)
     drawn = ExamplePool(store, "pool", 0).drawn(query, 10)
     assert len(drawn) == 9
-    assert all("cohort 3." not in example.hypothesis for example in drawn)
-
-
-@pytest.mark.parametrize("change", ["paraphrased", "turned round", "cut"])
-def test_never_the_paper_however_the_instance_is_perturbed(store: Store, change: str) -> None:
-    query = own(store, "tiny_3", hypothesis="Blood pressure falls with tea.")
-    order = {"paraphrased": range(12), "turned round": range(11, -1, -1), "cut": range(3, 7)}[change]
-    sentences = tuple(query.sentences[index] for index in order)
-    changed = query_over(sentences, hypothesis=query.hypothesis)
-    assert all("cohort 3." not in str(one) for one in ExamplePool(store, "pool", 0).drawn(changed, 10))
+    assert all("cohort 3." not in str(example) for example in drawn)
 
 
 def test_results_have_examples_with_results(store: Store) -> None:

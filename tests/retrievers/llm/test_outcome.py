@@ -34,7 +34,5 @@ def test_counts_and_words() -> None:
         (["refusal", "cut_off", "empty"], "cut_off"),
     ],
 )
-def test_nothing_chosen_anywhere_is_told_by_what_says_least(
-    kinds: list[OutcomeKind], least: OutcomeKind
-) -> None:
+def test_nothing_chosen_anywhere(kinds: list[OutcomeKind], least: OutcomeKind) -> None:
     assert least_told(kinds) == least

@@ -42,36 +42,25 @@ def test_every_sentence_is_in_one_section(types: str) -> None:
     assert all(section == tuple(sorted(section)) for section in sections)
 
 
-def test_slices_of_forty() -> None:
-    # .325 * 40 = 13, .225 * 40 = 9, .55 * 40 = 22, .45 * 40 = 18, .775 * 40 = 31, .675 * 40 = 27
-    slices = overlapping_slices(range(100, 140))
-    assert [(one[0], one[-1] + 1) for one in slices] == [(100, 113), (109, 122), (118, 131), (127, 140)]
-
-
-def test_bounds_are_rounded_down() -> None:
-    # n = 10: [0, 3.25) [2.25, 5.5) [4.5, 7.75) [6.75, 10)
-    assert overlapping_slices(range(10)) == ((0, 1, 2), (2, 3, 4), (4, 5, 6), (6, 7, 8, 9))
-
-
-def test_bounds_are_exact_where_floats_are_not() -> None:
-    # 29 * 1000 / 40 in floats is exact, but .55 * 180 = 99.00000000000001 and .325 * 1240 = 403.00000000000006:
-    # 11 * 180 / 20 = 99, 13 * 1240 / 40 = 403.
-    assert overlapping_slices(range(180))[1][-1] == 98
-    assert overlapping_slices(range(1240))[0][-1] == 402
-
-
 @pytest.mark.parametrize(
-    ("n", "slices"),
+    ("n", "bounds"),
     [
-        (0, ()),
-        (1, ((0,),)),  # [0, 0) [0, 0) [0, 0) [0, 1)
-        (2, ((0,), (1,))),  # [0, 0) [0, 1) [0, 1) [1, 2): the third is the second again
-        (3, ((0,), (1,), (2,))),  # [0, 0) [0, 1) [1, 2) [2, 3)
-        (4, ((0,), (0, 1), (1, 2), (2, 3))),  # [0, 1) [0, 2) [1, 3) [2, 4)
+        # .325 * 40 = 13, .225 * 40 = 9, .55 * 40 = 22, .45 * 40 = 18, .775 * 40 = 31, .675 * 40 = 27
+        (40, [(0, 13), (9, 22), (18, 31), (27, 40)]),
+        (10, [(0, 3), (2, 5), (4, 7), (6, 10)]),  # [0, 3.25) [2.25, 5.5) [4.5, 7.75) [6.75, 10), rounded down
+        # .55 * 180 = 99.00000000000001 in floats, and exactly 11 * 180 / 20 = 99
+        (180, [(0, 58), (40, 99), (81, 139), (121, 180)]),
+        (0, []),
+        (1, [(0, 1)]),  # [0, 0) [0, 0) [0, 0) [0, 1)
+        (2, [(0, 1), (1, 2)]),  # [0, 0) [0, 1) [0, 1) [1, 2): the third is the second again
+        (3, [(0, 1), (1, 2), (2, 3)]),  # [0, 0) [0, 1) [1, 2) [2, 3)
+        (4, [(0, 1), (0, 2), (1, 3), (2, 4)]),
     ],
 )
-def test_short_sections_have_fewer_slices(n: int, slices: tuple[tuple[int, ...], ...]) -> None:
-    assert overlapping_slices(range(n)) == slices
+def test_slices(n: int, bounds: list[tuple[int, int]]) -> None:
+    assert overlapping_slices(range(100, 100 + n)) == tuple(
+        tuple(range(100 + low, 100 + high)) for low, high in bounds
+    )
 
 
 @given(st.integers(0, 3000))

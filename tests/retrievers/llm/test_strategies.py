@@ -14,37 +14,26 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
+from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.request import Answer
 from evidencebench_core.retrievers.llm import Session, calls_in, outcome_of, reasons_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.llm.strategies import LONGEST_PROMPT
-from tests.retrievers.llm.stand_in import StandIn, asked, in_turn, query_over
+from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over
 
 PAPER = ["Title", "We asked.", "We found.", "Methods", "Two groups.", "Results", "It fell.", "By 5 mmHg."]
 TYPES = "saasnsnn"  # sections: (1, 2), (0,), (3, 4), (5, 6, 7)
+QUERY = query_over(PAPER, TYPES, budget=2)
+RESULTS = query_over(PAPER, TYPES, focus="results", budget=2)
+LONG = [f"{index}" + "x" * 3999 for index in range(10)]  # 1,000 tokens each: well beyond 6,000
+DOWN = LLMUnreachableError("m", "is down", "Wait.")
+REFUSED = Answer("", "stop", refusal="I will not.")
+CUT_OFF = Answer("First, the", "length")
 
 
 def test_cot_shows_the_whole_paper_from_zero() -> None:
     client = in_turn("6: the effect\nDECISION: [6, 2]")
-    answer = asked(client, query_over(PAPER, TYPES, budget=2))
-    assert client.shown == [[f"{index}: {text}" for index, text in enumerate(PAPER)]]
-    assert "Tea lowers blood pressure." in client.prompts[0]
-    assert "no more than 2 of the sentences" in client.prompts[0]
-    assert answer.selection == answer.ranking == (6, 2)
-    assert answer.scores == (2.0, 1.0)
-    assert answer.seconds == 0.5
-    assert answer.details["outcome"] == "selection"
-    assert answer.details["strategy"] == "cot"
-    assert reasons_in(answer) == {6: "the effect"}
-    (call,) = calls_in(answer)
-    assert (call.step, call.kind, call.picked) == ("whole paper", "selection", (6, 2))
-    assert (call.prompt_tokens, call.completion_tokens, call.cached) == (100, 10, False)
-    assert call.messages == client.asked[0].messages  # no store has them
-
-
-def test_what_is_sent_along() -> None:
-    client = in_turn("DECISION: [1]")
-    asked(client, query_over(PAPER), temperature=0.5, seed=7, max_tokens=99, reasoning_effort="low")
+    answer = asked(client, QUERY, temperature=0.5, seed=7, max_tokens=99, reasoning_effort="low")
     assert client.asked[0].body() | {"messages": []} == {
         "model": "m",
         "messages": [],
@@ -53,6 +42,19 @@ def test_what_is_sent_along() -> None:
         "max_tokens": 99,
         "reasoning_effort": "low",
     }
+    assert client.shown == [[f"{index}: {text}" for index, text in enumerate(PAPER)]]
+    assert "Tea lowers blood pressure." in client.prompts[0]
+    assert "no more than 2 of the sentences" in client.prompts[0]
+    assert answer.selection == answer.ranking == (6, 2)
+    assert (answer.scores, answer.seconds) == ((2.0, 1.0), 0.5)
+    assert (answer.details["outcome"], answer.details["strategy"]) == ("selection", "cot")
+    assert all(isinstance(text, str) for text in answer.details.values())
+    assert json.loads(answer.details["reasoning"]) == ["the effect", ""]
+    assert reasons_in(answer) == {6: "the effect"}
+    (call,) = calls_in(answer)
+    assert (call.step, call.kind, call.picked) == ("whole paper", "selection", (6, 2))
+    assert (call.prompt_tokens, call.completion_tokens, call.cached) == (100, 10, False)
+    assert call.messages == client.asked[0].messages  # no store has them
 
 
 @pytest.mark.parametrize(
@@ -71,123 +73,105 @@ def test_auto_takes_the_strategy_of_the_task(focus: str, budget: int, strategy: 
     assert calls_in(answer)[0].prompt.startswith(prompt)
 
 
-def test_section_by_section() -> None:
-    client = in_turn(
-        "DECISION: [2]",  # abstract: We asked. 1, We found. 2  -> 2
-        "DECISION: []",  # the title
-        "DECISION: [1, 2]",  # Methods 1, Two groups. 2 -> 3, 4
-        "1: finding\n3: size\nDECISION: [3, 2]",  # Results 1, It fell. 2, By 5 mmHg. 3 -> 7, 6
-        "3: best\nDECISION: [5, 3]",  # 2, 3, 4, 6, 7 are 1 to 5 -> 7, 4
+class TestSections:
+    def test_each_is_numbered_from_one_and_the_last_step_chooses(self) -> None:
+        client = in_turn(
+            "DECISION: [2]",  # abstract: We asked. 1, We found. 2  -> 2
+            "DECISION: []",  # the title
+            "DECISION: [1, 2]",  # Methods 1, Two groups. 2 -> 3, 4
+            "1: finding\n3: size\nDECISION: [3, 2]",  # Results 1, It fell. 2, By 5 mmHg. 3 -> 7, 6
+            "3: best\nDECISION: [5, 3]",  # 2, 3, 4, 6, 7 are 1 to 5 -> 7, 4
+        )
+        answer = asked(client, QUERY, strategy="section")
+        assert client.shown == [
+            ["1: We asked.", "2: We found."],
+            ["1: Title"],
+            ["1: Methods", "2: Two groups."],
+            ["1: Results", "2: It fell.", "3: By 5 mmHg."],
+            ["1: We found.", "2: Methods", "3: Two groups.", "4: It fell.", "5: By 5 mmHg."],
+        ]
+        assert all("no more than 2 of the sentences" in prompt for prompt in client.prompts)
+        assert answer.selection == (7, 4)
+        # The last step gave a reason for its 3, which is sentence 4; that for 7 is from its section.
+        assert reasons_in(answer) == {7: "size", 4: "best"}
+        steps = [*(f"section {number} of 4" for number in range(1, 5)), "final choice"]
+        assert [call.step for call in calls_in(answer)] == steps
+        assert (answer.details["outcome"], answer.details["prompt_tokens"]) == ("selection", "500")
+
+    @pytest.mark.parametrize(
+        ("paper", "budget", "said", "candidates", "selection"),
+        [
+            # asked even if no more was found than is allowed
+            (PAPER[:3], 3, ("[2]", "[1]"), ["1: We asked."], (1,)),
+            # As text "10" stands before "9": sentence 9 is the first candidate all the same.
+            ([f"S{i}." for i in range(12)], 2, ("[11, 10]", "[1]"), ["1: S9.", "2: S10."], (9,)),
+            # a section that gives too many is asked again for fewer
+            (["A.", "B.", "C."], 1, ("[1, 2, 3]", "[2]", "[1]"), ["1: B."], (1,)),
+            # [0, 3) [2, 5) [4, 7) [6, 10): sentence 2, found in two slices, is one candidate
+            (LONG, 3, ("[3]", "[1]", "[]", "[]", "[1]"), [f"1: {LONG[2]}"], (2,)),
+        ],
     )
-    answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="section")
-    assert client.shown == [
-        ["1: We asked.", "2: We found."],
-        ["1: Title"],
-        ["1: Methods", "2: Two groups."],
-        ["1: Results", "2: It fell.", "3: By 5 mmHg."],
-        ["1: We found.", "2: Methods", "3: Two groups.", "4: It fell.", "5: By 5 mmHg."],
-    ]
-    assert all("no more than 2 of the sentences" in prompt for prompt in client.prompts)
-    assert answer.selection == (7, 4)
-    # The last step gave a reason for its 3, which is sentence 4; that for 7 is from its section.
-    assert reasons_in(answer) == {7: "size", 4: "best"}
-    assert [call.step for call in calls_in(answer)] == [
-        "section 1 of 4",
-        "section 2 of 4",
-        "section 3 of 4",
-        "section 4 of 4",
-        "final choice",
-    ]
-    assert answer.details["outcome"] == "selection"
-    assert answer.details["prompt_tokens"] == "500"
+    def test_the_last_step(
+        self, paper: list[str], budget: int, said: tuple[str, ...], candidates: list[str], selection: object
+    ) -> None:
+        client = in_turn(*(f"DECISION: {one}" for one in said))
+        answer = asked(client, query_over(paper, budget=budget), strategy="section")
+        assert client.shown[-1] == candidates
+        assert answer.selection == selection
 
+    def test_nothing_found_anywhere_asks_no_last_step(self) -> None:
+        client = in_turn("DECISION: []", "DECISION: []", "Hard to say.", "DECISION: [9]")
+        answer = asked(client, QUERY, strategy="section")
+        assert answer.selection == ()
+        # One section said nothing that can be read, so "chose nothing" would say too much.
+        assert answer.details["outcome"] == "no_list some-unknown"
 
-def test_the_last_step_is_asked_even_if_no_more_was_found_than_is_allowed() -> None:
-    client = in_turn("DECISION: [1]", "DECISION: []", "DECISION: []", "DECISION: []", "DECISION: [1]")
-    answer = asked(client, query_over(PAPER, TYPES, budget=3), strategy="section")
-    assert client.shown[-1] == ["1: We asked."]
-    assert answer.selection == (1,)
+    @pytest.mark.parametrize("lost", ["Hard to say.", REFUSED, CUT_OFF])
+    def test_a_lost_section_is_reported_with_the_selection(self, lost: Said) -> None:
+        client = in_turn("DECISION: [1]", lost, "DECISION: []", "DECISION: [9]", "DECISION: [1]")
+        answer = asked(client, QUERY, strategy="section")
+        assert answer.selection == (1,)
+        # "chose nothing" and "not shown" lose nothing that could be had; no list, a refusal and a cut do.
+        assert answer.details["outcome"] == "selection some-unknown partly"
 
+    def test_a_long_section_is_cut_in_four(self) -> None:
+        client = in_turn(*["DECISION: [1]"] * 4, "DECISION: [2]")
+        answer = asked(client, query_over(LONG, budget=3), strategy="section")
+        # [0, 3) [2, 5) [4, 7) [6, 10), each numbered from 1; their firsts are 0, 2, 4, 6.
+        assert [[line[:4] for line in shown] for shown in client.shown] == [
+            ["1: 0", "2: 1", "3: 2"],
+            ["1: 2", "2: 3", "3: 4"],
+            ["1: 4", "2: 5", "3: 6"],
+            ["1: 6", "2: 7", "3: 8", "4: 9"],
+            ["1: 0", "2: 2", "3: 4", "4: 6"],
+        ]
+        assert answer.selection == (2,)
+        assert calls_in(answer)[1].step == "section 1 of 1, part 2 of 4"
 
-def test_candidates_are_in_the_order_of_numbers() -> None:
-    # As text "10" stands before "9": sentence 9 is the first candidate all the same.
-    paper = [f"S{index}." for index in range(12)]
-    client = in_turn("DECISION: [11, 10]", "DECISION: [1]")
-    answer = asked(client, query_over(paper, budget=2), strategy="section")
-    assert client.shown[-1] == ["1: S9.", "2: S10."]
-    assert answer.selection == (9,)
+    @pytest.mark.parametrize(("extra", "n_calls"), [(0, 1), (1, 4)])
+    def test_the_cut_comes_beyond_6000_tokens(self, extra: int, n_calls: int) -> None:
+        # An empty sentence in the place of the filler shows what the rest of the prompt takes.
+        probe = in_turn("DECISION: []")
+        asked(probe, query_over(["A.", "B.", "C.", ""], budget=3), strategy="section")
+        rest = estimated_prompt_tokens(probe.asked[0].messages)
+        # Four characters a token: the rest's last token may have up to three characters to spare.
+        filler = "x" * 4 * (LONGEST_PROMPT - rest + extra)
+        client = StandIn(lambda _: "DECISION: []")
+        asked(client, query_over(["A.", "B.", "C.", filler], budget=3), strategy="section")
+        assert len(client.asked) == n_calls
 
-
-def test_nothing_found_anywhere_asks_no_last_step() -> None:
-    client = in_turn("DECISION: []", "DECISION: []", "Hard to say.", "DECISION: [9]")
-    answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="section")
-    assert answer.selection == ()
-    # One section said nothing that can be read, so "chose nothing" would say too much.
-    assert answer.details["outcome"] == "no_list some-unknown"
-
-
-@pytest.mark.parametrize(
-    "lost", ["Hard to say.", Answer("", "stop", refusal="I will not."), Answer("First, the", "length")]
-)
-def test_a_section_that_is_lost_is_told_of_the_selection(lost: str | Answer) -> None:
-    client = in_turn("DECISION: [1]", lost, "DECISION: []", "DECISION: [9]", "DECISION: [1]")
-    answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="section")
-    assert answer.selection == (1,)
-    # "chose nothing" and "not shown" lose nothing that could be had; no list, a refusal and a cut do.
-    assert answer.details["outcome"] == "selection some-unknown partly"
-
-
-def test_a_long_section_is_cut_in_four() -> None:
-    # Ten sentences of 4,000 characters, 1,000 tokens each: well beyond 6,000.
-    paper = [f"{index}" + "x" * 3999 for index in range(10)]
-    client = in_turn(*["DECISION: [1]"] * 4, "DECISION: [2]")
-    answer = asked(client, query_over(paper, budget=3), strategy="section")
-    # [0, 3) [2, 5) [4, 7) [6, 10), each numbered from 1; their firsts are 0, 2, 4, 6.
-    assert [[line[:4] for line in shown] for shown in client.shown] == [
-        ["1: 0", "2: 1", "3: 2"],
-        ["1: 2", "2: 3", "3: 4"],
-        ["1: 4", "2: 5", "3: 6"],
-        ["1: 6", "2: 7", "3: 8", "4: 9"],
-        ["1: 0", "2: 2", "3: 4", "4: 6"],
-    ]
-    assert answer.selection == (2,)
-    assert calls_in(answer)[1].step == "section 1 of 1, part 2 of 4"
-
-
-def test_a_sentence_found_in_two_slices_is_one_candidate() -> None:
-    paper = [f"{index}" + "x" * 3999 for index in range(10)]
-    client = in_turn("DECISION: [3]", "DECISION: [1]", "DECISION: []", "DECISION: []", "DECISION: [1]")
-    assert asked(client, query_over(paper, budget=3), strategy="section").selection == (2,)
-    assert [line[:4] for line in client.shown[-1]] == ["1: 2"]
-
-
-@pytest.mark.parametrize(("extra", "n_calls"), [(0, 1), (1, 4)])
-def test_the_cut_comes_beyond_6000_tokens(extra: int, n_calls: int) -> None:
-    # An empty sentence in the place of the filler shows what the rest of the prompt takes.
-    from evidencebench_core.llm.prices import estimated_prompt_tokens
-
-    probe = in_turn("DECISION: []")
-    asked(probe, query_over(["A.", "B.", "C.", ""], budget=3), strategy="section")
-    rest = estimated_prompt_tokens(probe.asked[0].messages)
-    # Four characters a token: the rest's last token may have up to three characters to spare.
-    filler = "x" * (4 * (LONGEST_PROMPT - rest) + (4 if extra else 0))
-    client = StandIn(lambda _: "DECISION: []")
-    asked(client, query_over(["A.", "B.", "C.", filler], budget=3), strategy="section")
-    assert len(client.asked) == n_calls
-
-
-def test_result_section_has_one_example_in_both_steps() -> None:
-    client = StandIn(lambda _: "DECISION: [1]")
-    answer = asked(client, query_over(PAPER, TYPES, focus="results", budget=2), strategy="section")
-    assert answer.details["strategy"] == "result-section"
-    assert all(prompt.count("Hypothesis: ") == 1 for prompt in client.prompts)
-    assert "afternoon naps" in client.prompts[0]
-    assert all("Background, aims, methods" in prompt for prompt in client.prompts)
+    def test_results_have_one_example_in_both_steps(self) -> None:
+        client = StandIn(lambda _: "DECISION: [1]")
+        answer = asked(client, RESULTS, strategy="section")
+        assert answer.details["strategy"] == "result-section"
+        assert all(prompt.count("Hypothesis: ") == 1 for prompt in client.prompts)
+        assert "afternoon naps" in client.prompts[0]
+        assert all("Background, aims, methods" in prompt for prompt in client.prompts)
 
 
 def test_unconstrained_names_no_limit_and_never_asks_for_fewer() -> None:
     client = in_turn("DECISION: [0-7]")
-    answer = asked(client, query_over(PAPER, TYPES, focus="results", budget=2), strategy="unconstrained")
+    answer = asked(client, RESULTS, strategy="unconstrained")
     assert "no more than" not in client.prompts[0]
     assert answer.selection == tuple(range(8))
     assert answer.details["outcome"] == "selection over"
@@ -196,10 +180,10 @@ def test_unconstrained_names_no_limit_and_never_asks_for_fewer() -> None:
 class TestRegeneration:
     def test_too_many_are_asked_for_once_more(self) -> None:
         client = in_turn("1: why\n4: what\nDECISION: [1, 4, 6]", "DECISION: [4, 6]")
-        answer = asked(client, query_over(PAPER, TYPES, budget=2))
+        answer = asked(client, QUERY)
         assert answer.selection == (4, 6)
         assert answer.details["outcome"] == "selection regenerated"
-        assert reasons_in(answer) == {4: "what"}  # only the first answer told
+        assert reasons_in(answer) == {4: "what"}  # only the first answer had reasons
         first, second = client.asked
         # user / assistant / user, behind the same beginning
         assert second.messages[: len(first.messages)] == first.messages
@@ -207,24 +191,24 @@ class TestRegeneration:
         assert second.messages[-2].content == "1: why\n4: what\nDECISION: [1, 4, 6]"
         assert "You have chosen 3 sentences, and no more than 2 are allowed" in second.messages[-1].content
 
-    def test_still_too_many_stay(self) -> None:
-        client = in_turn("DECISION: [1, 4, 6]", "DECISION: [1, 4, 6, 7]")
-        answer = asked(client, query_over(PAPER, TYPES, budget=2))
-        assert answer.selection == (1, 4, 6, 7)
-        assert answer.details["outcome"] == "selection over regenerated"
-        assert len(client.asked) == 2  # once, and not again
-
-    @pytest.mark.parametrize("second", ["I am not sure.", Answer("", "stop", refusal="No.")])
-    def test_no_list_the_second_time_keeps_the_first(self, second: str | Answer) -> None:
-        client = in_turn("DECISION: [1, 4, 6]", second)
-        assert asked(client, query_over(PAPER, TYPES, budget=2)).selection == (1, 4, 6)
-
-    def test_a_failed_second_call_keeps_the_first(self) -> None:
-        client = in_turn("DECISION: [1, 4, 6]", LLMUnreachableError("m", "is down", "Wait."))
-        answer = asked(client, query_over(PAPER, TYPES, budget=2))
-        assert answer.selection == (1, 4, 6)
-        assert [call.kind for call in calls_in(answer)] == ["selection", "failed"]
-        assert "is down" in calls_in(answer)[1].problem
+    @pytest.mark.parametrize(
+        ("second", "selection", "kinds"),
+        [
+            ("DECISION: [1, 4, 6, 7]", (1, 4, 6, 7), ["selection", "selection"]),  # still too many: not again
+            ("I am not sure.", (1, 4, 6), ["selection", "no_list"]),
+            (REFUSED, (1, 4, 6), ["selection", "refusal"]),
+            (DOWN, (1, 4, 6), ["selection", "failed"]),
+        ],
+    )
+    def test_a_second_answer_that_does_not_help(
+        self, second: Said, selection: tuple[int, ...], kinds: list[str]
+    ) -> None:
+        answer = asked(in_turn("DECISION: [1, 4, 6]", second), QUERY)
+        assert answer.selection == selection
+        assert answer.details["outcome"].startswith("selection over")
+        calls = calls_in(answer)
+        assert [call.kind for call in calls] == kinds
+        assert ("is down" in calls[1].problem) == (second is DOWN)
 
     @pytest.mark.parametrize(
         "error",
@@ -235,20 +219,12 @@ class TestRegeneration:
     )
     def test_what_ends_the_run_is_not_swallowed(self, error: LLMError) -> None:
         with pytest.raises(type(error)):
-            asked(in_turn("DECISION: [1, 4, 6]", error), query_over(PAPER, TYPES, budget=2))
+            asked(in_turn("DECISION: [1, 4, 6]", error), QUERY)
 
     def test_indices_not_shown_do_not_make_it_too_many(self) -> None:
-        client = in_turn("DECISION: [1, 4, 99]")
-        answer = asked(client, query_over(PAPER, TYPES, budget=2))
+        answer = asked(in_turn("DECISION: [1, 4, 99]"), QUERY)
         assert answer.selection == (1, 4)
-        assert answer.details["outcome"] == "selection some-unknown"
-        assert answer.details["n_unknown"] == "1"
-
-    def test_sections_are_held_to_the_budget_too(self) -> None:
-        client = in_turn("DECISION: [1, 2, 3]", "DECISION: [2]", "DECISION: [1]")
-        answer = asked(client, query_over(["A.", "B.", "C."], budget=1), strategy="section")
-        assert client.shown[-1] == ["1: B."]
-        assert answer.selection == (1,)
+        assert (answer.details["outcome"], answer.details["n_unknown"]) == ("selection some-unknown", "1")
 
 
 @pytest.mark.parametrize(
@@ -257,31 +233,24 @@ class TestRegeneration:
         ("DECISION: []", "empty"),
         ("DECISION: [99]", "unknown some-unknown"),
         ("The second, I think.", "no_list"),
-        (Answer("", "stop", refusal="I will not."), "refusal"),
-        (Answer("First, the", "length"), "cut_off"),
+        (REFUSED, "refusal"),
+        (CUT_OFF, "cut_off"),
     ],
 )
-def test_outcomes_are_told_apart_and_select_nothing(said: str | Answer, outcome: str) -> None:
-    answer = asked(in_turn(said), query_over(PAPER, TYPES, budget=2))
+def test_outcomes_are_told_apart_and_select_nothing(said: Said, outcome: str) -> None:
+    answer = asked(in_turn(said), QUERY)
     assert answer.selection == answer.ranking == ()
     assert answer.details["outcome"] == outcome
     assert outcome_of(answer) == outcome.split(maxsplit=1)[0]
 
 
-def test_a_failed_call_is_an_error() -> None:
-    with pytest.raises(LLMUnreachableError):
-        asked(in_turn(LLMUnreachableError("m", "is down", "Wait.")), query_over(PAPER))
+POINTS = "ASPECTS:\n- size of the effect\n- design"
 
 
 class TestGuided:
     def test_points_then_a_search_for_each_then_the_choice(self) -> None:
-        client = in_turn(
-            "ASPECTS:\n- size of the effect\n- design",
-            "7: in numbers\nDECISION: [7, 6]",
-            "DECISION: [4]",
-            "DECISION: [2, 0]",
-        )
-        answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="guided")
+        client = in_turn(POINTS, "7: in numbers\nDECISION: [7, 6]", "DECISION: [4]", "DECISION: [2, 0]")
+        answer = asked(client, QUERY, strategy="guided")
         whole = [f"{index}: {text}" for index, text in enumerate(PAPER)]
         # 4, 6, 7 were found: 0 to 2 in the last prompt.
         assert client.shown == [[], whole, whole, ["0: Two groups.", "1: It fell.", "2: By 5 mmHg."]]
@@ -292,63 +261,60 @@ class TestGuided:
         assert reasons_in(answer) == {7: "in numbers"}
 
     @pytest.mark.parametrize(
-        ("said", "outcome"), [("I need more.", "no_list"), (Answer("So", "length"), "cut_off")]
+        ("said", "selection", "outcome"),
+        [
+            (("I need more.",), (), "no_list"),
+            ((CUT_OFF,), (), "cut_off"),
+            ((REFUSED,), (), "refusal"),
+            ((POINTS, "DECISION: [7]", REFUSED, "DECISION: [0]"), (7,), "selection partly"),
+            ((POINTS, "DECISION: []", "DECISION: []"), (), "empty"),
+            ((POINTS, "DECISION: [7]", "DECISION: []", "Hard to say."), (), "no_list"),
+        ],
     )
-    def test_without_points_nothing_is_searched(self, said: str | Answer, outcome: str) -> None:
-        answer = asked(in_turn(said), query_over(PAPER, TYPES, budget=2), strategy="guided")
-        assert (answer.selection, answer.details["outcome"]) == ((), outcome)
-
-    def test_a_refused_first_step_and_a_lost_point(self) -> None:
-        refused = Answer("", "stop", refusal="I will not.")
-        answer = asked(in_turn(refused), query_over(PAPER, TYPES, budget=2), strategy="guided")
-        assert (answer.selection, answer.details["outcome"]) == ((), "refusal")
-        client = in_turn("ASPECTS:\n- size\n- design", "DECISION: [7]", refused, "DECISION: [0]")
-        answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="guided")
-        assert (answer.selection, answer.details["outcome"]) == ((7,), "selection partly")
-
-    def test_nothing_found_for_any_point_and_no_list_at_the_end(self) -> None:
-        client = in_turn("ASPECTS:\n- size", "DECISION: []")
-        answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="guided")
-        assert (answer.selection, answer.details["outcome"]) == ((), "empty")
-        client = in_turn("ASPECTS:\n- size", "DECISION: [7]", "Hard to say.")
-        answer = asked(client, query_over(PAPER, TYPES, budget=2), strategy="guided")
-        assert (answer.selection, answer.details["outcome"]) == ((), "no_list")
-
-    @pytest.mark.parametrize("before", [0, 1, 2])
-    def test_a_failed_call_in_any_step_is_an_error(self, before: int) -> None:
-        said = ("ASPECTS:\n- size", "DECISION: [7]", "DECISION: [0]")[:before]
-        client = in_turn(*said, LLMUnreachableError("m", "is down", "Wait."))
-        with pytest.raises(LLMUnreachableError):
-            asked(client, query_over(PAPER, TYPES, budget=2), strategy="guided")
+    def test_steps_that_are_lost(self, said: tuple[Said, ...], selection: object, outcome: str) -> None:
+        answer = asked(in_turn(*said), QUERY, strategy="guided")
+        assert (answer.selection, answer.details["outcome"]) == (selection, outcome)
 
     def test_no_more_points_than_asked_for(self) -> None:
         points = "ASPECTS:\n" + "\n".join(f"- point {number}" for number in range(9))
-        client = StandIn(
-            lambda request: points if "Plan the reading" in request.messages[-1].content else "DECISION: []"
-        )
-        asked(client, query_over(PAPER, TYPES, budget=2), strategy="guided", n_aspects=3)
+        client = in_turn(points, *["DECISION: []"] * 3)
+        asked(client, QUERY, strategy="guided", n_aspects=3)
         assert len(client.asked) == 1 + 3
 
 
+@pytest.mark.parametrize(
+    ("strategy", "before"),
+    [
+        ("cot", ()),
+        ("section", ("DECISION: [1]",)),
+        ("guided", ()),
+        ("guided", (POINTS,)),
+        ("guided", (POINTS, "DECISION: [7]", "DECISION: []")),
+    ],
+)
+def test_a_failed_call_in_any_step_is_an_error(strategy: str, before: tuple[str, ...]) -> None:
+    with pytest.raises(LLMUnreachableError):
+        asked(in_turn(*before, DOWN), QUERY, strategy=strategy)
+
+
 class TestSettings:
-    def test_no_model(self) -> None:
-        with pytest.raises(SettingError, match="has no model"):
-            LanguageModel()
+    @pytest.mark.parametrize(
+        ("settings", "problem"),
+        [
+            ({"model": None}, "has no model"),
+            ({"strategy": "icl"}, "icl has no examples"),
+            ({"prompts": ("cot 0-00000000",)}, "prompts is"),
+            ({"strategy": "cot", "final_prompt": "section-final"}, "asks once only"),
+            ({"final_prompt": "section-final"}, "the strategy it is for"),
+        ],
+    )
+    def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
+        with pytest.raises(SettingError, match=problem):
+            LanguageModel(**{"model": "m"} | settings)  # type: ignore[arg-type]
 
-    def test_icl_without_examples(self) -> None:
-        with pytest.raises(SettingError, match="icl has no examples"):
-            LanguageModel(model="m", strategy="icl")
-
-    def test_prompts_of_another_version(self) -> None:
+    def test_settings_make_the_same_again(self) -> None:
         made = LanguageModel(model="m")
         assert LanguageModel(**dict(made.settings)).settings == made.settings  # type: ignore[arg-type]
-        with pytest.raises(SettingError, match="prompts is"):
-            LanguageModel(model="m", prompts=("cot 0-00000000",))
-
-    @pytest.mark.parametrize("strategy", ["auto", "cot"])
-    def test_a_final_prompt_where_there_is_none(self, strategy: str) -> None:
-        with pytest.raises(SettingError):
-            LanguageModel(model="m", strategy=strategy, final_prompt="section-final")
 
     @pytest.mark.parametrize(
         ("body", "strategy", "problem"),
@@ -371,7 +337,7 @@ class TestSettings:
         with pytest.raises(SettingError, match=problem):
             LanguageModel(model="m", strategy=strategy, prompt="mine")
 
-    def test_a_prompt_of_ones_own(self, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def test_a_prompt_of_ones_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("EVIDENCEBENCH_PROMPTS", str(tmp_path))
         (tmp_path / "mine.txt").write_text(
             "version: 3\n=== user ===\nMy way: $hypothesis\n<sentences>\n$sentences\n</sentences>\n$budget"
@@ -379,22 +345,16 @@ class TestSettings:
         client = in_turn("DECISION: [1]")
         made = LanguageModel(model="m", strategy="cot", prompt="mine")
         assert any(one.startswith("mine 3-") for one in made.settings["prompts"])  # type: ignore[union-attr]
-        answer = made.connected(Session(client)).retrieve(query_over(PAPER, TYPES))
+        answer = made.connected(Session(client)).retrieve(QUERY)
         assert client.prompts[0].startswith("My way: Tea lowers")
         assert calls_in(answer)[0].prompt.startswith("mine 3-")
 
 
-def test_pieces_are_told_with_their_step() -> None:
-    told: list[tuple[str, str | None]] = []
-    session = Session(in_turn("DECISION: [1]"), on_step=lambda step, piece: told.append((step, piece)))
-    LanguageModel(model="m").connected(session).retrieve(query_over(PAPER))
-    assert told == [("whole paper", "DECISION: [1]")]
-
-
-def test_details_are_texts() -> None:
-    answer = asked(in_turn("DECISION: [1]"), query_over(PAPER))
-    assert all(isinstance(text, str) for text in answer.details.values())
-    assert json.loads(answer.details["reasoning"]) == [""]
+def test_pieces_are_reported_with_their_step() -> None:
+    pieces: list[tuple[str, str | None]] = []
+    session = Session(in_turn("DECISION: [1]"), on_step=lambda step, piece: pieces.append((step, piece)))
+    LanguageModel(model="m").connected(session).retrieve(QUERY)
+    assert pieces == [("whole paper", "DECISION: [1]")]
 
 
 def test_papers_cannot_close_their_fence() -> None:

@@ -158,7 +158,7 @@ def without_margins(
                 found
             ):
                 out.update(id(line) for line in strip)
-        if page.number == 0:
+        if page.number == 0 and len(found) < 600:  # no paper's first page has more
             out.update(id(line) for line in _beside_abstract(page, found, body))
         kept.append([line for line in found if id(line) not in out])
     return kept, sum(len(before) > len(after) for before, after in zip(lines, kept, strict=True))

@@ -49,7 +49,7 @@ class AnswerCache:
         return Answer(**{**known, "left_out": left_out, "cached": True, "key": key})
 
     def records(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """What is kept under those keys of which something is."""
+        """The records of those keys that have one."""
         return {key: _loaded(text) for key, text in self._rows("key, answer", keys)}
 
     def known(self, keys: Iterable[str]) -> frozenset[str]:
@@ -129,7 +129,7 @@ class _Waiting:
 
 
 class _Shared:
-    """What all caches of one store in this process have in common."""
+    """State shared by all caches of one store in this process."""
 
     def __init__(self, store: Path) -> None:
         self.claims = Claims(store.with_name(f"{store.name}.llm-claims"))

@@ -103,7 +103,7 @@ def _neighbour(text: str, start: int, end: int, before: Indices) -> tuple[int, I
 
 
 def from_brackets(inside: str) -> Indices | None:
-    """What is between two brackets, unless it is prose."""
+    """The text between two brackets, unless it is prose."""
     if not inside.strip("\\ \t\r\n,`*\"'") or (len(inside) < 80 and _NOTHING.fullmatch(inside)):
         return Indices()
     chosen = indices_in(inside)

@@ -1,4 +1,4 @@
-"""What was spent, and the cap that nothing may go beyond."""
+"""Spending, and the cap that nothing may exceed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What calls have taken.
+    """The cost of calls.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a call under way is taken to cost until that is known."""
+    """The assumed cost of a call under way."""
 
     model: str
     prompt_tokens: int

@@ -228,7 +228,7 @@ class Caller:
                         LLMRejectedError,
                         connection.address,
                         "no key is set",
-                        "Set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that wants none.",
+                        "Set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none.",
                         stops_run=True,
                     )
                 self._transport = Transport(route_of(connection), self.clock.monotonic)

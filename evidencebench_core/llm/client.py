@@ -79,7 +79,7 @@ class LLM:
         return self._key(json_bytes(request.body()))
 
     def spending(self) -> Spending:
-        """What the calls under this budget have taken so far."""
+        """Calls, tokens and money under this budget so far."""
         return self.budget.spent
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ class Connection:
     base_url : str or None
         Such as ``http://localhost:8000/v1``; ``None``: OpenAI itself.
     api_key : str or None
-        ``None``: the server wants none. Not part of the repr.
+        ``None``: the server needs none. Not part of the repr.
     """
 
     base_url: str | None = None

@@ -64,7 +64,7 @@ _NEAR: Final = 60  # characters between the word and its list that are not taken
 
 
 def decision_in(text: str) -> Decision | None:
-    """What an answer without its thoughts decides; ``None`` if it does not say."""
+    """The decision of an answer without its thoughts; ``None`` if it states none."""
     text = _TAG.sub(lambda tag: "" if tag[1] else "DECISION:", _LATEX.sub("", without_tail(text)))
     spans = list(_spans(text))
     headed = [span for span in spans if span.heads]

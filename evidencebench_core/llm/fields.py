@@ -10,7 +10,7 @@ _RENAMED: Final = {"max_tokens": "max_completion_tokens"}
 
 
 class FieldsTaken:
-    """What a server takes, model by model; for any number of threads."""
+    """The fields that a server takes, model by model; thread-safe."""
 
     def __init__(self) -> None:
         self._not_taken: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""What stands between the brackets of a selection -> numbers and ranges, and what is neither."""
+"""The text between the brackets of a selection -> numbers and ranges, and the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else a model is asked for: points to look for, and a hypothesis in other words."""
+"""Other answers of a model: points to look for, and a hypothesis in other words."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cu
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
-    """What a model chose.
+    """A model's choice.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def _without_list(
 
 
 def _shift(words: str, shown: Collection[int]) -> int:
-    """What to add because the model says by itself that it counts otherwise than the prompt."""
+    """The shift of all indices where the model states that it counts otherwise than the prompt."""
     match = _BASE.search(words)
     if match is None or not shown:
         return 0

@@ -1,4 +1,4 @@
-"""What tokens cost, and how many a text has, roughly."""
+"""Prices of tokens, and a rough count of those in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer says of the single sentences it chose."""
+"""The reasons that an answer gives for single sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What servers send -> answers. Pure: bytes in, answers or reasons out."""
+"""Replies of servers -> answers. Pure: bytes in, answers or reasons out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Unusable(Exception):  # noqa: N818 - never leaves this package
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a server says went wrong."""
+    """A failure as a server reports it."""
 
     message: str
     code: str = ""
@@ -155,7 +155,7 @@ def json_body(headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 def failure_of(body: bytes) -> Failure:
-    """What an error page says, be it the protocol's JSON, other JSON, HTML or text."""
+    """The message of an error page, be it the protocol's JSON, other JSON, HTML or text."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):

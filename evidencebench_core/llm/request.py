@@ -1,4 +1,4 @@
-"""What is asked of a model, and the key under which its answer is kept."""
+"""Requests to a model, and the key under which an answer is kept."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered.
+    """A model's answer.
 
     Attributes
     ----------

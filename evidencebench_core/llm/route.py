@@ -35,7 +35,7 @@ class Route:
     certificates: ssl.SSLContext | None
 
     def target(self, path: str) -> str:
-        """What the request line names; a proxy without TLS is told the whole address."""
+        """The target of the request line: the whole address for a proxy without TLS."""
         host = self.address.netloc.rpartition("@")[2]
         before = f"http://{host}" if self.proxy and self.certificates is None else ""
         query = f"?{self.address.query}" if self.address.query else ""
@@ -79,7 +79,7 @@ def route_of(connection: Connection) -> Route:
 
 
 def _said_by_openai(connection: Connection) -> dict[str, str]:
-    """What the openai package reads from the environment besides address and key: organisation, project, ...
+    """Headers that the openai package reads from the environment besides address and key: organisation, project, ...
 
     Without any of it the package is not asked: to import it takes a third of a second.
     """

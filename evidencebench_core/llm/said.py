@@ -31,7 +31,7 @@ def plain(text: str) -> str:
 
 
 def after_thinking(text: str) -> tuple[str, bool]:
-    """What follows the last thoughts that are marked as such, and whether they never ended."""
+    """The text after the last marked thoughts, and whether they never ended."""
     last = None
     for match in _THINKING.finditer(text):
         last = match

@@ -158,7 +158,7 @@ class _Wire:
 
 
 class _LimitedSocket:
-    """What http.client needs of a socket, within the limits of a wire."""
+    """The part of a socket that http.client uses, within the limits of a wire."""
 
     def __init__(self, plain: socket.socket, wire: _Wire) -> None:
         self._plain, self._wire = plain, wire
@@ -193,7 +193,7 @@ def _close_all(wires: list[_Wire]) -> None:
 
 @contextmanager
 def _explained(transport: Transport) -> Iterator[None]:
-    """What goes wrong below, in words."""
+    """An error of the layers below, in words."""
     try:
         yield
     except (OSError, http.client.HTTPException, ValueError) as error:

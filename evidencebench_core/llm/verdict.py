@@ -1,4 +1,4 @@
-"""What a server's refusal means: try again, leave a field out, give up this call, or give up the run."""
+"""The meaning of a server's refusal: try again, leave a field out, give up this call, or give up the run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OPTIONAL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What to do."""
+    """How to go on after a refusal."""
 
     action: Literal["again", "without", "give_up", "end_run"]
     remedy: str
@@ -47,7 +47,7 @@ class Verdict:
 
 
 def verdict(status: int, failure: Failure, sent: frozenset[str]) -> Verdict:  # noqa: PLR0911, PLR0912 - a table
-    """What a status of 300 or more and the server's words ask for."""
+    """The verdict on a status of 300 or more and the server's words."""
     words = f"{failure.code} {failure.message}"
     if status == 429 and _NO_MONEY.search(words):
         return Verdict("end_run", "Check the account's plan and balance.")

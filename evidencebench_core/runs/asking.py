@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of an instance."""
+    """The outcome of one instance."""
 
     instance_id: str
     answers: Mapping[str, Retrieval | str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a run will take of a server, before it begins."""
+"""The cost of a run on a server, before it begins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOKED_AT: Final = 50  # instances; those between are taken to be like them
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What is still to be asked in a run.
+    """The calls that a run still needs.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def estimated_run(  # noqa: PLR0913 - what `execute` is given
     variant: Variant | None = None,
     session: Session | None = None,
 ) -> RunEstimate:
-    """What `execute` with the same arguments would take. Nothing is sent, nothing stored.
+    """The cost of `execute` with the same arguments. Nothing is sent, nothing stored.
 
     The prompts of up to 50 instances, evenly spread over the dataset, are made for real.
 

@@ -163,7 +163,7 @@ class _Execution:
         self.session, self.tasks, self.variant = ready.session, tasks, variant
         self.fresh = ready.session is not None and ready.session.fresh
         self.cancelled, self.n_workers = cancelled, n_workers
-        # Workers are told to stop; only whoever reads the progress asks whether to.
+        # Workers stop on a signal; only whoever reads the progress asks whether to.
         self.asker = Asker(ready.retriever_for, cancelled if ready.session is None else _never)
         self.n_failures = 0  # queries of this call
         self.any_stored = False  # in this run, earlier calls included
@@ -221,7 +221,7 @@ class _Execution:
             self.session.stop()
 
     def items(self, pending: Pending) -> Iterator[Item]:
-        """What is to be asked, until there is an error that every call would meet."""
+        """The work to do, until there is an error that every call would meet."""
         for instance in self.runs.store.get_many(self.dataset, tuple(pending.missing)):
             if self.asker.stopped_by is not None:
                 return

@@ -33,7 +33,7 @@ class ReadPaper:
 
 @dataclass(frozen=True, slots=True)
 class FoundEvidence:
-    """What a retriever picked of a paper for a hypothesis."""
+    """The sentences that a retriever picked for a hypothesis."""
 
     read: ReadPaper
     retriever: Retriever

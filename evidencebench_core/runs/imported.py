@@ -16,7 +16,7 @@ from evidencebench_core.runs.official_logs import ImportedScore, LeftOut, offici
 
 @dataclass(frozen=True, slots=True)
 class ScoreImport:
-    """What became of a file of scores.
+    """The result of importing a file of scores.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ def import_scores(store: Store, path: Path) -> ScoreImport:
 
 
 def imported_scores(store: Store, task: str | None = None) -> tuple[ImportedScore, ...]:
-    """What was imported, for one task or all, in the order of the file; of each name and task the newest."""
+    """The imported scores, for one task or all, in the order of the file; of each name and task the newest."""
     with store.read() as db:
         rows = db.execute(
             "SELECT collection, system, strategy, task, recalls, source FROM imported_scores"

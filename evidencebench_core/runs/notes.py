@@ -1,4 +1,4 @@
-"""What analysts say of a run's missed aspects, kept beside the data.
+"""Analysts' notes on a run's missed aspects, kept beside the data.
 
 Append-only: a note is never changed or deleted; the newest of an author on a miss is what the author says.
 """
@@ -36,7 +36,7 @@ _FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What one author says of one miss."""
+    """One author's note on one miss."""
 
     run_id: str
     task: str

@@ -41,7 +41,7 @@ _REMEDY: Final = "The authors' file is official_logs.csv in the repository Evide
 
 @dataclass(frozen=True, slots=True)
 class ImportedScore:
-    """What somebody else's system scored, instance by instance.
+    """The scores of somebody else's system, instance by instance.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class OfficialLogs:
-    """What a file of logs holds."""
+    """The contents of a file of logs."""
 
     source: str
     scores: tuple[ImportedScore, ...]

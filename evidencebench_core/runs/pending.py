@@ -1,4 +1,4 @@
-"""What a run still has to ask."""
+"""The queries that a run still has to ask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evidencebench_core.tasks import Task
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What is missing in a run."""
+    """The work that is missing in a run."""
 
     total: int
     missing: Mapping[str, Sequence[Task]]
@@ -29,7 +29,7 @@ def pending_of(
     variant: Variant | None = None,
     fresh: bool = False,
 ) -> Pending:
-    """What a run has to ask; it need not be in the store yet."""
+    """The queries of a run; it need not be in the store yet."""
     all_ids = runs.store.ids(dataset, limit)
     ids = [one for one in all_ids if variant is None or variant.has(one)]
     resultless = _resultless(runs, dataset, None if limit is None else ids, tasks)

@@ -1,4 +1,4 @@
-"""What makes two runs the same run: the data, how it is perturbed, the retriever, and every setting of it."""
+"""The identity of a run: the data, how it is perturbed, the retriever, and every setting of it."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class RunStore:
             return {instance_id: _integers(selection) for instance_id, selection in rows}
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
-        """What came back from a model, counted, by task name; empty for a run that asked none."""
+        """Counts of a model's outcomes by task name; empty for a run that asked none."""
         from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
         with self.store.read() as db:

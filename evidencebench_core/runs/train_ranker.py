@@ -276,7 +276,7 @@ def _folds(examples: Sequence[Example], folds: int | None, seed: int) -> dict[st
 
 
 def _seen_by_encoder(encoder: str) -> Trained | None:
-    """What an embedding model in a folder says that it was trained on."""
+    """The training data that an embedding model's folder states."""
     from evidencebench_core.retrievers.finetune.trained_on import read_trained_on
 
     folder = Path(encoder).expanduser()

@@ -1,4 +1,4 @@
-"""What models have learnt from, so that no score on their own training data passes for an estimate."""
+"""The training data of models, so that no score on their own training data passes for an estimate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MET = """
 
 
 class Trained(Protocol):
-    """What a model has learnt from; both kinds of trained model bring theirs."""
+    """The training data of a model; both kinds of trained model bring theirs."""
 
     @property
     def dataset_sha256(self) -> str: ...
@@ -40,7 +40,7 @@ class Trained(Protocol):
 
 
 def training_behind(retriever: object, settings: Mapping[str, Setting]) -> dict[str, Trained]:
-    """What the models in a retriever have learnt from."""
+    """The training data of the models in a retriever."""
     found: dict[str, Trained] = {}
     own = getattr(retriever, "trained_on", None)
     if own is not None:

@@ -174,7 +174,7 @@ def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answe
 
 def test_an_answer_that_cannot_be_written_harms_no_other(answers: AnswerCache) -> None:
     with pytest.raises(sqlite3.Error):
-        answers.keep_records("m", [(object(), b"{}", {})])  # type: ignore[list-item]
+        answers.keep_records("m", [(object(), b"{}", {})])
     answers.keep("good", "m", b"{}", Answer("t"))
     assert answers.known(["good", "bad"]) == {"good"}
 

@@ -75,5 +75,5 @@ def test_a_reader_who_leaves_ends_the_work() -> None:
     stopped = threading.Event()
     batches = in_parallel(str, range(1000), 2, stopped=never, stop=stopped.set, close=nothing)
     next(batches)
-    batches.close()  # type: ignore[attr-defined]
+    batches.close()
     assert stopped.is_set()

@@ -75,13 +75,6 @@ def test_a_server_without_a_key_gets_no_made_up_one(monkeypatch: pytest.MonkeyPa
     assert server.requests[0].headers["openai-organization"] == "org-1"
 
 
-def test_an_authority_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    with s.scripted(s.reply(), secure=True) as server:
-        monkeypatch.setenv("SSL_CERT_FILE", str(s.AUTHORITY))
-        ask_both(server.url, monkeypatch)
-    assert [one.path for one in server.requests] == ["/v1/chat/completions"] * 2
-
-
 def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with s.scripted(s.reply(), secure=True) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)

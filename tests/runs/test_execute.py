@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +27,7 @@ class Counting:
     name = "lead"
     settings: Mapping[str, Setting] = MappingProxyType({})
 
-    def __init__(self, fails: Callable[[Query], bool] = lambda _: False) -> None:
+    def __init__(self, fails: Callable[[Query], bool]) -> None:
         self.asked: list[tuple[str, str, int | None]] = []
         self.fails = fails
 
@@ -37,11 +39,15 @@ class Counting:
         return Retrieval(ranking, tuple(-float(index) for index in ranking), ranking[: query.budget])
 
 
+Use = Callable[..., Counting]
+
+
 @pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Counting], Counting]:
+def use(monkeypatch: pytest.MonkeyPatch) -> Use:
     """Puts a counting retriever in the place of ``lead``."""
 
-    def put(retriever: Counting) -> Counting:
+    def put(fails: Callable[[Query], bool] = lambda _: False) -> Counting:
+        retriever = Counting(fails)
         monkeypatch.setattr(MODULE, "make_retriever", lambda *_args, **_kwargs: retriever)
         return retriever
 
@@ -53,25 +59,16 @@ def finished(reports: Iterator[Progress]) -> Progress:
     return last
 
 
-def answers(store: Store, run_id: str, dataset: str = "tiny") -> dict[tuple[str, str], Retrieval | None]:
+def answers(store: Store, run_id: str) -> dict[tuple[str, str], Retrieval]:
     """All that a run holds, but for the seconds."""
     runs = RunStore(store)
-    found = {
-        (task, instance_id): runs.retrieval(run_id, task, instance_id)
-        for task in runs.run(run_id).tasks
-        for instance_id in store.ids(dataset)
-    }
-    return {
-        pair: Retrieval(one.ranking, one.scores, one.selection, 0.0, one.details)
-        for pair, one in found.items()
-        if one is not None
-    }
+    pairs = [(task, id_) for task in runs.run(run_id).tasks for id_ in store.ids("tiny")]
+    held = {pair: runs.retrieval(run_id, *pair) for pair in pairs}
+    return {pair: replace(one, seconds=0.0) for pair, one in held.items() if one is not None}
 
 
-def test_every_instance_is_asked_for_every_task_it_has(
-    store: Store, use: Callable[[Counting], Counting]
-) -> None:
-    lead = use(Counting())
+def test_every_instance_is_asked_for_every_task_it_has(store: Store, use: Use) -> None:
+    lead = use()
     running = execute(store, "tiny", "lead")
     first = next(running)
     assert (first.total, first.failed, first.remaining) == (6, 0, None)
@@ -92,25 +89,17 @@ def test_every_instance_is_asked_for_every_task_it_has(
     assert run.n_failed == 0
 
 
-def test_budgets_are_those_of_the_task_and_the_instance(
-    store: Store, use: Callable[[Counting], Counting]
-) -> None:
-    lead = use(Counting())
+def test_budgets_are_those_of_the_task_and_the_instance(store: Store, use: Use) -> None:
+    lead = use()
     tasks = [*DEFAULT_TASKS, "result-er@unconstrained", "er@3"]
     finished(execute(store, "tiny", "lead", tasks=tasks, limit=1))
     # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}: 0 and 5 cover all, 5 alone covers the results.
-    assert [(focus, budget) for _, focus, budget in lead.asked] == [
-        ("all", 2),
-        ("all", 10),
-        ("results", 1),
-        ("results", 5),
-        ("results", None),
-        ("all", 3),
-    ]
+    budgets = [("all", 2), ("all", 10), ("results", 1), ("results", 5), ("results", None), ("all", 3)]
+    assert [(focus, budget) for _, focus, budget in lead.asked] == budgets
 
 
-def test_nothing_is_asked_twice(store: Store, use: Callable[[Counting], Counting]) -> None:
-    lead = use(Counting())
+def test_nothing_is_asked_twice(store: Store, use: Use) -> None:
+    lead = use()
     finished(execute(store, "tiny", "lead", limit=2))
     before = answers(store, RunStore(store).runs()[0].id)
     last = finished(execute(store, "tiny", "lead"))
@@ -121,8 +110,8 @@ def test_nothing_is_asked_twice(store: Store, use: Callable[[Counting], Counting
     assert before.items() <= answers(store, last.run_id).items()
 
 
-def test_a_run_gains_tasks(store: Store, use: Callable[[Counting], Counting]) -> None:
-    lead = use(Counting())
+def test_a_run_gains_tasks(store: Store, use: Use) -> None:
+    lead = use()
     first = finished(execute(store, "tiny", "lead", tasks=["er@10"]))
     second = list(execute(store, "tiny", "lead", tasks=["ER@10 ", "er@optimal", "er@10"]))
     assert (second[0].done, second[-1].done) == (0, 6)
@@ -143,46 +132,46 @@ def test_nothing_to_do_at_all(tmp_path: Path) -> None:
     assert [(report.done, report.total, report.remaining) for report in reports] == [(0, 0, 0.0)]
 
 
-def test_failures_are_kept_counted_and_tried_again(store: Store, use: Callable[[Counting], Counting]) -> None:
+def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> None:
     def fails(query: Query) -> bool:
         return query.hypothesis.endswith("cohort 1.") and query.focus == "results"
 
-    use(Counting(fails))
+    use(fails)
     last = finished(execute(store, "tiny", "lead"))
     assert (last.done, last.total, last.failed) == (5, 6, 1)
     runs = RunStore(store)
     assert runs.failures(last.run_id, "result-er@5") == {"tiny_1": "lead: is out of order. Wait."}
     assert runs.run(last.run_id).n_failed == 2
-    working = use(Counting())
+    working = use()
     last = finished(execute(store, "tiny", "lead"))
     assert (last.done, last.total, last.failed) == (6, 6, 0)
     assert [focus for _, focus, _ in working.asked] == ["results", "results"]
     assert runs.run(last.run_id).n_failed == 0
 
 
-def test_failures_come_last_when_tried_again(store: Store, use: Callable[[Counting], Counting]) -> None:
-    use(Counting(lambda query: query.hypothesis.endswith("cohort 0.")))
+def test_failures_come_last_when_tried_again(store: Store, use: Use) -> None:
+    use(lambda query: query.hypothesis.endswith("cohort 0."))
     finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=2))
     reports = list(execute(store, "tiny", "lead", tasks=["er@10"]))
     assert [report.instance_id for report in reports[1:]] == [f"tiny_{n}" for n in (2, 3, 4, 5, 0)]
 
 
-def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Callable[[Counting], Counting]) -> None:
-    broken = use(Counting(lambda _: True))
+def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> None:
+    broken = use(lambda _: True)
     with pytest.raises(RetrieverError, match=r"nothing has worked in the first 5 tries.*out of order"):
         finished(execute(store, "tiny", "lead", tasks=["er@10"]))
     assert len(broken.asked) == 5
 
 
-def test_a_run_that_has_worked_is_not_given_up(store: Store, use: Callable[[Counting], Counting]) -> None:
-    use(Counting())
+def test_a_run_that_has_worked_is_not_given_up(store: Store, use: Use) -> None:
+    use()
     finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=1))
-    use(Counting(lambda _: True))
+    use(lambda _: True)
     assert finished(execute(store, "tiny", "lead")).failed == 6
 
 
-def test_cancel_keeps_what_is_answered(store: Store, use: Callable[[Counting], Counting]) -> None:
-    lead = use(Counting())
+def test_cancel_keeps_what_is_answered(store: Store, use: Use) -> None:
+    lead = use()
     reports = list(execute(store, "tiny", "lead", cancelled=lambda: len(lead.asked) == 6))
     # Four queries for tiny_0, two for tiny_1, then the cancel: both are stored, one is complete.
     assert reports[-1].instance_id == "tiny_0"
@@ -195,9 +184,8 @@ def test_cancel_keeps_what_is_answered(store: Store, use: Callable[[Counting], C
 def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:
     last = finished(execute(store, "tiny", "oracle", tasks=["result-er@optimal"]))
     # The result aspects {3, 5} and {5, 7} of tiny_0 share sentence 5; each next instance is shifted by one.
-    assert {
-        instance_id: one.selection for (_, instance_id), one in answers(store, last.run_id).items() if one
-    } == {"tiny_0": (5,), "tiny_1": (6,), "tiny_2": (7,), "tiny_3": (8,), "tiny_5": (10,)}
+    selections = {id_: one.selection for (_, id_), one in answers(store, last.run_id).items()}
+    assert selections == {"tiny_0": (5,), "tiny_1": (6,), "tiny_2": (7,), "tiny_3": (8,), "tiny_5": (10,)}
 
 
 def test_a_retriever_is_made_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +193,7 @@ def test_a_retriever_is_made_once(store: Store, monkeypatch: pytest.MonkeyPatch)
 
     def counted(*args: object, **kwargs: object) -> object:
         made.append(args)
-        return make_retriever(*args, **kwargs)  # type: ignore[arg-type]
+        return make_retriever(*args, **kwargs)
 
     monkeypatch.setattr(MODULE, "make_retriever", counted)
     finished(execute(store, "tiny", "bm25"))
@@ -253,13 +241,9 @@ def test_however_often_interrupted_a_run_ends_like_one_that_was_not(
 
     for number, stop in enumerate(stops):
         queries = iter(range(stop))
-        reports = execute(
-            parts,
-            "tiny",
-            retriever,
-            limit=limits[number % len(limits)],
-            cancelled=lambda queries=queries: next(queries, None) is None,  # type: ignore[misc]
-        )
+        limit = limits[number % len(limits)]
+        cancelled = partial(lambda queries: next(queries, None) is None, queries)
+        reports = execute(parts, "tiny", retriever, limit=limit, cancelled=cancelled)
         if closes:  # dropped after two reports, as by a closed page
             next(reports)
             next(reports, None)

@@ -54,7 +54,7 @@ def test_what_cannot_be_kept_is_refused(
     from dataclasses import replace
 
     with pytest.raises(SettingError, match=said):
-        NoteStore(store).add(replace(note(run), **changed))  # type: ignore[arg-type]
+        NoteStore(store).add(replace(note(run), **changed))
     assert NoteStore(store).notes(run) == ()
 
 

@@ -40,36 +40,26 @@ def result(name: str, k: str = "", values: str = THIRD) -> dict[str, str]:
     return {"Experiment Name": name, "Cov@": k, "Model": "gpt", "Recall List": values}
 
 
-def test_names_become_system_strategy_and_task(tmp_path: Path) -> None:
-    logs = official_logs(
-        written(
-            tmp_path / "logs.csv",
-            er(),
-            er("gpt__SBS__10__filter", "10"),
-            er("gpt__original__5__filter", "-1"),  # Cov@ is what was done, the name is not
-            er("gpt__+O__10__filter", "10"),
-            er("gpt__-O__10__filter", "10"),
-            er("bm25__10__filter", "10"),
-            result("gpt__result_SBS__opt_k__filter"),
-            result("gpt__+O__result__5__filter"),
-            result("gpt__result_ICL_filter"),
-        )
-    )
-    assert [(score.strategy, score.task) for score in logs.scores] == [
-        ("ICL", "er@optimal"),
-        ("section by section", "er@10"),
-        ("baseline", "er@optimal"),
-        ("with instruction", "er@10"),
-        ("without instruction", "er@10"),
-        ("", "er@10"),
-        ("section by section", "result-er@optimal"),
-        ("with instruction", "result-er@5"),
-        ("ICL", "result-er@unconstrained"),
-    ]
-    assert logs.scores[0].name == "gpt ICL"
-    assert logs.scores[5].name == "gpt"
-    assert {score.collection for score in logs.scores[:6]} == {"evidencebench-test"}
-    assert {score.collection for score in logs.scores[6:]} == {"evidencebench-test-results"}
+@pytest.mark.parametrize(
+    ("row", "strategy", "task"),
+    [
+        (er(), "ICL", "er@optimal"),
+        (er("gpt__SBS__10__filter", "10"), "section by section", "er@10"),
+        (er("gpt__original__5__filter", "-1"), "baseline", "er@optimal"),  # Cov@ is what was done
+        (er("gpt__+O__10__filter", "10"), "with instruction", "er@10"),
+        (er("gpt__-O__10__filter", "10"), "without instruction", "er@10"),
+        (er("bm25__10__filter", "10"), "", "er@10"),
+        (result("gpt__result_SBS__opt_k__filter"), "section by section", "result-er@optimal"),
+        (result("gpt__+O__result__5__filter"), "with instruction", "result-er@5"),
+        (result("gpt__result_ICL_filter"), "ICL", "result-er@unconstrained"),
+    ],
+)
+def test_names_become_system_strategy_and_task(
+    tmp_path: Path, row: dict[str, str], strategy: str, task: str
+) -> None:
+    (score,) = official_logs(written(tmp_path / "logs.csv", row)).scores
+    assert (score.strategy, score.task, score.name) == (strategy, task, f"gpt {strategy}".rstrip())
+    assert score.collection == "evidencebench-test" + ("-results" if task.startswith("result") else "")
 
 
 def test_what_is_left_out_and_why(tmp_path: Path) -> None:

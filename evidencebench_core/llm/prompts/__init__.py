@@ -55,7 +55,7 @@ class Prompt:
     name : str
     version : str
         What its file says and the first 8 hex digits of the SHA-256 of its content: ``"1-5f0c2a9b"``. A
-        file that was changed and not renumbered is still told apart.
+        file that was changed and not renumbered is still recognised.
     parts : tuple of (role, template)
     fields : frozenset of str
         What must be put in.
@@ -157,7 +157,7 @@ def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
 
 
 def focus_phrase(focus: str) -> str:
-    """What ``$focus`` stands for: "all" or "results" in words."""
+    """The value of ``$focus``: "all" or "results" in words."""
     return "results and analyses only" if focus == "results" else "from methods and participants to results"
 
 

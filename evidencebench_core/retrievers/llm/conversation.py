@@ -22,7 +22,7 @@ REGENERATE = "regenerate"
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What is sent along with every prompt; see `llm.ChatRequest`."""
+    """Options sent with every prompt; see `llm.ChatRequest`."""
 
     model: str
     temperature: float | None = 0.0
@@ -38,7 +38,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a model chose from what it was shown."""
+    """A model's choice from the sentences shown."""
 
     kind: OutcomeKind
     picks: tuple[int, ...] = ()
@@ -63,7 +63,7 @@ class Conversation:
     def choice(
         self, step: str, asked: Prompt, shown: Mapping[int, int], budget: int | None, **fields: str | int
     ) -> Chosen:
-        """What the model chooses."""
+        """The model's choice."""
         messages = asked.messages(budget=len(shown) if budget is None else budget, **fields)
         answer, said = self._chosen(step, asked, messages, shown)
         if budget is not None and len(said.indices) > budget:
@@ -147,5 +147,5 @@ class Conversation:
 
 
 def _of(first: ParsedAnswer, second: ParsedAnswer) -> dict[int, str]:
-    """What the first answer said of the sentences that the second still has."""
+    """The first answer's reasons for the sentences that the second still has."""
     return {number: reason for number, reason in first.reasoning_by_index.items() if number in second.indices}

@@ -52,7 +52,7 @@ class Embeddings:
         return retrieval_by_score(query, cosines(vectors), started, MappingProxyType(details))
 
     def rehearsed(self, queries: Sequence[Query]) -> Planned:
-        """What the queries of one instance will take; vectors already kept cost nothing."""
+        """The cost of one instance's queries; vectors already kept cost nothing."""
         real = self._session or default_session()
         rehearsal = Rehearsal(real.client, real.fresh)
         stand_in = self.connected(Session(rehearsal, real.store))

@@ -1,4 +1,4 @@
-"""What came of asking a model, in one line of text that the run store can count by."""
+"""The outcome of asking a model, in one line of text that the run store can count by."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "failed": "call failed",
     }
 )
-"""What can come back, with a name for people. Retrievers that ask no model have none of these."""
+"""The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
 
 OVER: Final = "over"
 SOME_UNKNOWN: Final = "some-unknown"
@@ -32,7 +32,7 @@ _WORST_FIRST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list",
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """What came back for one task of a run, in numbers of instances.
+    """Outcomes of one task of a run, in numbers of instances.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is kept of every call to a model, and how a reader gets it back from a stored retrieval."""
+"""The record of every call to a model, and how a reader gets it back from a stored retrieval."""
 
 from __future__ import annotations
 
@@ -104,13 +104,13 @@ def reasons_json(selection: tuple[int, ...], reasons: Mapping[int, str]) -> str:
 
 
 def reasons_in(retrieval: Retrieval) -> dict[int, str]:
-    """What the model said of its picks, by sentence index; picks that it said nothing of are left out."""
+    """The model's reasons by sentence index; picks without a reason are left out."""
     reasons = json.loads(retrieval.details.get("reasoning", "[]"))
     return {index: reason for index, reason in zip(retrieval.selection, reasons, strict=False) if reason}
 
 
 def outcome_of(retrieval: Retrieval) -> str:
-    """What came back, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
+    """The outcome, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
     return retrieval.details.get("outcome", "").partition(" ")[0]
 
 

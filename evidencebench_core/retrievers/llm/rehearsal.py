@@ -24,7 +24,7 @@ _BATCH: Final = 64  # texts an embedding call
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What is still to be asked. Tokens are estimates; answers in the store are ``cached`` and cost none.
+    """The calls still to be made. Tokens are estimates; answers in the store are ``cached`` and cost none.
 
     An answer is one to a chat, or the vector of one text; a call asks for up to 64 vectors.
     """
@@ -73,7 +73,7 @@ class Rehearsal:
     def chat(
         self, request: ChatRequest, fresh: bool = False, on_delta: Callable[[str | None], None] | None = None
     ) -> Answer:
-        """What is known, or an answer that chooses the first sentences shown."""
+        """The known answer, or one that chooses the first sentences shown."""
         key = self.key(request)
         known = None if self._fresh or self.answers is None else self.answers.answer(key)
         with self._lock:

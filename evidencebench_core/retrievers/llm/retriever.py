@@ -125,7 +125,7 @@ class LanguageModel:
         )
 
     def rehearsed(self, queries: Sequence[Query]) -> Planned:
-        """What the queries of one instance will take; nothing is sent."""
+        """The cost of one instance's queries; nothing is sent."""
         real = self._session or default_session()
         rehearsal = Rehearsal(real.client, real.fresh)
         stand_in = self.connected(Session(rehearsal, real.store))

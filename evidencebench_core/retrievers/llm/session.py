@@ -1,4 +1,4 @@
-"""What a retriever needs to ask a server: a client, the store, and how to stop."""
+"""Everything a retriever needs to ask a server: a client, the store, and how to stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OnStep = Callable[[str, str | None], None]
 
 
 class Client(Protocol):
-    """What is asked of `evidencebench_core.llm.LLM`."""
+    """The part of `evidencebench_core.llm.LLM` that retrievers use."""
 
     @property
     def answers(self) -> AnswerCache | None: ...

@@ -25,7 +25,7 @@ PER_ASPECT: Final = 3  # sentences that guided asks for a point
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a strategy works with."""
+    """The inputs of a strategy."""
 
     query: Query
     plan: Plan
@@ -131,7 +131,7 @@ def _best_of(
 
 
 def _fields(given: Given, part: Sequence[int], *, first: int) -> dict[str, str]:
-    """What every prompt of sentences needs, for a part of the paper numbered from ``first``."""
+    """The fields of every prompt of sentences, for a part of the paper numbered from ``first``."""
     query = given.query
     return {
         "hypothesis": query.hypothesis,

@@ -115,7 +115,7 @@ def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
     made.retrieve(own(store, "tiny_5", focus="results"))
     assert [prompt.count("Hypothesis: ") for prompt in client.prompts] == [8, 7]  # results: 8 less tiny_5
     assert made.settings["examples_sha256"] == store.dataset("pool").sha256
-    again = LanguageModel(**dict(made.settings))  # type: ignore[arg-type]
+    again = LanguageModel(**dict(made.settings))
     assert again.connected(Session(client, store)).settings == made.settings
 
 

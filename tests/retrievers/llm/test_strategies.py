@@ -310,11 +310,11 @@ class TestSettings:
     )
     def test_settings_that_cannot_be(self, settings: dict[str, object], problem: str) -> None:
         with pytest.raises(SettingError, match=problem):
-            LanguageModel(**{"model": "m"} | settings)  # type: ignore[arg-type]
+            LanguageModel(**{"model": "m"} | settings)
 
     def test_settings_make_the_same_again(self) -> None:
         made = LanguageModel(model="m")
-        assert LanguageModel(**dict(made.settings)).settings == made.settings  # type: ignore[arg-type]
+        assert LanguageModel(**dict(made.settings)).settings == made.settings
 
     @pytest.mark.parametrize(
         ("body", "strategy", "problem"),
@@ -344,7 +344,7 @@ class TestSettings:
         )
         client = in_turn("DECISION: [1]")
         made = LanguageModel(model="m", strategy="cot", prompt="mine")
-        assert any(one.startswith("mine 3-") for one in made.settings["prompts"])  # type: ignore[union-attr]
+        assert any(one.startswith("mine 3-") for one in made.settings["prompts"])
         answer = made.connected(Session(client)).retrieve(QUERY)
         assert client.prompts[0].startswith("My way: Tea lowers")
         assert calls_in(answer)[0].prompt.startswith("mine 3-")

@@ -7,39 +7,35 @@ What is read, all of it UTF-8 (a byte order mark is tolerated), plain, gzip or z
   ``{"<id>": {...}}``. An object is taken for the first kind if its first key is ``id`` or one
   of the format's own keys. Lines may also be broken over several lines.
 
-A window of bytes moves over the file. orjson decodes what lies before the brace that closes an
-instance if no text in it has unpaired braces: no proper prefix of a JSON object is one, so if orjson
-takes it, that was the end. Where it does not, the scanner of `json` decides and words the error.
-
-ijson 3.6 cannot do this: it turns half a surrogate pair into another character, needs memory with
-the square of the nesting (60,000 brackets, 3 GB), and its errors do not say where they are.
+ijson's events are put together here, not by its ``kvitems``, whose memory grows with the square of the nesting.
 """
 
 from __future__ import annotations
 
 import codecs
-import json
-import math
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 
-import orjson
+import ijson
+from ijson.common import ObjectBuilder
 
 from evidencebench_core.data.check import KEYS, OPTIONAL_KEYS
 from evidencebench_core.data.source import Source
 from evidencebench_core.errors import StreamError, shown
 
 MAX_VALUE: Final = 64 << 20
-_TAIL: Final = 16  # no token but a string is cut off further from the end: "-Infinity", "\\ud83d\\ude00"
-_LOOK_AHEAD: Final = 4 << 10  # bytes, to see the first key of an object and that of its value
-_BLANK: Final = re.compile(rb"[ \t\n\r]*")
-_PLAIN_KEY: Final = re.compile(rb'"([^"\\\x00-\x1f\x80-\xff]*)"')
-_KEY: Final = '"(?:' + "|".join(("id", *KEYS, *OPTIONAL_KEYS)) + ')"'
-_FLAT: Final = re.compile(
-    rf"{{\s*{_KEY}\s*:\s*+(?!{{\s*{_KEY})".encode()
-)  # an instance may be called "synthetic"
+_MOST_LEVELS: Final = 100
+_KEYS: Final = frozenset(("id", *KEYS, *OPTIONAL_KEYS))
+_ESCAPE: Final = re.compile(  # a pair of surrogates, half of one, any other
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S
+)
+_LONGEST_ESCAPE: Final = len(rb"\ud83d\ude00")
+_BLANKED: Final = bytes.maketrans(b"\r\n", b"  ")
+
+Event = tuple[str, Any]
 
 
 def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, object]]:
@@ -50,8 +46,8 @@ def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, obje
     path : Path
         A regular file.
     max_value : int
-        The longest instance accepted, in bytes of JSON. Memory is a small multiple of it at
-        worst, and of a megabyte usually.
+        Bytes of JSON that an instance may have, give or take a chunk of a megabyte. Memory is a small
+        multiple of it at worst, and of a megabyte usually.
 
     Yields
     ------
@@ -62,8 +58,8 @@ def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, obje
     Raises
     ------
     StreamError
-        With line and byte, if the file is not readable, is not the format above, is cut off,
-        has NaN or Infinity, or holds no instance at all.
+        With line and byte, if the file is not readable, is not the format above, is cut off, has half a
+        surrogate pair or a number beyond 64 bits, or holds no instance at all.
     """
     with Source(path) as source:
         yield from instances_in(source, max_value)
@@ -72,216 +68,143 @@ def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, obje
 
 def instances_in(source: Source, max_value: int = MAX_VALUE) -> Iterator[tuple[str, object]]:
     """The same from a source that is already open (ingest asks it for hash and progress)."""
-    window = _Window(source, max_value)
-    if window.next_byte() == b"[":
-        window.fail("holds a list, not an object", "Write {id: instance, ...}, or one object a line.")
-    while window.next_byte():
-        yield from _instances_of_object(window)
-    if window.instance is None:
-        window.fail("holds no instance", "Give a file with at least one.")
+    content = _Content(source, max_value)
+    try:
+        events = ijson.basic_parse(content, use_float=True, multiple_values=True)
+        for event, _ in events:
+            if event == "start_array":
+                content.fail(
+                    "holds a list, not an object", "Write {id: instance, ...}, or one object a line."
+                )
+            if event != "start_map":
+                content.fail("holds a bare value, not an object", "Write {id: instance, ...}.")
+            content.begun = True
+            yield from _instances_of_object(content, events)
+    except ijson.JSONError as error:
+        content.fail_as(error)
+    except UnicodeDecodeError as error:
+        content.fail(f"is not UTF-8 text: {error.reason}", "Give JSON in UTF-8.")
+    if content.instance is None:
+        content.fail("holds no instance", "Give a file with at least one.")
 
 
-def _instances_of_object(window: _Window) -> Iterator[tuple[str, object]]:
-    if window.is_flat():
-        flat = cast("dict[str, Any]", window.value())
-        identity = flat.pop("id", None)
-        if not isinstance(identity, str):
-            window.fail(
-                f"stands right after an instance whose id is {shown(identity)}",
-                'A line is {"id": "...", ...} or {"<id>": {...}}, the id being text.',
-            )
-        window.instance = identity
-        yield identity, flat
-        return
-    window.take(b"{", "an object of instances")
-    more = window.next_byte() != b"}"
-    while more:
-        key = window.key()
-        window.take(b":", "':' after an instance id")
-        window.instance, window.inside = key, True
-        value = window.value()
-        window.inside = False
-        yield key, value
-        more = window.next_byte() != b"}"
-        if more:
-            window.take(b",", "',' or '}' after an instance")
-    window.take(b"}", "")
+def _instances_of_object(content: _Content, events: Iterator[Event]) -> Iterator[tuple[str, object]]:
+    event, key = next(events)
+    if event == "map_key" and key in _KEYS:
+        first = next(events)
+        second = next(events)
+        events = chain((first, second), events)
+        # An instance may be called like a key, "synthetic" say: then keys of the format follow within it.
+        if not (first[0] == "start_map" and second[0] == "map_key" and second[1] in _KEYS):
+            flat = _value(content, chain((("start_map", None), (event, key)), events))
+            identity = flat.pop("id", None)
+            if not isinstance(identity, str):
+                content.fail(
+                    f"has an instance whose id is {shown(identity)}",
+                    'A line is {"id": "...", ...} or {"<id>": {...}}, the id being text.',
+                )
+            content.instance = identity
+            yield identity, flat
+            return
+    while event == "map_key":
+        content.instance = key
+        yield key, _value(content, events)
+        event, key = next(events)
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite_float(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise ValueError(f"{digits[:20]} is too large")
-    return number
-
-
-def _integer(digits: str) -> int | float:
-    """As orjson has it: what goes beyond 64 bits, which no key of the format can hold, is a float."""
-    number = int(digits)
-    return number if -(1 << 63) <= number < 1 << 64 else _finite_float(digits)
-
-
-_decode: Final = json.JSONDecoder(
-    parse_float=_finite_float, parse_int=_integer, parse_constant=_refuse_constant
-).raw_decode
-
-
-def _end_by_braces(data: bytes, start: int) -> int:
-    """Where the object that begins at ``start`` ends if no text in it has unpaired braces; 0 if not here."""
-    find = data.find
-    depth, at = 1, start + 1
-    opened = find(b"{", at)
-    while (closed := find(b"}", at)) >= 0:
-        while 0 <= opened < closed:
+def _value(content: _Content, events: Iterator[Event]) -> Any:
+    """The value whose events come next."""
+    content.inside = True
+    content.mark()
+    builder, depth = ObjectBuilder(), 0
+    for event, value in events:
+        if event in ("start_map", "start_array"):
             depth += 1
-            opened = find(b"{", opened + 1)
-        depth -= 1
-        at = closed + 1
-        if not depth:
-            return at
-    return 0
+            if depth > _MOST_LEVELS:
+                content.fail("is nested too deeply", "An instance has three levels.")
+        elif event in ("end_map", "end_array"):
+            depth -= 1
+        builder.event(event, value)
+        if not depth and event != "map_key":
+            break
+    content.inside = False
+    content.mark()
+    return builder.value
 
 
-class _Window:
-    """The part of the content that is being looked at, and where in the file that is."""
+class _Content:
+    """The bytes that ijson reads, and where in the file they are."""
 
     def __init__(self, source: Source, max_value: int) -> None:
         self.source = source
         self.max_value = max_value
+        self.begun = False  # whether there was an object
         self.instance: str | None = None  # the last one begun,
         self.inside = False  # and whether it is still being read: both for messages
         self._chunks = iter(source)
-        self._data = b""
-        self._at = 0
-        self._byte, self._line = 0, 1  # where the window begins in the content
+        self._piece = b""  # the last that was read, and where it begins
+        self._byte, self._line = 0, 1
+        self._rest = b""  # an escape that may go on in the next chunk
+        self._marked = 0
         self._ended = False
-        self._grow()
-        if self._data.startswith(codecs.BOM_UTF8):
-            self._at = len(codecs.BOM_UTF8)
 
-    def _grow(self) -> bool:
-        """Drop what is done with and read as much again as is left; False at the end."""
-        self._byte += self._at
-        self._line += self._data.count(b"\n", 0, self._at)
-        parts = [self._data[self._at :]]
-        self._at = 0
-        n_left, n_new = len(parts[0]), 0
-        if n_left > self.max_value:
-            self._fail_long()
-        while not self._ended and n_new <= n_left:
-            parts.append(next(self._chunks, b""))
-            n_new += len(parts[-1])
-            self._ended = not parts[-1]
-        self._data = b"".join(parts)
-        return n_new > 0
+    def mark(self) -> None:
+        """A value begins or ends about here."""
+        self._marked = self._byte if self.inside else self._byte + len(self._piece)
 
-    def next_byte(self) -> bytes:
-        """Skip blanks; the byte that follows, or b"" at the end of the file."""
-        while True:
-            self._at = cast("re.Match[bytes]", _BLANK.match(self._data, self._at)).end()
-            if self._at < len(self._data):
-                return self._data[self._at : self._at + 1]
-            if not self._grow():
-                return b""
-
-    def take(self, byte: bytes, what: str) -> None:
-        there = self.next_byte()
-        if not there:
-            self._fail_cut_off()
-        if there != byte:
-            self.fail(f"has {self._next_text()} where {what} should be", "Check the JSON there.")
-        self._at += 1
-
-    def is_flat(self) -> bool:
-        """Whether an instance with its own ``id`` comes next."""
-        while len(self._data) - self._at < min(_LOOK_AHEAD, self.max_value) and self._grow():
-            pass
-        return _FLAT.match(self._data, self._at) is not None
-
-    def key(self) -> str:
-        """The string that comes next: an instance id."""
-        if self.next_byte() not in (b'"', b""):
-            self.fail(f"has {self._next_text()} where an instance id should be", "Ids are JSON strings.")
-        if match := _PLAIN_KEY.match(self._data, self._at):
-            self._at = match.end()
-            return match[1].decode()
-        return str(self._value_by_json())
-
-    def value(self) -> object:
-        """The JSON value that comes next."""
-        if self.next_byte() == b"{":
-            end = _end_by_braces(self._data, self._at)
-            if not end and self._grow():
-                end = _end_by_braces(self._data, self._at)
-            try:
-                value = orjson.loads(memoryview(self._data)[self._at : end])
-            except orjson.JSONDecodeError:
-                return self._value_by_json()
-            self._move_to(end)
-            return value
-        return self._value_by_json()
-
-    def _value_by_json(self) -> object:
-        while True:
-            text = self._text()
-            try:
-                value, end = _decode(text, 0)
-            except json.JSONDecodeError as error:
-                unfinished = error.msg.startswith("Unterminated")
-                at_end = error.pos >= len(text) - _TAIL
-                if (unfinished or at_end) and self._grow():
-                    continue
-                rest = text.rstrip()  # all there is
-                if unfinished or error.pos >= len(rest) or (at_end and not rest.endswith("}")):
-                    self._fail_cut_off()
-                at = self._at + len(text[: error.pos].encode())
-                self.fail(f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}", "Fix it there.", at)
-            except RecursionError:
-                self.fail("is nested too deeply", "An instance has three levels.")
-            except ValueError as error:  # NaN and Infinity, integers of thousands of digits
-                self.fail(f"has a bad number: {error}", "Write a JSON number.")
-            if end > len(text) - _TAIL and isinstance(value, int | float) and self._grow():
-                continue  # the number may go on
-            self._move_to(self._at + len(text[:end].encode()))
-            return value
-
-    def _move_to(self, end: int) -> None:
-        if end - self._at > self.max_value:
-            self._fail_long()
-        self._at = end
-
-    def _text(self) -> str:
-        """The rest of the window as text."""
-        data = self._data[self._at :]
-        try:
-            return codecs.utf_8_decode(data, "strict", self._ended)[0]
-        except UnicodeDecodeError as error:
+    def read(self, size: int = -1) -> bytes:
+        """The next piece, of whatever size, without an escape cut in two."""
+        if not size:  # ijson asks whether these are bytes
+            return b""
+        self._line += self._piece.count(b"\n")
+        self._byte += len(self._piece)
+        if self._byte - self._marked > self.max_value:
+            self._piece = b""
             self.fail(
-                f"is not UTF-8 text: it has the byte {data[error.start]:#04x}",
-                "Give JSON in UTF-8, plain, gzip or zstd.",
-                self._at + error.start,
+                f"has a value of more than {self.max_value:,} bytes",
+                "That is no instance: check that the file is one object of instances or JSON lines.",
             )
+        chunk = next(self._chunks, b"")
+        data = self._rest + chunk
+        self._ended = not data
+        if not self._byte and data.startswith(codecs.BOM_UTF8):
+            self._byte, data = len(codecs.BOM_UTF8), data[len(codecs.BOM_UTF8) :]
+        self._piece, whole = data, len(data)
+        for escape in _ESCAPE.finditer(data):
+            if chunk and escape.end() > len(data) - _LONGEST_ESCAPE:
+                whole = escape.start()
+                break
+            if escape[1]:
+                self.fail(
+                    f"has half of a surrogate pair, \\{escape[1].decode()}", "Fix it there.", escape.start()
+                )
+        if chunk and whole == len(data) and data.endswith(b"\\"):
+            whole -= 1  # an escape of which only the backslash is there
+        self._piece, self._rest = data[:whole], data[whole:]
+        return self._piece or (self.read() if chunk else b"")
 
-    def fail(self, problem: str, remedy: str, at: int | None = None) -> NoReturn:
-        at = self._at if at is None else at
-        line = self._line + self._data.count(b"\n", 0, at)
+    def fail_as(self, error: ijson.JSONError) -> NoReturn:
+        """Raise what ijson found wrong, with the place, which only its picture of it tells."""
+        if self._ended and not self.begun:
+            self.fail("holds no instance", "Give a file with at least one.")
+        if self._ended:
+            self.fail("ends too early: the file is cut off", "Get the whole file.", len(self._piece))
+        text = error.args[0]
+        picture = (text if isinstance(text, bytes) else str(text).encode()).split(b"\n")
+        reason = picture[0].decode(errors="replace").partition("error: ")[2].rstrip(".")
+        shown_bytes = picture[1].strip(b" ") if len(picture) > 2 else b""  # 30 before the place, 30 after
+        start = self._piece.translate(_BLANKED).find(shown_bytes)
+        column = len(picture[1][: picture[2].find(b"^")].lstrip(b" ")) if start >= 0 and shown_bytes else 0
+        self.fail(
+            f"is not {'UTF-8 text' if 'UTF8' in reason else 'JSON'}: {reason}",
+            "Give JSON in UTF-8, plain, gzip or zstd.",
+            max(start, 0) + column,
+        )
+
+    def fail(self, problem: str, remedy: str, at: int = 0) -> NoReturn:
+        """Raise with the place, ``at`` bytes into the last piece."""
+        line = self._line + self._piece.count(b"\n", 0, at)
         place = f"{self.source.path}, line {line}, byte {self._byte + at}"
         if self.instance is not None:
             place += f" ({'in' if self.inside else 'after'} instance {shown(self.instance)})"
         raise StreamError(place, problem, remedy) from None
-
-    def _next_text(self) -> str:
-        return shown(self._text()[:20])
-
-    def _fail_cut_off(self) -> NoReturn:
-        self.fail("ends too early: the file is cut off", "Get the whole file.", len(self._data))
-
-    def _fail_long(self) -> NoReturn:
-        self.fail(
-            f"has a value of more than {self.max_value:,} bytes",
-            "That is no instance: check that the file is one object of instances or JSON lines.",
-        )

@@ -185,16 +185,7 @@ def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) ->
     [
         ({}, StreamError, "holds no instance"),
         ({"x": []}, InstanceError, "x: is [], not an object"),
-        (
-            {"x": raw_instance(3, {"a": [1]}, key=["half \ud800"])},
-            InstanceError,
-            "x: has a value that cannot be",
-        ),
-        (
-            {"x": raw_instance(3, {"a": [1]}, hypothesis="half \ud800")},
-            InstanceError,
-            "half of a surrogate pair",
-        ),
+        ({"x": raw_instance(3, {"a": [1]}, key=["half \ud800"])}, StreamError, "half of a surrogate pair"),
     ],
 )
 def test_wrong_content(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -141,33 +139,6 @@ def test_nothing_listens(tmp_path: Path) -> None:
 def echo() -> s.Step:
     """Answers with the question."""
     return s.answering(lambda request: s.reply(f"To {request['messages'][0]['content']}"))
-
-
-def test_killed_and_resumed(tmp_path: Path) -> None:
-    n, asked, let_go = 30, threading.Event(), threading.Event()
-
-    def answer(request: dict[str, Any]) -> s.Step:
-        question = request["messages"][0]["content"]
-        if question == "Question 11" and not let_go.is_set():
-
-            def pause(handler: s.Handler) -> None:
-                asked.set()
-                handler.wait_for_client()
-
-            return pause
-        return s.reply(f"To {question}")
-
-    with s.scripted(s.answering(answer)) as server:
-        first = started(server.url, tmp_path / "s", n)
-        assert asked.wait(60)
-        first.kill()
-        first.communicate()
-        let_go.set()
-        result = finished(started(server.url, tmp_path / "s", n, threads=4))
-        questions = Counter(request.json["messages"][0]["content"] for request in server.requests)
-    assert [one["text"] for one in result["outcomes"]] == [f"To Question {i}" for i in range(n)]
-    assert (result["cached"], result["calls"]) == (11, 19)
-    assert questions == {f"Question {i}": 2 if i == 11 else 1 for i in range(n)}  # 11 was never answered
 
 
 def test_two_processes_share_answers(tmp_path: Path) -> None:

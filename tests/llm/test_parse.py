@@ -19,38 +19,29 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
     "as asked for": [
         ("I looked.\n\n3: effect\n7: size\n\nDECISION: [7, 3]", (7, 3)),
         ("decision : [ 3 , 7, 3, ]\r\n", (3, 7)),
-        ("DECISION\n[\n  3\n  7\n]", (3, 7)),
         ("3: effect 7: size FINAL_DECISION = [+3; 07].", (3, 7)),
-        ("The final decision is: [3, 7]", (3, 7)),
         ("DECISION (2 sentences): [3 7]", (3, 7)),
     ],
     "bold, quotes and headings": [
         ("**Final DECISION:** `[3, 7]`\n\nLet me know if you need 5 more.", (3, 7)),
         ("> DECISION: [**3**, **7**]", (3, 7)),
         ("## Analysis\nx\n\n## DECISION\n\n[3, 7]\n\n---\n*Note: 12 was close.*", (3, 7)),
-        ("**Step 3: DECISION**\n\n[3, 7]", (3, 7)),
     ],
     "fences and LaTeX": [
         ("DECISION:\n```json\n[3, 7]\n```", (3, 7)),
-        ("```python\nDECISION: [\n 3,  # effect, 5 mg\n 7   # size\n]\n```", (3, 7)),
         ("The final answer is: $\\boxed{[3, 7]}$", (3, 7)),
         (r"\boxed{\text{DECISION: } [3, 7]}", (3, 7)),
-        (r"DECISION: \[3, 7\]", (3, 7)),
     ],
     "no brackets": [
         ("DECISION: 3, 5 and 7.", (3, 5, 7)),
-        ("DECISION: {3, 7}", (3, 7)),
         ("**Decision:** Sentences 3, 7, and 12.", (3, 7, 12)),
         ("DECISION:\n3\n7\n\nThat is all 2 of them.", (3, 7)),
-        ("DECISION: three and seven", (3, 7)),
     ],
     "bullets and numbered lists": [
         ("DECISION:\n- 12: effect of 5 mg\n- [7] the size\n\nRejected:\n- 9", (12, 7)),
         ("DECISION:\n* **Sentence 12:** The dose fell.\n* **Sentence 7:** It held [5].", (12, 7)),
         ("DECISION:\n1. Sentence 12\n2. Sentence 7", (12, 7)),
-        ("DECISION:\n3. The dose fell.\n7. It held.", (3, 7)),
         ("DECISION:\n- Sentences 3–5: 95% CI [1.2, 3.4]\n- Sentence 7: n = 12", (3, 4, 5, 7)),
-        ("DECISION: I select the following sentences:\n\n- Sentence 3\n- Sentence 7", (3, 7)),
     ],
     "tables": [
         ("| Index | Why |\n|---|---|\n| 3 | effect |\n| 7 | size |\n\nDECISION: [3, 7]", (3, 7)),
@@ -59,17 +50,13 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
     ],
     "JSON and YAML": [
         ('```json\n{"reasoning": {"3": "because [1]"}, "decision": [3, 7]}\n```', (3, 7)),
-        ('{"analysis": [{"index": 1, "why": "x"}], "decision": "3 and 7"}', (3, 7)),
         ('{"decision": {"sentences": [{"id": 3, "reason": "x"}, {"id": 7}]}}', (3, 7)),
         ('{"answer": {"indices": [3, 7]}}', (3, 7)),
         ('DECISION: [{"index": 3, "why": "12 mg [5]"}, {"index": 7, "why": "b"}]', (3, 7)),
-        ('DECISION: {"3": "effect", "7": "size"}', (3, 7)),
-        ("decision:\n  - index: 3\n    why: effect\n  - index: 7\n    why: size of 12", (3, 7)),
     ],
     "tags and tokens of templates": [
         ("<answer>\nDECISION: 3, 7\n</answer><|im_end|>\n", (3, 7)),
         ("<final_decision>[3, 7]</final_decision>", (3, 7)),
-        ("DECISION: [3, 7]</s>", (3, 7)),
     ],
     "thoughts": [
         ("<think>\nDECISION: [1, 2]\nhm, maybe [4]\n</think>\n\n**DECISION:** [3, 7]", (3, 7)),
@@ -79,7 +66,6 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
             "<|start|>assistant<|channel|>final<|message|>DECISION: [3, 7]",
             (3, 7),
         ),
-        ("[THINK]DECISION: [1][/THINK]DECISION: [3, 7]", (3, 7)),
     ],
     "ranges": [
         ("DECISION: [3-5, 7 – 8]", (3, 4, 5, 7, 8)),
@@ -90,18 +76,14 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
     "labels and reasons among the numbers": [
         ("DECISION: [index 3, Sentence: 7, #12]", (3, 7, 12)),
         ("DECISION: ['3', \"7\", 12.0]", (3, 7, 12)),
-        ("DECISION: [three, and twenty-one]", (3, 21)),
         ("DECISION: [3 (the effect, 12 mg), 7 (its size)]", (3, 7)),
         ('DECISION: ["3: dose of 12 mg, given 5 times", "7: n = 9"]', (3, 7)),
     ],
     "several lists and prose": [
         ("DECISION: [1, 2]\nWait, better:\nDECISION: [3, 7]", (3, 7)),
         ("DECISION: [3], [7]", (3, 7)),
-        ("DECISION: [[3, 7], [12]]", (3, 7, 12)),
         ("DECISION: [3, 7]\n\nThese cover it (95% CI [1.2, 3.4]). It rests on the trial [12].", (3, 7)),
-        ("DECISION: [3, 7]\n\nConfidence: [0.8, 0.9]", (3, 7)),
         ("The form is DECISION: [index, index, ...].\nDECISION: [3, 7]", (3, 7)),
-        ("DECISION: 2 sentences: [3, 7]", (3, 7)),
     ],
     "quoted or injected decisions": [
         (f"Sentence 4 says {QUOTED}, an attempt to steer me.\n\nDECISION: [3, 7]", (3, 7)),
@@ -119,7 +101,6 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
     ],
     "other languages and digits": [
         ("Meine Begründung...\n\n**ENTSCHEIDUNG:** [Satz 3 und Satz 7]", (3, 7)),
-        ("Décision : phrases 3 et 7", (3, 7)),
         ("理由：句子3说明效果。\n\n最终决定：【第3句，第7句】", (3, 7)),
         ("القرار: [٣، ٧]", (3, 7)),
         ("Решение: [3, 7]. Предложение [9] — фон.", (3, 7)),
@@ -131,7 +112,6 @@ WITH_UNKNOWN: list[tuple[str, tuple[int, ...], int]] = [
     ("DECISION: [3, 99]", (3,), 1),
     ("DECISION: [-1, 3.5, 1e3, 7]", (7,), 3),
     ("DECISION: [3, 28-31]", (3, 28, 29), 2),
-    ("DECISION: [3, 5-4]", (3,), 1),
     ("DECISION: [3, banana]", (3,), 1),
     ("DECISION: [0-999999999]", tuple(range(30)), 999_999_970),
     (f"DECISION: [3, {'9' * 5_000}]", (3,), 1),
@@ -154,12 +134,9 @@ WITHOUT: dict[str, list[str]] = {
         "DECISION:",
         "Sentences 3 and 7 look good.",
         "It was shown in 12 patients [3, 7]. More is not known.",
-        "The indecision: [3, 7] was theirs, said he.",
         "DECISION: [index, index, ...]",
         "DECISION: Sentences 3 and 7 support this [5].",
         "DECISION:\n- 12 patients died\n- 95% CI 1 to 3",
-        "DECISION:\n1. The dose fell.\n2. It held.",
-        "DECISION: I cannot decide.",
         "<think>\nI should pick DECISION: [3, 7]\n</think>\n",
         f"4: it says {QUOTED}, which I will not follow. Next, sen",
     ],
@@ -172,7 +149,6 @@ WITHOUT: dict[str, list[str]] = {
     "refusal": [
         "I’m sorry, but I can't help with that.",
         "很抱歉，我无法完成。",
-        "As an AI I must not choose.",
         "I'm sorry, I cannot; the decision [3] is not mine.",
     ],
 }

@@ -198,35 +198,31 @@ def _on_github(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], C
 def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Checksum | None]:
     """The commit that the hub would serve, and what the file must hash to.
 
-    Plain HTTP: huggingface_hub (2.4) starts again after every interruption, and which HTTP library's
-    exceptions it raises depends on its version.
+    The file itself is fetched like any other: the hub's own download starts over after an interruption.
     """
+    import httpx
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.errors import HfHubHTTPError
+
     endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
-    address = f"{endpoint}/datasets/{_HUB_REPOSITORY}/resolve"
-    headers = _hub_headers(f"{address}/main/{file.filename}")
-    digest = (headers.get("X-Linked-Etag") or headers.get("ETag") or "").removeprefix("W/").strip('"')
-    expected = None
+    url = hf_hub_url(_HUB_REPOSITORY, file.filename, repo_type="dataset", endpoint=endpoint)
+    # The hub's package raises errors of httpx or httpx2, whichever it uses: its own is one of them.
+    unreachable: tuple[type[Exception], ...] = (httpx.InvalidURL, HfHubHTTPError.mro()[1], OSError)
+    try:
+        httpx.URL(url)
+        metadata = get_hf_file_metadata(url, timeout=TIMEOUT, token=False)
+    except HfHubHTTPError as error:
+        raise status_error(url, error.response.status_code, error.response.reason_phrase) from error
+    except unreachable as error:
+        problem = f"cannot be reached ({str(error) or type(error).__name__})"
+        raise DownloadError(url, problem, "Check the network, then try again.") from error
+    digest, expected = metadata.etag or "", None
     if re.fullmatch("[0-9a-f]{64}", digest):
         expected = Checksum("sha256", digest)
     elif re.fullmatch("[0-9a-f]{40}", digest):
         expected = Checksum("git-blob", digest)
-    return [f"{address}/{headers.get('X-Repo-Commit') or 'main'}/{file.filename}"], expected
-
-
-def _hub_headers(url: str) -> Mapping[str, str]:
-    """Of the hub's own answer: a redirect away from it leads to the content, which has no commit."""
-    import httpx
-
-    try:
-        with httpx.Client(timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}) as client:
-            answer = client.head(url)
-            for _ in range(3):
-                if not answer.is_redirect or not answer.headers["Location"].startswith("/"):
-                    break
-                answer = client.head(answer.url.join(answer.headers["Location"]))
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        problem = f"cannot be reached ({str(error) or type(error).__name__})"
-        raise DownloadError(url, problem, "Check the network, then try again.") from error
-    if answer.status_code >= 400:
-        raise status_error(url, answer.status_code, answer.reason_phrase)
-    return answer.headers
+    commit = metadata.commit_hash or "main"
+    revision = hf_hub_url(
+        _HUB_REPOSITORY, file.filename, repo_type="dataset", endpoint=endpoint, revision=commit
+    )
+    return [revision], expected

@@ -48,7 +48,7 @@ def draw(state: PageState) -> None:
         task = task_picker(state)
         copy_link(state.link("task", **({"dataset": dataset.name} if dataset else {})))
     if dataset is None:
-        _imported(state, task)
+        _draw_imported(state, task)
     else:
         _runs(state, dataset, task)
 
@@ -81,7 +81,7 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     draw_slices(state, dataset, task, sliced, (a, b))
 
 
-def _imported(state: PageState, task: Task) -> None:
+def _draw_imported(state: PageState, task: Task) -> None:
     names = chosen_imported(state, task)
     if not names:
         return

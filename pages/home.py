@@ -34,7 +34,7 @@ def draw() -> None:
     )
     datasets = resources.store().datasets()
     if datasets:
-        _loaded(datasets)
+        _draw_datasets(datasets)
     job_panel("data")
     st.markdown("## Add data" if datasets else "## Start here")
     ways = [draw_file, draw_download]
@@ -51,7 +51,7 @@ def draw() -> None:
         st.switch_page("pages/paper.py")
 
 
-def _loaded(datasets: tuple[DatasetInfo, ...]) -> None:
+def _draw_datasets(datasets: tuple[DatasetInfo, ...]) -> None:
     st.markdown("## Loaded datasets")
     table(
         COLUMNS,

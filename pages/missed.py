@@ -34,7 +34,7 @@ DEFAULTS = {
 
 
 def draw(state: PageState) -> None:
-    chosen = _chosen(state) if state["instance"] else _pickers(state)
+    chosen = _linked_run(state) if state["instance"] else _pickers(state)
     if chosen is None:
         return
     dataset, run, task = chosen
@@ -53,7 +53,7 @@ def draw(state: PageState) -> None:
         _all(state, dataset, queue, task)
 
 
-def _chosen(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
+def _linked_run(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
     """The dataset, run and task of a link to one miss."""
     dataset = resources.named_dataset(state["dataset"])
     if state["run"]:

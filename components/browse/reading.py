@@ -78,7 +78,7 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
         sentence_note(shown, state.number("sentence"), answers)
         _model_outcomes(answers, questions, task.budget_for(instance.evidence))
         if not gold_applies:
-            _unscored(state, instance, answers)
+            _draw_unscored(state, instance, answers)
         elif has_aspects:
             beside = references(instance.evidence, task)
             _scores(instance, task, answers)
@@ -103,7 +103,7 @@ def _model_outcomes(
             draw_calls(questions[label], letter, answer)
 
 
-def _unscored(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
+def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:
     """The picks alone, for an edited hypothesis that nobody has said the gold applies to."""
     st.info(
         "Not scored: the gold was made for the original hypothesis. The paper shows the picks alone. To see them "

@@ -104,7 +104,7 @@ def _bars(
             y=100 * frame[name],
             width=0.86 * width,
             name=words,
-            marker={"color": _faded(colour, opacity), "line": {"width": 0}},
+            marker={"color": _translucent(colour, opacity), "line": {"width": 0}},
             error_y=whiskers(frame, name, GREY, (f"{name}_low", f"{name}_high")),
             customdata=[(name, "", bucket) for bucket in frame["bucket"]],
             text=[f"{n} of {total}" for n, total in zip(frame[f"n_{name}"], frame["n_aspects"], strict=True)],
@@ -194,7 +194,7 @@ def _runs(
         )
 
 
-def _faded(colour: str, opacity: float) -> str:
+def _translucent(colour: str, opacity: float) -> str:
     """``#rrggbb`` as a colour that lets some of the page through."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity})"

@@ -47,7 +47,9 @@ def draw_file() -> None:
     )
     if st.button("Read the file", disabled=not (upload or path.strip()), key="read-file"):
         if upload:
-            start_ingest(_kept(upload.name, upload.getvalue()), name, f"Read {upload.name}", forget=True)
+            start_ingest(
+                _save_upload(upload.name, upload.getvalue()), name, f"Read {upload.name}", forget=True
+            )
             st.rerun()
         given = Path(path.strip()).expanduser()
         if given.is_file():
@@ -58,7 +60,7 @@ def draw_file() -> None:
         )
 
 
-def _kept(file_name: str, content: bytes) -> Path:
+def _save_upload(file_name: str, content: bytes) -> Path:
     """An upload's bytes in a folder of their own, under a name made of the harmless letters of its own."""
     stem = re.sub(r"[^\w.-]+", "_", file_name.replace("\\", "/").rsplit("/", 1)[-1]).lstrip(".") or "upload"
     path = Path(tempfile.mkdtemp(prefix="evidencebench-upload-")) / stem[-100:]

@@ -271,7 +271,7 @@ def _cells(dataset: DatasetInfo, queue: Queue, misses: pd.DataFrame) -> pd.DataF
         f"{len(row['found_by'])} of {row['n_others']}" if row["n_others"] else None for row in rows
     ]
     notes = [queue.notes.get((row["instance"], row["aspect"]), ()) for row in rows]
-    cells["note"] = ["; ".join(map(_noted, those)) or None for those in notes]
+    cells["note"] = ["; ".join(map(_note_line, those)) or None for those in notes]
     if queue.with_words:
         cells["causes"] = [_causes(row["causes"]) for row in rows]
     return cells
@@ -282,7 +282,7 @@ def _causes(names: Sequence[str]) -> str:
     return CAUSES[names[0]].title + (f" ({', '.join(more)})" if more else "")
 
 
-def _noted(note: Note) -> str:
+def _note_line(note: Note) -> str:
     return f"{note.author}: {', '.join(filter(None, (cause_title(note.cause), *note.tags))) or 'note'}"
 
 

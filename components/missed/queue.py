@@ -104,11 +104,11 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
     for note in NoteStore(resources.store()).notes(run.id, task.name):
         key = (note.instance_id, note.aspect_id)
         notes[key] = (*notes.get(key, ()), note)
-    missed = _filtered(state, dataset, queue_of(asked, only), with_words, notes)
-    return Queue(run, task, outcomes, asked, _sorted(state, missed), with_words, limits, notes)
+    missed = _within_filters(state, dataset, queue_of(asked, only), with_words, notes)
+    return Queue(run, task, outcomes, asked, _in_order(state, missed), with_words, limits, notes)
 
 
-def _filtered(
+def _within_filters(
     state: PageState,
     dataset: DatasetInfo,
     missed: pd.DataFrame,
@@ -134,7 +134,7 @@ def _filtered(
     return missed
 
 
-def _sorted(state: PageState, missed: pd.DataFrame) -> pd.DataFrame:
+def _in_order(state: PageState, missed: pd.DataFrame) -> pd.DataFrame:
     """By nearness as the queue comes, else by the column; equals stay as they were."""
     by, descending = state["sort"], state["desc"] == "1"
     if by == "file":

@@ -97,7 +97,7 @@ def _picks(
     (choice,) = chosen
     retrieval = answers[choice.label]
     n_picks = len(retrieval.selection)
-    st.markdown(f"### {_counted(n_picks)}")
+    st.markdown(f"### {_heading(n_picks)}")
     st.caption(f"Chosen {_HOW.get(choice.name, 'by a computer program')}. {_NOTICE}")
     why = {
         index: text.replace("the hypothesis", "the statement")
@@ -119,7 +119,7 @@ def _picks(
         )
 
 
-def _counted(n_picks: int) -> str:
+def _heading(n_picks: int) -> str:
     if n_picks == 1:
         return "The sentence to read first"
     return f"The {n_picks:,} sentences to read first" if n_picks else "No sentence was found"

@@ -26,7 +26,7 @@ def _draw(kinds: tuple[str, ...], was_running: bool) -> None:
     jobs = [job for kind in kinds for job in resources.jobs().jobs(kind)]
     for job in jobs:
         if job.status.ended:
-            _ended(job)
+            _draw_end(job)
         else:
             _running(job)
     if was_running and all(job.status.ended for job in jobs):
@@ -43,7 +43,7 @@ def _running(job: Job) -> None:
             st.rerun(scope="fragment")
 
 
-def _ended(job: Job) -> None:
+def _draw_end(job: Job) -> None:
     status = job.status
     with st.container(horizontal=True, vertical_alignment="center"):
         title = f"**{literal(job.title)}.** "

@@ -100,7 +100,9 @@ def _draw_bar(
     state: PageState, dataset: DatasetInfo, drafts: Drafts, page: Sequence[Draft], at: int, n_drafts: int
 ) -> None:
     """Where we are, the way on and back, and the decision on the whole page."""
-    clean = [draft.id for draft in page if draft.state == "waiting" and not _replaced(dataset, draft)]
+    clean = [
+        draft.id for draft in page if draft.state == "waiting" and not _wording_to_replace(dataset, draft)
+    ]
     n_others = sum(draft.state == "waiting" for draft in page) - len(clean)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -169,14 +171,14 @@ def _draw_warnings(dataset: DatasetInfo, draft: Draft) -> None:
     """What speaks against it, and what it would replace."""
     if draft.problem:
         st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
-    if there := _replaced(dataset, draft):
+    if there := _wording_to_replace(dataset, draft):
         origin = resources.wording_origins(dataset).get(draft.name, {}).get(draft.instance_id)
         source = "came with the data" if origin is None else f"is there already ({origin.origin})"
         kind = "negation" if draft.name == NEGATION else "paraphrase"
         st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
 
 
-def _replaced(dataset: DatasetInfo, draft: Draft) -> str:
+def _wording_to_replace(dataset: DatasetInfo, draft: Draft) -> str:
     """The wording that a draft would replace, unless it is that one."""
     there = resources.wordings(dataset).get(draft.name, {}).get(draft.instance_id, "")
     return "" if draft.state == "accepted" else there
@@ -271,14 +273,14 @@ def changed_words(original: str, draft: str) -> tuple[tuple[bool, ...], tuple[bo
 def marked_words(original: str, draft: str) -> tuple[str, str]:
     """Both texts as Markdown; words that differ are bold on a coloured ground, the texts nothing but text."""
     before, after = changed_words(original, draft)
-    return _marked(original.split(), before, "gray"), _marked(draft.split(), after, "orange")
+    return _highlight(original.split(), before, "gray"), _highlight(draft.split(), after, "orange")
 
 
 def _plain(words: Sequence[str]) -> list[str]:
     return [word.strip(_AROUND).casefold() or word for word in words]
 
 
-def _marked(words: Sequence[str], changed: Sequence[bool], colour: str) -> str:
+def _highlight(words: Sequence[str], changed: Sequence[bool], colour: str) -> str:
     parts = []
     for mark, run in groupby(zip(changed, words, strict=True), key=itemgetter(0)):
         text = literal(" ".join(word for _, word in run))

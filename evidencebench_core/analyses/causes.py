@@ -169,9 +169,9 @@ def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) ->
         "front": _front(row, limits),
     }
     if _within(row, limits.near_places):
-        whys["near"] = _ranked(row)
+        whys["near"] = _rank_sentence(row)
     elif _is_known(row["distance"]):
-        whys["far"] = _ranked(row)
+        whys["far"] = _rank_sentence(row)
     else:
         whys["far"] = "The ranking does not reach any covering sentence."
     return tuple([Suggestion(CAUSES[name], why) for name, why in whys.items() if why])
@@ -215,7 +215,7 @@ def _within(row: Mapping[str, Any], places: int) -> bool:
 
 def _budget(row: Mapping[str, Any], limits: Thresholds) -> str:
     if _within(row, limits.budget_places):
-        return _ranked(row)
+        return _rank_sentence(row)
     if _is_known(row["budget"]) and 1 < row["budget"] <= row["n_picks"] == row["n_adding"]:
         return f"All {row['n_picks']} picks add an aspect; no place was wasted."
     return ""
@@ -253,7 +253,7 @@ def _front(row: Mapping[str, Any], limits: Thresholds) -> str:
     return ""
 
 
-def _ranked(row: Mapping[str, Any]) -> str:
+def _rank_sentence(row: Mapping[str, Any]) -> str:
     distance = row["distance"]
     edge = "K" if _is_known(row["budget"]) else "the picks"
     if distance <= 0:

@@ -130,7 +130,7 @@ def needle_rows(
     sums: list[NDArray[np.float64]] = []  # by paper: recall, original, difference, instances
     for place, picks in moved.items():
         for scope in SCOPES:
-            counted, gone = _counted(table, in_part, original.answered & picks.answered, place, scope)
+            counted, gone = _eligible(table, in_part, original.answered & picks.answered, place, scope)
             of_instances = _per_instance(table, counted, original, picks)
             instances = of_instances.index.to_numpy()
             columns = [of_instances[name].to_numpy() for name in _MEASURES]
@@ -183,7 +183,7 @@ def behind_place(
         ``id``, ``n_aspects`` counted, ``recall`` with the part moved, ``original``, ``difference``; the
         largest differences first, then in the order of the file.
     """
-    counted, _ = _counted(table, in_part, original.answered & picks.answered, place, scope)
+    counted, _ = _eligible(table, in_part, original.answered & picks.answered, place, scope)
     frame = _per_instance(table, counted, original, picks)
     frame.insert(0, "id", [table.ids[row] for row in frame.index])
     return frame.sort_values("difference", key=lambda d: -d.abs(), kind="stable", ignore_index=True)
@@ -204,7 +204,7 @@ def _per_instance(
     return pd.DataFrame(columns, index=rows)
 
 
-def _counted(
+def _eligible(
     table: AspectTable,
     in_part: NDArray[np.bool_],
     answered: NDArray[np.bool_],

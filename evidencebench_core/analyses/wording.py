@@ -192,7 +192,7 @@ def one_below_the_other(setups: Sequence[Setup], reports: Sequence[Report]) -> R
             continue
         for setup, frame in zip(setups, frames, strict=True):
             frame.insert(0, "run", setup.label)
-        tables[name] = _stacked(frames)
+        tables[name] = _concatenation(frames)
     question = reports[0].title.partition(":")[0]
     labels = ", ".join(setup.label for setup in setups)
     title = f"{question}: {labels} on {setups[0].dataset}, {setups[0].task.title}"
@@ -204,12 +204,12 @@ def one_after_the_other(reports: Sequence[Report]) -> Report:
     if len(reports) == 1:
         return reports[0]
     tables = {name: table for one in reports for name, table in one.tables.items() if name != "published"}
-    published = _stacked([one.tables["published"] for one in reports])
+    published = _concatenation([one.tables["published"] for one in reports])
     title = "; ".join(one.title for one in reports)
     return Report(title, {**tables, "published": published}, _all_notes(reports))
 
 
-def _stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _concatenation(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
 
 

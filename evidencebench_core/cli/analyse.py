@@ -72,7 +72,7 @@ def _add_missed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _missed(store: Store, args: argparse.Namespace) -> Report:
+def _missed_report(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.analyses.missed_report import missed_report, notes_report
 
     if args.notes:
@@ -402,7 +402,9 @@ def _agreement(store: Store, args: argparse.Namespace) -> Report:
 
 ANALYSES: Final = {
     "missed": Analysis(
-        "the aspects that a run missed, nearest miss first, each with a suggested cause", _add_missed, _missed
+        "the aspects that a run missed, nearest miss first, each with a suggested cause",
+        _add_missed,
+        _missed_report,
     ),
     "positions": Analysis(
         "where in the paper aspects stand, where runs look, what they find there", _add_positions, _positions

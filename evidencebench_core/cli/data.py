@@ -29,7 +29,7 @@ def _add_ingest(parser: argparse.ArgumentParser) -> None:
 
 def _ingest(args: argparse.Namespace) -> int:
     """Ingest a file; as JSON one object with ``added`` and ``dataset``."""
-    result = _ingested(store_of(args), args.file, args.name)
+    result = _ingest_with_bar(store_of(args), args.file, args.name)
     if args.json:
         print_json({"added": result.added, "dataset": _document(result.dataset)})
     else:
@@ -37,7 +37,7 @@ def _ingest(args: argparse.Namespace) -> int:
     return 0
 
 
-def _ingested(store: Store, path: Path, name: str | None) -> IngestResult:
+def _ingest_with_bar(store: Store, path: Path, name: str | None) -> IngestResult:
     """Ingest with a progress bar."""
     from evidencebench_core.data.ingest import ingest
 
@@ -75,8 +75,8 @@ def _add_download(parser: argparse.ArgumentParser) -> None:
 
 def _download(args: argparse.Namespace) -> int:
     """Fetch a dataset's files; as JSON one object with ``files`` and ``datasets``."""
-    paths = _downloaded(args)
-    results = [_ingested(store_of(args), path, None) for path in paths] if args.ingest else []
+    paths = _download_with_bar(args)
+    results = [_ingest_with_bar(store_of(args), path, None) for path in paths] if args.ingest else []
     if args.json:
         datasets = [_document(result.dataset) for result in results]
         print_json({"files": [str(path) for path in paths], "datasets": datasets})
@@ -90,7 +90,7 @@ def _download(args: argparse.Namespace) -> int:
     return 0
 
 
-def _downloaded(args: argparse.Namespace) -> tuple[Path, ...]:
+def _download_with_bar(args: argparse.Namespace) -> tuple[Path, ...]:
     """The files, with the licences and sizes on stderr before and a bar while they come."""
     from evidencebench_core.data.download import download
 

@@ -80,7 +80,7 @@ def _export(args: argparse.Namespace) -> int:
     _check_json(args)
     store = store_of(args)
     info = RunStore(store).run(args.run_id)
-    with _opened(args.out) as stream:
+    with _output(args.out) as stream:
         written = _write(store, info, args, stream)
     _tell(written, args)
     return 0
@@ -225,7 +225,7 @@ def _write_benchmark(args: argparse.Namespace) -> None:
         raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
     store = store_of(args)
     info = store.dataset(args.name)
-    with _opened(args.out) as stream:
+    with _output(args.out) as stream:
         written = stream_dataset(store, info, stream)
     same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
     note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes: {same} of {info.source}")
@@ -248,13 +248,13 @@ def _write_qrels(args: argparse.Namespace) -> None:
 
     task, store = task_named(args.task or "er@optimal"), store_of(args)
     gold = store.evidence_sets(store.dataset(args.name).name)
-    with _opened(args.out) as stream, _as_text(stream) as text:
+    with _output(args.out) as stream, _as_text(stream) as text:
         written = write_qrels(gold, task, text)
     _tell({task.name: written}, args)
 
 
 @contextmanager
-def _opened(out: Path | None) -> Iterator[BinaryIO]:
+def _output(out: Path | None) -> Iterator[BinaryIO]:
     """The file, there whole or not at all, or standard output."""
     from evidencebench_core.export import whole_file
 

@@ -83,10 +83,10 @@ def run(args: argparse.Namespace) -> int:
         seen = [row for row, where in zip(rows, folds, strict=True) if where != fold]
         unseen = [row for row, where in zip(rows, folds, strict=True) if where == fold]
         _evaluate(store, args.dataset, seen, unseen, settings, before, after)
-    compared = _compared(before, after)
+    compared = _comparisons(before, after)
     scores = {task: {**one.as_dict()} for task, one in compared.items()}
     if args.out is not None:
-        model = _trained(store, args.dataset, rows, settings)
+        model = _train(store, args.dataset, rows, settings)
         ids, papers = sorted(row.id for row in rows), sorted({row.paper_id for row in rows})
         save_model(model, args.out, settings, TrainedOn(info.sha256, tuple(ids), tuple(papers)), scores)
         note(f"Written to {args.out}. Use it with: --retriever dense --set model={args.out}")
@@ -127,7 +127,7 @@ def _settings(args: argparse.Namespace) -> FinetuneSettings:
     )
 
 
-def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings) -> Any:
+def _train(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings) -> Any:
     """A model trained on these instances."""
     import numpy as np
 
@@ -145,11 +145,11 @@ def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: 
     began = time.monotonic()
     with progress_bar(None, "steps") as bar:
 
-        def told(done: int, total: int) -> None:
+        def advance(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        model = fit_encoder(base_encoder(settings), triplets, settings, told)
+        model = fit_encoder(base_encoder(settings), triplets, settings, advance)
     note(f"Trained in {time.monotonic() - began:.0f} s")
     return model
 
@@ -172,7 +172,7 @@ def _evaluate(
     ids = [row.id for row in unseen]
     for model, scores in (
         (base_encoder(settings), before),
-        (_trained(store, dataset, seen, settings), after),
+        (_train(store, dataset, seen, settings), after),
     ):
         encode = _encode(model)
         for name, score in encoder_scores(encode, store.get_many(dataset, ids), tasks).items():
@@ -187,7 +187,7 @@ def _encode(model: Any) -> Any:
     return encode
 
 
-def _compared(
+def _comparisons(
     before: Mapping[str, Sequence[Score]], after: Mapping[str, Sequence[Score]]
 ) -> dict[str, ScoreComparison]:
     """After against before, over all folds together."""
@@ -195,11 +195,11 @@ def _compared(
 
     from evidencebench_core.tasks import compare_scores
 
-    def joined(scores: Sequence[Score]) -> Score:
+    def joint(scores: Sequence[Score]) -> Score:
         recalls = {name: recall for score in scores for name, recall in score.per_instance.items()}
         return replace(scores[0], per_instance=recalls)
 
-    return {task: compare_scores(joined(after[task]), joined(before[task])) for task in before}
+    return {task: compare_scores(joint(after[task]), joint(before[task])) for task in before}
 
 
 def _print(compared: Mapping[str, ScoreComparison]) -> None:

@@ -38,13 +38,13 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Co
     widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (
-            _padded(cell, size, header in right)
+            _cell(cell, size, header in right)
             for cell, size, header in zip(line, widths, headers, strict=True)
         )
         print("  ".join(cells).rstrip())
 
 
-def _padded(cell: str, size: int, right: bool) -> str:
+def _cell(cell: str, size: int, right: bool) -> str:
     blank = " " * (size - width(cell))
     return blank + cell if right else cell + blank
 

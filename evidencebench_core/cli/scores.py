@@ -282,7 +282,7 @@ def _import_scores(args: argparse.Namespace) -> int:
     from evidencebench_core.runs import import_scores
 
     found = import_scores(store_of(args), args.file)
-    scores = [_imported(score) for score in found.scores]
+    scores = [_import_row(score) for score in found.scores]
     if args.json:
         left_out = [
             {"row": row.row, "experiment": row.experiment, "reason": row.reason} for row in found.left_out
@@ -312,7 +312,7 @@ def _import_scores(args: argparse.Namespace) -> int:
     return 0
 
 
-def _imported(score: ImportedScore) -> dict[str, Any]:
+def _import_row(score: ImportedScore) -> dict[str, Any]:
     from evidencebench_core.stats import standard_error
 
     return {

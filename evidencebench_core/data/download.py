@@ -127,8 +127,8 @@ def download(
         If a file could not be fetched whole. Nothing stands under its final name; what came is kept
         as ``<name>.part`` and continued by the next call, unless it was wrong.
     """
-    dataset = _named("dataset", name, DATASETS)
-    files = dataset.splits if split is None else {split: _named(f"split of {name}", split, dataset.splits)}
+    dataset = _entry("dataset", name, DATASETS)
+    files = dataset.splits if split is None else {split: _entry(f"split of {name}", split, dataset.splits)}
     folder = download_folder() if folder is None else folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def download(
     return tuple(paths)
 
 
-def _named(what: str, name: str, known: Mapping[str, _T]) -> _T:
+def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
     if name in known:
         return known[name]
     nearest = difflib.get_close_matches(name, known, 1)

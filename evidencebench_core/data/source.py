@@ -87,7 +87,7 @@ class Source:
                 while chunk := reader.read(CHUNK):
                     yield chunk
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise self._damaged("gzip", error) from error
+            raise self._damage_error("gzip", error) from error
 
     def _zstd(self) -> Iterator[bytes]:
         import zstandard
@@ -103,11 +103,11 @@ class Source:
                         yield chunk
                     whole, data = frame.eof, frame.unused_data
         except zstandard.ZstdError as error:
-            raise self._damaged("zstd", error) from error
+            raise self._damage_error("zstd", error) from error
         if not whole:
-            raise self._damaged("zstd", "the last frame is cut off")
+            raise self._damage_error("zstd", "the last frame is cut off")
 
-    def _damaged(self, kind: str, reason: object) -> StreamError:
+    def _damage_error(self, kind: str, reason: object) -> StreamError:
         return StreamError(str(self.path), f"is damaged or cut off {kind} ({reason})", "Get the file again.")
 
 

@@ -91,7 +91,7 @@ def write_benchmark(
     SettingError
         If two have the same id, or there is none.
     """
-    return _write(_checked(raws), stream, layout)
+    return _write(_check_each(raws), stream, layout)
 
 
 def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:
@@ -150,7 +150,7 @@ def _raws(store: Store, info: DatasetInfo) -> Iterator[tuple[str, Mapping[str, A
         yield instance_id, store.raw(info.name, instance_id)
 
 
-def _checked(raws: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _check_each(raws: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     seen: set[str] = set()
     for instance_id, raw in raws:
         check_instance(instance_id, raw)

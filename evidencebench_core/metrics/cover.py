@@ -63,7 +63,7 @@ def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
     tuple of int
         Sentence indices, ascending; empty where nothing can be covered.
     """
-    columns = _undominated(_columns(covers))
+    columns = _maximal_columns(_columns(covers))
     greedy = _greedy(columns, None)
     if len(greedy) <= _least_picks(columns, len(covers)):
         return _indices(greedy)
@@ -90,7 +90,7 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
     SettingError
         For a negative budget.
     """
-    columns = _undominated(_columns(covers))
+    columns = _maximal_columns(_columns(covers))
     greedy = _greedy(columns, budget)
     if covered_mask(greedy).bit_count() >= _most_covered(columns, greedy, budget):
         return _indices(_useful(greedy))
@@ -141,7 +141,7 @@ def covered_mask(columns: Iterable[Column]) -> int:
     return mask
 
 
-def _undominated(columns: list[Column]) -> list[Column]:
+def _maximal_columns(columns: list[Column]) -> list[Column]:
     """The columns without those whose aspects another one covers too (of equals the first stays)."""
     kept: list[Column] = []
     for sentence, mask in sorted(columns, key=lambda column: (-column[1].bit_count(), column[0])):
@@ -212,7 +212,7 @@ def smallest_cover(columns: tuple[Column, ...], n_aspects: int) -> tuple[Column,
     rows = _incidence(columns, n_aspects)
     rows = rows[rows.any(axis=1)]
     constraint = LinearConstraint(rows, lb=1.0)
-    return _chosen(
+    return _selection(
         columns, _solution(np.ones(len(columns)), constraint, np.ones(len(columns), dtype=np.int64))
     )
 
@@ -233,7 +233,7 @@ def largest_coverage(columns: tuple[Column, ...], n_aspects: int, budget: int) -
         np.vstack([rows, -limit]),
         lb=np.concatenate([np.zeros(n_aspects), [-float(budget)]]),
     )
-    return _chosen(columns, _solution(limit - 1.0, constraint, limit.astype(np.int64)))
+    return _selection(columns, _solution(limit - 1.0, constraint, limit.astype(np.int64)))
 
 
 def _incidence(columns: tuple[Column, ...], n_aspects: int) -> NDArray[np.float64]:
@@ -262,5 +262,5 @@ def _solution(
     return values
 
 
-def _chosen(columns: tuple[Column, ...], values: NDArray[np.float64]) -> tuple[Column, ...]:
+def _selection(columns: tuple[Column, ...], values: NDArray[np.float64]) -> tuple[Column, ...]:
     return tuple(column for column, value in zip(columns, values, strict=False) if value > 0.5)

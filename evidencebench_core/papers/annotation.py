@@ -100,18 +100,18 @@ def add_aspect(annotation: Annotation, text: str, is_result: bool = False) -> An
 def rename(annotation: Annotation, aspect_id: str, text: str) -> Annotation:
     """With an aspect that says something else."""
     words = _words(text)
-    return _changed(annotation, aspect_id, lambda aspect: replace(aspect, text=words))
+    return _with_aspect(annotation, aspect_id, lambda aspect: replace(aspect, text=words))
 
 
 def set_result(annotation: Annotation, aspect_id: str, is_result: bool) -> Annotation:
     """With an aspect that is a result aspect, or no longer one."""
-    return _changed(annotation, aspect_id, lambda aspect: replace(aspect, is_result=is_result))
+    return _with_aspect(annotation, aspect_id, lambda aspect: replace(aspect, is_result=is_result))
 
 
 def mark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> Annotation:
     """With sentences that cover an aspect, besides those that did."""
     added = _indices(annotation, sentences)
-    return _changed(
+    return _with_aspect(
         annotation, aspect_id, lambda a: replace(a, sentences=tuple(sorted({*a.sentences, *added})))
     )
 
@@ -119,7 +119,7 @@ def mark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> An
 def unmark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> Annotation:
     """With sentences that no longer cover an aspect."""
     gone = _indices(annotation, sentences)
-    return _changed(
+    return _with_aspect(
         annotation, aspect_id, lambda a: replace(a, sentences=tuple(i for i in a.sentences if i not in gone))
     )
 
@@ -170,7 +170,7 @@ def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance
     return raw
 
 
-def _changed(
+def _with_aspect(
     annotation: Annotation, aspect_id: str, change: Callable[[MarkedAspect], MarkedAspect]
 ) -> Annotation:
     old = annotation.aspect(aspect_id)

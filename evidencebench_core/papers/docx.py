@@ -78,12 +78,12 @@ class _Archive:
         """One part, inflated. What the zip says of sizes is not believed: inflating stops where a bound is passed."""
         try:
             with self._zip.open(name) as source:
-                return self._bounded(source, self._zip.getinfo(name).compress_size, name)
+                return self._read_within_limits(source, self._zip.getinfo(name).compress_size, name)
         except _DAMAGED as broken:
             problem = f"has a part that cannot be read ({shown(str(broken))})"
             raise PaperError(self.place, problem, "Save it again, unlocked.") from broken
 
-    def _bounded(self, source: IO[bytes], packed: int, name: str) -> bytes:
+    def _read_within_limits(self, source: IO[bytes], packed: int, name: str) -> bytes:
         most = min(self.limits.max_inflated, max(MIB, packed * self.limits.max_ratio))
         pieces: list[bytes] = []
         size = 0

@@ -93,9 +93,9 @@ def fetched_paper(
             max_redirects=5,
             event_hooks={"request": [_only_https_beyond(httpx.URL(base))]},
         ) as client:
-            pmc, title = _found(client, base, wanted)
+            pmc, title = _search(client, base, wanted)
             url = f"{base}/{pmc}/fullTextXML"
-            status, content = _received(client, url, {}, limits.max_bytes)
+            status, content = _fetch(client, url, {}, limits.max_bytes)
     except httpx.TooManyRedirects as error:
         raise PaperError(
             base, "redirects again and again", "Check the address of the service (base URL)."
@@ -107,9 +107,9 @@ def fetched_paper(
             "Check the network, or give the paper as a file.",
         ) from error
     if status == 404:
-        raise _closed(wanted)
+        raise _closed_access_error(wanted)
     if status != 200:
-        raise _refused(url, status)
+        raise _status_error(url, status)
     if not _XML.match(content) or _HTML.match(content):
         raise PaperError(
             url, "sent no article, but a web page or something else", "Check the address, try again."
@@ -130,13 +130,13 @@ def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
     return check
 
 
-def _found(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str]:
+def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str]:
     """PMC id and title of the paper."""
     url = f"{base}/search"
     query = {"query": wanted.query, "format": "json", "resultType": "lite", "pageSize": "5"}
-    status, content = _received(client, url, query, _LONGEST_SEARCH)
+    status, content = _fetch(client, url, query, _LONGEST_SEARCH)
     if status != 200:
-        raise _refused(url, status)
+        raise _status_error(url, status)
     try:
         results = json.loads(content)["resultList"]["result"]
         papers: list[dict[str, Any]] = [result for result in results if isinstance(result, dict)]
@@ -152,10 +152,10 @@ def _found(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str
         pmc = str(paper.get("pmcid") or "")
         if re.fullmatch(r"PMC\d{1,9}", pmc):
             return pmc, str(paper.get("title") or "")
-    raise _closed(wanted)
+    raise _closed_access_error(wanted)
 
 
-def _received(client: httpx.Client, url: str, query: dict[str, str], most: int) -> tuple[int, bytes]:
+def _fetch(client: httpx.Client, url: str, query: dict[str, str], most: int) -> tuple[int, bytes]:
     """Status and body of an address, within bounds of size and time."""
     content, started = bytearray(), time.monotonic()
     with client.stream("GET", url, params=query or None) as response:
@@ -168,7 +168,7 @@ def _received(client: httpx.Client, url: str, query: dict[str, str], most: int) 
         return response.status_code, bytes(content)
 
 
-def _closed(wanted: Reference) -> PaperError:
+def _closed_access_error(wanted: Reference) -> PaperError:
     return PaperError(
         str(wanted),
         "has no open full text at Europe PMC",
@@ -176,5 +176,5 @@ def _closed(wanted: Reference) -> PaperError:
     )
 
 
-def _refused(url: str, status: int) -> PaperError:
+def _status_error(url: str, status: int) -> PaperError:
     return PaperError(url, f"answered with status {status}", "Try again later, or give the paper as a file.")

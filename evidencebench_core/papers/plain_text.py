@@ -49,7 +49,9 @@ def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
     UTF-8, or what its byte order mark says; what is neither is read as Windows-1252, which has a letter
     for almost every byte. In a text at most one character in a hundred is a control character.
     """
-    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), None) or _unmarked(content)
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), None) or _decode_unmarked(
+        content
+    )
     notes: tuple[str, ...] = ()
     try:
         text = content.decode(encoding)
@@ -68,7 +70,7 @@ def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
     return text, notes
 
 
-def _unmarked(content: bytes) -> str:
+def _decode_unmarked(content: bytes) -> str:
     """UTF-16 without a mark has a zero in every other byte of Latin text."""
     head = content[:2000]
     half = max(1, len(head) // 2)
@@ -115,14 +117,14 @@ def _pieces_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Pi
     for number, line in enumerate(lines):
         heads = _is_main_heading(line) or (number == 0 and not wrapped and _is_lone_heading(line))
         if (heads or not wrapped or _ITEM.match(line)) and running:
-            yield Piece("text", _joined(running, words))
+            yield Piece("text", _unwrap(running, words))
             running = []
         if heads:
             yield Piece("heading", line.strip())
         else:
             running.append(_without_bullet(line))
     if running:
-        yield Piece("text", _joined(running, words))
+        yield Piece("text", _unwrap(running, words))
 
 
 def _is_main_heading(line: str) -> bool:
@@ -152,7 +154,7 @@ def _without_bullet(line: str) -> str:
     return line[item.end() :] if item and item["bullet"] else line
 
 
-def _joined(lines: Sequence[str], words: frozenset[str]) -> str:
+def _unwrap(lines: Sequence[str], words: frozenset[str]) -> str:
     """Wrapped lines as one; a hyphen at a line's end goes where the joined word stands elsewhere in the text."""
     text = lines[0]
     for line in lines[1:]:

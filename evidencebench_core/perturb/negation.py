@@ -184,15 +184,15 @@ def _of_auxiliary(words: list[str], bare: list[str], at: int) -> Opposite | Refu
         return _without_do_not(words, bare, at)
     if verb in {"can", "cannot"} and not is_negated:
         other = "cannot" if verb == "can" else "can"
-        return Opposite(_spliced(words, at, at + 1, other), f"{verb} → {other}")
+        return Opposite(_splice(words, at, at + 1, other), f"{verb} → {other}")
     if is_negated:
-        return Opposite(_spliced(words, at + 1, at + 2), f"{verb} not → {verb}")
+        return Opposite(_splice(words, at + 1, at + 2), f"{verb} not → {verb}")
     return _with_not(words, at) if verb == "will" else _of_be(words, bare, at)
 
 
 def _of_verb(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     verb, rest = bare[at], bare[at + 1 :]
-    lemma, others = lemma_of(verb) or verb, _coordinated(bare, at)
+    lemma, others = lemma_of(verb) or verb, _further_verbs(bare, at)
     if others is None:
         return Refusal("a second verb has the same subject, and one of the two has no opposite")
     if "no" in rest[:3] or "not" in rest[:3]:
@@ -244,7 +244,7 @@ def _of_be(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     ):
         return _with_not(words, at)
     other = _COMPARED[bare[compared]]
-    text = _spliced(words, compared, compared + 1, _like(words[compared], bare[compared], other))
+    text = _splice(words, compared, compared + 1, _like(words[compared], bare[compared], other))
     return Opposite(text, f"{bare[compared]} → {other}")
 
 
@@ -260,10 +260,10 @@ def _of_effect(words: list[str], bare: list[str], at: int) -> Opposite | None:
         "no" if near[0] != "no" else "" if effect.endswith("s") else "an" if near[1][:1] in "aeiou" else "a"
     )
     rule = f"{near[0]} {near[1]} → {f'{article} {near[1]}'.lstrip()}"
-    return Opposite(_spliced(words, at + 1, at + 2, *filter(None, [article])), rule)
+    return Opposite(_splice(words, at + 1, at + 2, *filter(None, [article])), rule)
 
 
-def _coordinated(bare: Sequence[str], at: int) -> tuple[int, ...] | None:
+def _further_verbs(bare: Sequence[str], at: int) -> tuple[int, ...] | None:
     """Further finite verbs of the same number after *and*; ``None`` where one has no opposite."""
     found: list[int] = []
     for other in range(at + 2, len(bare) - 1):
@@ -299,7 +299,7 @@ def _any(words: Sequence[str]) -> list[str]:
     return ["any" if word.lower() == "some" else word for word in words]
 
 
-def _spliced(words: Sequence[str], start: int, end: int, *others: str) -> str:
+def _splice(words: Sequence[str], start: int, end: int, *others: str) -> str:
     return " ".join([*words[:start], *others, *words[end:]])
 
 

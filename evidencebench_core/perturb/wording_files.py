@@ -36,7 +36,7 @@ def read_wordings(path: Path) -> dict[str, dict[str, Wording]]:
     DataError
         If the file cannot be read, or anything in it is not as the format says; one line that names it.
     """
-    value = _loaded(path)
+    value = _load(path)
     if not isinstance(value, dict) or not value:
         raise DataError(str(path), f"holds {shown(value)}, not an object with instances", _REMEDY)
     wordings: dict[str, dict[str, Wording]] = {}
@@ -82,7 +82,7 @@ def write_wordings(path: Path, wordings: Wordings) -> int:
     return sum(map(len, wordings.values()))
 
 
-def _loaded(path: Path) -> object:
+def _load(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -91,7 +91,7 @@ def _loaded(path: Path) -> object:
         problem = f"cannot be read: {error.strerror or error}"
         raise DataError(str(path), problem, "Name a file that can be read.") from error
 
-    def unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
@@ -103,7 +103,7 @@ def _loaded(path: Path) -> object:
         raise DataError(str(path), f"holds {name}, which is not JSON", _REMEDY)
 
     try:
-        value: object = json.loads(text, object_pairs_hook=unrepeated, parse_constant=no_number)
+        value: object = json.loads(text, object_pairs_hook=unique_keys, parse_constant=no_number)
     except (ValueError, RecursionError) as error:
         raise DataError(str(path), f"is not JSON: {error}", _REMEDY) from error
     return value

@@ -98,7 +98,7 @@ def read_content(
     content: bytes, name: str, kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[Step, None, ReadPaper]:
     """Read a paper in a process of its own, which is killed when the generator is closed."""
-    paper = yield from _watched(
+    paper = yield from _watch(
         f"Reading {name}", lambda check: read_paper_apart(content, name, kind, limits, check)
     )
     return ReadPaper(paper, name, name)
@@ -113,12 +113,12 @@ def fetch_paper(
     """Fetch a paper from Europe PMC by a PMC id, PubMed id or DOI, and read it."""
     from evidencebench_core.papers.europe_pmc import fetched_paper
 
-    fetched = yield from _watched("Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits))
+    fetched = yield from _watch("Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits))
     read = yield from read_content(fetched.content, fetched.name, kind, limits)
     return replace(read, source=fetched.source)
 
 
-def _watched(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
+def _watch(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
     """A step a few times a second while a thread makes something; closed, it does not wait for the thread.
 
     ``make`` is given a check to call, which raises once the generator is closed.

@@ -106,7 +106,7 @@ class NoteStore:
                 " FROM notes WHERE run_id = ? AND (? IS NULL OR task = ?) ORDER BY id",
                 (run_id, task, task),
             ).fetchall()
-        found = [Note(**{**row, "tags": tuple(json.loads(row["tags"]))}) for row in map(_named, rows)]
+        found = [Note(**{**row, "tags": tuple(json.loads(row["tags"]))}) for row in map(_fields, rows)]
         return tuple(found if history else _newest(found))
 
     def authors(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class NoteStore:
             return tuple([author for (author,) in rows])
 
 
-def _named(row: Sequence[Any]) -> dict[str, Any]:
+def _fields(row: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(_FIELDS, row, strict=True))
 
 

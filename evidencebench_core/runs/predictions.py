@@ -33,7 +33,7 @@ def predictions_from(path: Path) -> dict[str, list[object]]:
             "Name a file that can be read.",
         ) from error
 
-    def unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
             ((repeated, _),) = Counter(key for key, _ in pairs).most_common(1)
@@ -46,7 +46,7 @@ def predictions_from(path: Path) -> dict[str, list[object]]:
         raise DataError(str(path), f"holds {name}, which is not JSON", _REMEDY)
 
     try:
-        value = json.loads(text, object_pairs_hook=unrepeated, parse_constant=no_number)
+        value = json.loads(text, object_pairs_hook=unique_keys, parse_constant=no_number)
     except (ValueError, RecursionError) as error:
         raise DataError(str(path), f"is not JSON: {error}", _REMEDY) from error
     if not isinstance(value, dict):

@@ -154,7 +154,7 @@ def train_ranker(  # noqa: PLR0913 - what the command can be told
         seen = seen if both else None
 
     fitting = time.monotonic()
-    *models, model = yield from _fitted(learnt, fold_of, training, everything=True)
+    *models, model = yield from _fit(learnt, fold_of, training, everything=True)
     ranking = time.monotonic()
     validation, answers = None, dict[str, Mapping[str, Retrieval]]()
     if fold_of:
@@ -162,10 +162,10 @@ def train_ranker(  # noqa: PLR0913 - what the command can be told
         without: dict[str, dict[str, Score]] = {}
         if ablation:
             pace = (ranking - fitting, time.monotonic() - ranking)
-            without = yield from _ablated(store, info, learnt, fold_of, models, training, pace)
+            without = yield from _ablate(store, info, learnt, fold_of, models, training, pace)
         if other_encoder is not None:
             others = yield from _examples(store, info, sampling, other_encoder, seed)
-            alike = yield from _fitted(others, fold_of, training)
+            alike = yield from _fit(others, fold_of, training)
             found, _ = yield from _held_out(store, info, others, fold_of, alike, baselines=False)
             without[f"with encoder {other_encoder}"] = found[RANKER]
         validation = CrossValidation(len(models), learnt.paper_of, scores, without)
@@ -286,7 +286,7 @@ def _seen_by_encoder(encoder: str) -> Trained | None:
 # -- cross-validation ------------------------------------------------------------------------------
 
 
-def _fitted(
+def _fit(
     learnt: _Learnt, fold_of: Mapping[str, int], training: Training, everything: bool = False
 ) -> Generator[Step, None, list[RankerModel]]:
     """The model of each fold, fitted without it; and at the end, with ``everything``, one fitted to all."""
@@ -346,7 +346,7 @@ def _held_out(
     return _scores(store, info, fold_of, selections), answers
 
 
-def _ablated(
+def _ablate(
     store: Store,
     info: DatasetInfo,
     learnt: _Learnt,
@@ -368,7 +368,7 @@ def _ablated(
     fits: dict[tuple[int, ...], list[RankerModel]] = {(): list(models)}
     for one in crossvalidation.ABLATIONS:
         if one.without not in fits:
-            fits[one.without] = yield from _fitted(learnt, fold_of, replace(training, without=one.without))
+            fits[one.without] = yield from _fit(learnt, fold_of, replace(training, without=one.without))
     rankers = {one.name: [one.of(model) for model in fits[one.without]] for one in crossvalidation.ABLATIONS}
     selections: dict[str, Selections] = {name: {} for name in rankers}
     papers = embedded_papers(store, info.name, fold_of, learnt.encoder.name)

@@ -89,9 +89,7 @@ def _on_a_dataset(where: str, busy: bool) -> None:
     if len(real) > 1:
         name = st.selectbox("Dataset to train on", real, key=f"train-on{where}")
     info = datasets[name]
-    st.caption(
-        f"{_counted(info)}. {_minutes(info)} Cross-validated by paper, so that you know how good it is."
-    )
+    st.caption(f"{_size(info)}. {_minutes(info)} Cross-validated by paper, so that you know how good it is.")
     if st.button(f"Train on {literal(name)}", type="primary", key=f"train{where}", disabled=busy):
         start_training(name)
         st.rerun()
@@ -110,7 +108,7 @@ def _on_the_train_set(where: str, busy: bool) -> None:
         st.rerun()
 
 
-def _counted(info: DatasetInfo) -> str:
+def _size(info: DatasetInfo) -> str:
     instances = f"{info.n_instances:,} instance{'' if info.n_instances == 1 else 's'}"
     return f"{instances} of {info.n_papers:,} paper{'' if info.n_papers == 1 else 's'}"
 

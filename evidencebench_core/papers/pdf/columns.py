@@ -78,12 +78,14 @@ def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) ->
     least = _least_width(lines)
     return [
         Column(page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
-        for group in _ordered(list(lines), known, least, 0)
+        for group in _in_reading_order(list(lines), known, least, 0)
         if (rows := merged(group, _WITHIN))
     ]
 
 
-def _ordered(lines: list[Line], known: Collection[Gutter], least: float, depth: int) -> list[list[Line]]:
+def _in_reading_order(
+    lines: list[Line], known: Collection[Gutter], least: float, depth: int
+) -> list[list[Line]]:
     gutter = _best_gutter(lines, known, least) if depth < _DEEPEST and len(lines) > 1 else None
     if gutter is None:
         return [lines] if lines else []
@@ -99,7 +101,7 @@ def _ordered(lines: list[Line], known: Collection[Gutter], least: float, depth: 
         top, foot = group[0].y + 0.3 * group[0].size, group[-1].y - 0.3 * group[-1].size
         found += _side_by_side([line for line in rest if line.y > top], x, known, least, depth)
         beside = [line for line in rest if foot <= line.y <= top]
-        found += _ordered(group + beside, known, least, depth + 1) if beside else [group]
+        found += _in_reading_order(group + beside, known, least, depth + 1) if beside else [group]
         rest = [line for line in rest if line.y < foot]
     return found + _side_by_side(rest, x, known, least, depth)
 
@@ -128,7 +130,9 @@ def _side_by_side(
 ) -> list[list[Line]]:
     left = [line for line in lines if line.x0 < x]
     right = [line for line in lines if line.x0 >= x]
-    return _ordered(left, known, least, depth + 1) + _ordered(right, known, least, depth + 1)
+    return _in_reading_order(left, known, least, depth + 1) + _in_reading_order(
+        right, known, least, depth + 1
+    )
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:

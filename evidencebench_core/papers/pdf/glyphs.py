@@ -106,12 +106,12 @@ def opened_pdf(content: bytes, place: str) -> OpenedPdf:
     if not document:
         raise _load_error(place)
     try:
-        return _opened(document, place)
+        return _open(document, place)
     finally:
         pdfium.FPDF_CloseDocument(document)
 
 
-def _opened(document: Any, place: str) -> OpenedPdf:
+def _open(document: Any, place: str) -> OpenedPdf:
     n_pages = pdfium.FPDF_GetPageCount(document)
     if n_pages < 1:
         raise PaperError(place, "has no pages", REMEDY)

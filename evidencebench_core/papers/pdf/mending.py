@@ -110,7 +110,7 @@ def running_text(lines: Sequence[str], words: Words) -> str:
         if not text:
             text = line
         elif text.endswith("-"):
-            text = _joined(text, line, words)
+            text = _join(text, line, words)
         elif text.endswith(("–", "—", "/")) and len(text) > 1 and not text[-2].isspace():
             text += line
         else:
@@ -118,7 +118,7 @@ def running_text(lines: Sequence[str], words: Words) -> str:
     return " ".join(text.split())
 
 
-def _joined(text: str, line: str, words: Words) -> str:
+def _join(text: str, line: str, words: Words) -> str:
     first, second = _LAST.search(text), _FIRST.match(line)
     if first is None or second is None:
         return f"{text} {line}" if text.endswith((" -", "- -")) else text + line

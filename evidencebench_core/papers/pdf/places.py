@@ -31,10 +31,10 @@ def sentence_boxes(
     if paper.title:
         boxes.append(_boxes([(line, word) for line in printed.title_lines for word in line.words], pages))
     for block, lines in zip(printed.blocks, printed.lines, strict=True):
-        rest = _joined(clean_text(block.text))
+        rest = _without_blanks(clean_text(block.text))
         places = _places(rest, lines)
         while rest and len(boxes) < len(paper.sentences):
-            sentence = _joined(paper.sentences[len(boxes)])
+            sentence = _without_blanks(paper.sentences[len(boxes)])
             if not rest.startswith(sentence):
                 break  # a block that is no part of the paper: a second title, ornaments
             boxes.append(_boxes(places[: len(sentence)], pages))
@@ -43,13 +43,13 @@ def sentence_boxes(
     return tuple(boxes)
 
 
-def _joined(text: str) -> str:
+def _without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
 def _places(text: str, lines: Sequence[Line]) -> list[_Place]:
     """For every character of a block's text the word in which it is printed."""
-    printed = list(_printed(lines))
+    printed = list(_characters(lines))
     found: list[_Place] = []
     at = 0
     for character in text if printed else "":
@@ -60,11 +60,15 @@ def _places(text: str, lines: Sequence[Line]) -> list[_Place]:
     return found
 
 
-def _printed(lines: Sequence[Line]) -> Iterator[tuple[str, _Place]]:
+def _characters(lines: Sequence[Line]) -> Iterator[tuple[str, _Place]]:
     """The characters of lines, with their words; without a label or a stop that was taken off a line."""
     for line in lines:
-        places = [(character, (line, word)) for word in line.words for character in _joined(plain(word.text))]
-        text = _joined(plain(line.text))
+        places = [
+            (character, (line, word))
+            for word in line.words
+            for character in _without_blanks(plain(word.text))
+        ]
+        text = _without_blanks(plain(line.text))
         start = max(0, "".join(character for character, _ in places).find(text))
         yield from places[start : start + len(text)]
 

@@ -52,14 +52,14 @@ class MiniLM:
         vectors = np.empty((len(tokens), self._words.shape[1]), dtype=np.float32)
 
         def fill(members: list[int]) -> None:
-            vectors[members] = self._pooled(np.array([tokens[member] for member in members]))
+            vectors[members] = self._pool(np.array([tokens[member] for member in members]))
 
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
             for _ in pool.map(fill, _batches([len(ids) for ids in tokens])):
                 pass
         return vectors
 
-    def _pooled(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _pool(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         inputs = self._words[ids] + self._places[: ids.shape[1]]
         hidden: NDArray[np.float32] = self._session.run(["hidden"], {"tokens": inputs})[0]
         means = hidden.mean(axis=1)

@@ -128,7 +128,7 @@ def held_out_retrievals(
     """
     started = perf_counter()
     found: dict[str, Retrieval] = {}
-    for task, query, paper in _scored(model, instance, vectors, tasks, None):
+    for task, query, paper in _scored_papers(model, instance, vectors, tasks, None):
         found[task.name] = retrieval_of(model, paper, query, started)
         started = perf_counter()
     return found
@@ -143,13 +143,13 @@ def held_out_picks(
 ) -> dict[str, tuple[int, ...]]:
     """The selections alone; ``features`` where they are known from another model."""
     found: dict[str, tuple[int, ...]] = {}
-    for task, query, paper in _scored(model, instance, vectors, tasks, features):
+    for task, query, paper in _scored_papers(model, instance, vectors, tasks, features):
         picks = picks_of(paper.scored.scores, paper.features.similarities, query.budget, model.selecting)
         found[task.name] = tuple(pick.sentence for pick in picks[: query.budget])
     return found
 
 
-def _scored(
+def _scored_papers(
     model: RankerModel,
     instance: Instance,
     vectors: NDArray[np.float32],

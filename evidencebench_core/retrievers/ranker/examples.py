@@ -99,7 +99,7 @@ def example_of(
         Of the draw of sentences, which depends on nothing but this and the instance's id.
     """
     unit = unit_vectors(vectors)
-    kept, weights = _kept(instance, n_rows, seed)
+    kept, weights = _sample_rows(instance, n_rows, seed)
     learnt = {
         focus: {name: target[kept] for name, target in targets(instance.evidence, focus).items()}
         for focus in FOCUSES
@@ -110,7 +110,9 @@ def example_of(
     return Example(instance.id, instance.paper_id, rows, unit[[0, *(kept + 1)]], centre, learnt, weights)
 
 
-def _kept(instance: Instance, n_rows: int | None, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _sample_rows(
+    instance: Instance, n_rows: int | None, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The places of the sentences kept, and how many sentences each stands for."""
     n = len(instance.sentences)
     if n_rows is None or n <= n_rows:

@@ -148,7 +148,7 @@ def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return unit
 
 
-def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _z_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = (values - values.mean()) / (values.std() + 1e-9)
     return found
 
@@ -189,7 +189,7 @@ def _word_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDArray
     overlap = (counts > 0).sum(axis=1) / max(len(places), 1)
     return [
         bm25,
-        _standardised(bm25),
+        _z_scores(bm25),
         _rank_share(bm25),
         by_idf,
         overlap,
@@ -208,7 +208,7 @@ def _meaning_columns(
         current = cosine[index] if kind == "section_name" else current
         heading[index] = 0.0 if kind == "abstract" else current
     rank = _rank_share(cosine)
-    return [cosine, _standardised(cosine), rank, heading, 1 / (20 + n * rank) + 1 / (20 + n * bm25_rank)]
+    return [cosine, _z_scores(cosine), rank, heading, 1 / (20 + n * rank) + 1 / (20 + n * bm25_rank)]
 
 
 def _beside(values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
@@ -265,7 +265,7 @@ def _centrality_columns(
         nearest = mean = last = first = last_two = np.zeros(n)
     return [
         centrality,
-        _standardised(centrality),
+        _z_scores(centrality),
         _rank_share(centrality),
         by_relevance,
         nearest,
@@ -339,7 +339,7 @@ def _surface_columns(query: Query, tokens: Sequence[Sequence[str]]) -> list[NDAr
     ]
     return [
         length,
-        _standardised(length),
+        _z_scores(length),
         *counted,
         np.array([sentence.count("(") for sentence in query.sentences], dtype=float),
     ]

@@ -116,6 +116,8 @@ def test_presenter_mode_shows_prints_and_saves(page: Page, app_url: str) -> None
     expect(page.get_by_text("no medical advice")).to_be_visible()
     expect(page.get_by_text("4 sentences marked")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "20px"
+    # A page that is still being drawn would take back what is typed into it.
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     box = page.get_by_role("textbox", name="What would you like to check")
     box.fill("The kitchen has a salt container.")
     page.get_by_role("button", name="Show the sentences").click()

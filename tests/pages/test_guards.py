@@ -62,7 +62,7 @@ def test_in_a_dialog(monkeypatch: pytest.MonkeyPatch, logged: io.StringIO) -> No
 
 @pytest.mark.usefixtures("empty_store")
 def test_in_a_part_that_is_drawn_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_panel_module, "_ended", raising(REFUSED))
+    monkeypatch.setattr(job_panel_module, "_draw_end", raising(REFUSED))
     jobs().start("made-up", "subject", "A job", lambda job: "done")
     jobs_ended()
     assert errors(AppTest.from_function(panel, default_timeout=60).run()) == [str(REFUSED)]

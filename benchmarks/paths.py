@@ -114,10 +114,11 @@ def command(*words: str) -> None:
 
 def upload(pdf: Path) -> Callable[[], object]:
     """What the parent does, and in this process what its child does."""
-    from evidencebench_core.papers import read_paper, read_paper_apart
+    from evidencebench_core.papers import read_paper_apart
+    from evidencebench_core.papers.pdf import paper_of_pdf
 
     content = pdf.read_bytes()
-    return lambda: (read_paper_apart(content, pdf.name), read_paper(content, pdf.name))
+    return lambda: (read_paper_apart(content, pdf.name), paper_of_pdf(content, pdf.name))
 
 
 def main() -> None:

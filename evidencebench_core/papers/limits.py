@@ -7,8 +7,6 @@ from typing import Final
 
 from evidencebench_core.errors import PaperError
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
-
 MIB: Final = 1024 * 1024
 
 

@@ -139,6 +139,7 @@ def picks_as_json(
     facts = opened.paper.as_dict()
     n_sentences = len(facts.pop("sentences"))
     del facts["sentence_types"]
+    facts.pop("boxes", None)  # coordinates of every sentence: twenty times the rest
     document = {
         "hypothesis": hypothesis,
         "k": budget,

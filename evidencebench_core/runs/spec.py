@@ -46,6 +46,8 @@ class RunSpec:
             "retriever": self.retriever,
             "settings": dict(self.settings),
         }
+        if self.retriever == "structure" or "structure.encoder" in self.settings:
+            document["embeddings"] = "float32"  # runs stored before read 8-bit ones: they are never mixed
         if self.variant:
             document |= {"variant": self.variant, "variant_digest": self.variant_digest}
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import pytest
 from hypothesis import given
@@ -57,3 +58,20 @@ def test_settings_come_back_as_they_were(settings: dict[str, Setting]) -> None:
     back = settings_from_json(settings_json(settings))
     assert back == settings
     assert RunSpec("ab", "r", back).id == RunSpec("ab", "r", settings).id
+
+
+@pytest.mark.parametrize(
+    ("retriever", "settings"),
+    [
+        ("structure", {"encoder": "minilm"}),
+        ("hybrid", {"of": "bm25,structure", "structure.encoder": "minilm"}),
+    ],
+)
+def test_a_run_that_read_8_bit_embeddings_is_another_run(
+    retriever: str, settings: dict[str, Setting]
+) -> None:
+    """The id that such a run had at main 2eedda6, where ``structure`` read 8-bit embeddings."""
+    document = {"dataset": "0" * 64, "retriever": retriever, "settings": settings}
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    before = hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
+    assert RunSpec("0" * 64, retriever, settings).id != before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from components.app.choices import Choice
@@ -54,7 +55,10 @@ def test_csv_has_a_line_a_pick_and_no_formula() -> None:
 
 
 def test_json_has_the_paper_and_every_answer() -> None:
-    document = json.loads(picks_as_json(OPENED, HYPOTHESIS, 2, CHOICES, ANSWERS))
+    boxes = tuple(((1, 0.0, 0.0, 9.0, 9.0),) for _ in OPENED.paper.sentences)
+    opened = replace(OPENED, paper=replace(OPENED.paper, boxes=boxes))
+    document = json.loads(picks_as_json(opened, HYPOTHESIS, 2, CHOICES, ANSWERS))
+    assert "boxes" not in document["paper"]
     assert (document["hypothesis"], document["k"]) == (HYPOTHESIS, 2)
     assert document["paper"]["n_sentences"] == len(OPENED.paper.sentences)
     assert document["paper"]["name"] == "a file's.txt"

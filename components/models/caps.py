@@ -123,8 +123,8 @@ def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
     tokens = estimate.prompt_tokens + estimate.completion_tokens
     each = round(estimate.calls / max(1, estimate.n_instances))
     parts = [
-        f"{_quantity(estimate.n_instances, noun)}",
-        f"about {_quantity(estimate.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
+        f"{quantity(estimate.n_instances, noun)}",
+        f"about {quantity(estimate.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
         f"{tokens:,} tokens",
     ]
     price = estimate.price
@@ -133,7 +133,7 @@ def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
     else:
         parts.append(f"{literal(dollars(estimate.money))} (prices of {literal(price.date or 'your table')})")
     kept_answers = (
-        f" {_quantity(estimate.cached, 'answer')} in the store cost nothing." if estimate.cached else ""
+        f" {quantity(estimate.cached, 'answer')} in the store cost nothing." if estimate.cached else ""
     )
     looked = (
         f" Told from {estimate.n_looked_at:,} instances."
@@ -145,13 +145,13 @@ def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
 
 def spent_text(spent: Spending) -> str:
     """``"12 calls, 34,000 tokens, $0.12"``, plain."""
-    parts = [_quantity(spent.calls, "call"), f"{spent.tokens:,} tokens"]
+    parts = [quantity(spent.calls, "call"), f"{spent.tokens:,} tokens"]
     if spent.calls:
         parts.append("price unknown" if spent.money is None else dollars(spent.money))
     if spent.cached:
         parts.append(f"{spent.cached:,} from the store")
     if spent.failed:
-        parts.append(_quantity(spent.failed, "failed call"))
+        parts.append(quantity(spent.failed, "failed call"))
     return ", ".join(parts)
 
 
@@ -162,5 +162,6 @@ def dollars(money: float | None) -> str:
     return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"
 
 
-def _quantity(number: int, what: str) -> str:
+def quantity(number: int, what: str) -> str:
+    """``1 call``, ``2,000 calls``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -13,6 +13,7 @@ from components.app import resources
 from components.app.state import PageState, open_later
 from components.charts.bars import weights_chart
 from components.charts.palette import SYSTEMS
+from components.models.caps import quantity
 from components.models.ranker.first_use import draw_ways_to_train
 from components.models.ranker.training import TRAIN, WEIGH, start_weighing
 from components.widgets.chart import draw_chart, is_dark
@@ -71,8 +72,8 @@ def _facts(model: RankerModel, digest: str) -> None:
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     step = model.selecting
     lines = [
-        f"- **Trained on** {literal(on.dataset)}: {_count(len(on.instance_ids), 'instance')} of "
-        f"{_count(len(on.paper_ids), 'paper')}, {written.day} {written:%B %Y}. Its runs on these are marked: they "
+        f"- **Trained on** {literal(on.dataset)}: {quantity(len(on.instance_ids), 'instance')} of "
+        f"{quantity(len(on.paper_ids), 'paper')}, {written.day} {written:%B %Y}. Its runs on these are marked: they "
         "are no estimate of how it does on others. The dataset's terms hold for the model, too.",
         f"- **Embeddings** {literal(model.encoder)}",
         "- **Scores** are a weighted mean of several models: "
@@ -126,10 +127,6 @@ def _scores(model: RankerModel) -> None:
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 # -- what weighs most ------------------------------------------------------------------------------
 
 
@@ -180,7 +177,7 @@ def _draw_weighing(weighing: Weighing, key: str) -> None:
         + "; ".join(f"{row['name']} {row['moves']:.2f}" for _, row in frame.iterrows()),
     )
     st.caption(
-        f"{_count(weighing.n_papers, 'paper')}, {_count(weighing.n_sentences, 'sentence')}: mean distance of what "
+        f"{quantity(weighing.n_papers, 'paper')}, {quantity(weighing.n_sentences, 'sentence')}: mean distance of what "
         "a group adds to a sentence from the mean of its paper, in standard deviations of the score. A group whose "
         "features cancel each other out weighs less than they do."
     )

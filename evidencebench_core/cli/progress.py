@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Generator
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evidencebench_core.cli.output import note
@@ -37,6 +40,34 @@ def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool =
         dynamic_ncols=True,
         delay=0.3 if n_bytes else 0,
     )
+
+
+@contextmanager
+def stopping(how: str) -> Iterator[Callable[[], bool]]:
+    """Within it the first Ctrl+C makes the yielded function say true, and the second ends the work at once.
+
+    Parameters
+    ----------
+    how : str
+        The rest of the sentence that the first one is answered with.
+    """
+    pressed = False
+
+    def press(*_: object) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+        note(f"Stopping: {how}. Ctrl+C again stops now.")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def print_steps(steps: Generator[Step, None, _Result]) -> _Result:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
 from evidencebench_core.cli.output import note, print_json, quantity
-from evidencebench_core.cli.progress import progress_bar
+from evidencebench_core.cli.progress import progress_bar, stopping
 from evidencebench_core.cli.scores import print_run, run_document
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
-    server_session,
-    spending_document,
+    server_llm,
     tell_estimate,
     tell_spending,
     tell_unlisted,
@@ -23,8 +26,8 @@ from evidencebench_core.cli.spending import (
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.retrievers.llm import Session
-    from evidencebench_core.runs import Progress, Variant
+    from evidencebench_core.llm import LLM
+    from evidencebench_core.runs import Engine, Progress, Variant
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,58 +52,126 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_wordings_file(parser)
     add_server(parser)
+    parser.add_argument(
+        "--retry-lost",
+        action="store_true",
+        help="ask a model again for what gave no selection: refused, cut off, or not to be read",
+    )
+    engine = parser.add_argument_group("engine")
+    engine.add_argument(
+        "--engine",
+        choices=("local", "batch", "ray"),
+        default="local",
+        help="who answers: this process, the server's batch endpoint, or a Ray cluster (default: local)",
+    )
+    engine.add_argument(
+        "--batch-out",
+        type=Path,
+        metavar="DIR",
+        help="write the requests there as files in OpenAI's Batch format and stop; implies --engine batch",
+    )
+    engine.add_argument(
+        "--batch-in",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="results of such files; implies --engine batch",
+    )
+    engine.add_argument(
+        "--ray-address",
+        metavar="ADDR",
+        help="the cluster, such as 10.0.0.1:6379 or ray://10.0.0.1:10001 (default: one on this machine)",
+    )
+    engine.add_argument(
+        "--workers", type=positive, metavar="N", help="workers of the Ray engine (default: one a core)"
+    )
     add_json(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
     from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimated_run, execute, score_run
-    from evidencebench_core.tasks import task_named
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimate, execute, plan, score_run
 
     store = store_of(args)
-    tasks = tuple(dict.fromkeys(task_named(name).name for name in args.task or DEFAULT_TASKS))
-    planned = (store, args.dataset, args.retriever, dict(args.settings), tasks, args.limit)
-    variant = _variant(store, args)
-    session, estimate = _session(store, args), None
-    if session is not None:
-        estimate = estimated_run(*planned, variant=variant, session=session)
-        tell_estimate(estimate)
-        if estimate.calls:
-            tell_unlisted(session, estimate.model)
-    reports = execute(*planned, variant=variant, session=session, concurrency=args.concurrency)
-    try:
-        last = _last(reports, "evidencebench " + shlex.join(args.words))
-    finally:
-        if session is not None:
-            tell_spending(session)
+    planned = plan(
+        store,
+        args.dataset,
+        args.retriever,
+        dict(args.settings),
+        args.task or DEFAULT_TASKS,
+        args.limit,
+        variant=_variant(store, args),
+        llm=_llm(store, args),
+        fresh=args.fresh,
+        retry_lost=args.retry_lost,
+    )
+    llm, cost, command = planned.llm, None, "evidencebench " + shlex.join(args.words)
+    if llm is not None:
+        cost = estimate(planned, batch=args.engine == "batch")
+        tell_estimate(cost)
+        if cost.calls and args.engine != "batch":
+            tell_unlisted(llm, cost.model)
+    engine = _engine(args)
+    with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
+        try:
+            last = _last(execute(planned, engine, stopped))
+        finally:
+            if llm is not None:
+                tell_spending(llm.spending())
+    if stopped():
+        note(
+            f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} are answered and kept."
+            f" To go on, give the same command again: {command}"
+        )
+        raise KeyboardInterrupt
     if last.left_out:
         note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
-    info = RunStore(store).run(last.run_id)
+    info, tasks = RunStore(store).run(last.run_id), planned.tasks
     scores = [score_run(store, info.id, task) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
     tell_trained_on(info, seen_by(store, info), scores)
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
-        if session is not None and estimate is not None:
-            document |= {"estimate": estimate.as_dict(), "spending": spending_document(session)}
+        if llm is not None and cost is not None:
+            document |= {"estimate": cost.as_dict(), "spending": asdict(llm.spending())}
         print_json(document)
     else:
         print_run(info, scores, outcomes)
     if last.failed:
-        _tell_failures(store, last, tasks)
+        _tell_failures(store, last, [task.name for task in tasks])
         return 1
     return 0
 
 
-def _session(store: Store, args: argparse.Namespace) -> Session | None:
+def _llm(store: Store, args: argparse.Namespace) -> LLM | None:
     """How the server is asked; ``None`` for a retriever that asks none."""
     from evidencebench_core.retrievers import retriever_entry
 
     if retriever_entry(args.retriever).asks_server:
-        return server_session(store, args)
+        return server_llm(store, args)
     check_no_server_arguments(args, args.retriever)
     return None
+
+
+def _engine(args: argparse.Namespace) -> Engine:
+    from evidencebench_core.errors import SettingError
+    from evidencebench_core.runs import LocalEngine
+
+    for_batch, for_ray = args.batch_out or args.batch_in, args.ray_address or args.workers
+    if for_ray and args.engine != "ray":
+        raise SettingError("--ray-address, --workers", "are for the Ray engine", "Add --engine ray.")
+    if args.engine == "batch" or (args.engine == "local" and for_batch):
+        from evidencebench_core.runs.engines.batch import BatchEngine
+
+        return BatchEngine(out=args.batch_out, into=tuple(args.batch_in or ()))
+    if for_batch:
+        raise SettingError("--batch-out, --batch-in", "are for the batch engine", "Leave out --engine.")
+    if args.engine == "ray":
+        from evidencebench_core.runs.engines.ray import RayEngine
+
+        return RayEngine(address=args.ray_address, workers=args.workers)
+    return LocalEngine()
 
 
 def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
@@ -113,23 +184,20 @@ def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
     return None if args.variant is None else variant_named(store, args.dataset, args.variant)
 
 
-def _last(reports: Iterator[Progress], command: str) -> Progress:
+def _last(reports: Iterator[Progress]) -> Progress:
     """The last report, once the work is done; a bar shows the others."""
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} already answered")
+    said = ""
     with progress_bar(last.total, "instances", last.done) as bar:
-        try:
-            for last in reports:
-                bar.update()
-                if last.failed:
-                    bar.set_postfix(failed=last.failed, refresh=False)
-        except KeyboardInterrupt:
-            bar.close()
-            note(
-                f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} are answered and kept."
-                f" To go on, give the same command again: {command}"
-            )
-            raise
+        for last in reports:
+            bar.update(last.done + last.failed - bar.n)
+            if last.failed:
+                bar.set_postfix(failed=last.failed, refresh=False)
+            words = re.sub(r"\d+", "", last.note)  # a countdown is said once
+            if words and words != said:
+                bar.write(last.note, file=sys.stderr)
+            said = words
     return last
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,7 @@ from evidencebench_core.errors import SettingError
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.llm import Spending
-    from evidencebench_core.retrievers.llm import Session
+    from evidencebench_core.llm import LLM, Spending
     from evidencebench_core.runs import RunEstimate
 
 
@@ -28,8 +26,19 @@ def add_server(parser: argparse.ArgumentParser) -> None:
         f" Your own prices: {prices_path()}. Your own prompts: copy one of ours ({Path(prompts.__path__[0])}) to"
         f" {prompt_folder()} under another name, change it, and say --set strategy=cot --set prompt=NAME.",
     )
+    server.add_argument("--concurrency", type=positive, metavar="N", help="calls at once (default: 8)")
+    for what in ("requests", "tokens"):
+        server.add_argument(
+            f"--{what}-per-minute",
+            type=positive,
+            metavar="N",
+            help=f"no more {what} a minute than that (default: what the server says of its limits)",
+        )
     server.add_argument(
-        "--concurrency", type=positive, metavar="N", help="instances asked at once (default: 8)"
+        "--first-byte", type=positive, metavar="S", help="seconds until an answer begins (default: 900)"
+    )
+    server.add_argument(
+        "--timeout", type=positive, metavar="S", help="seconds until an answer is whole (default: 1800)"
     )
     server.add_argument(
         "--fresh", action="store_true", help="ask again for what is answered already, and pay again"
@@ -54,18 +63,42 @@ def _dollars(text: str) -> float:
     return value
 
 
-def server_session(store: Store, args: argparse.Namespace) -> Session:
-    """The session that the arguments of `add_server` describe."""
-    from evidencebench_core.llm import Budget
-    from evidencebench_core.retrievers.llm import session_for
+def server_llm(store: Store, args: argparse.Namespace) -> LLM:
+    """The server in force, asked as the arguments of `add_server` say, with its answers kept in the store."""
+    from evidencebench_core.llm import LLM, AnswerCache, Budget, Limits, Timeouts
 
     budget = Budget(calls=args.max_calls, tokens=args.max_tokens, money=args.max_cost)
-    return session_for(store, budget=budget, fresh=args.fresh)
+    limits = Limits(
+        **_given(
+            concurrency=args.concurrency,
+            requests_per_minute=args.requests_per_minute,
+            tokens_per_minute=args.tokens_per_minute,
+        )
+    )
+    timeouts = Timeouts(**_given(first_byte=args.first_byte, total=args.timeout))
+    return LLM(answers=AnswerCache(store), budget=budget, limits=limits, timeouts=timeouts)
+
+
+def _given(**values: float | None) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+_SERVER_ARGUMENTS = (
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "first_byte",
+    "timeout",
+    "max_calls",
+    "max_tokens",
+    "max_cost",
+    "fresh",
+)
 
 
 def check_no_server_arguments(args: argparse.Namespace, retriever: str) -> None:
     """Raise a `SettingError` if one of the arguments of `add_server` is given."""
-    for name in ("concurrency", "max_calls", "max_tokens", "max_cost", "fresh"):
+    for name in _SERVER_ARGUMENTS:
         if getattr(args, name) not in (None, False):
             raise SettingError(
                 f"--{name.replace('_', '-')}",
@@ -100,49 +133,35 @@ def _estimated_money(estimate: RunEstimate) -> str:
     return f"about ${money:,.2f} (${price.prompt:g} and ${price.completion:g} per million{since})"
 
 
-def tell_unlisted(session: Session, model: str) -> None:
+def tell_unlisted(llm: LLM, model: str) -> None:
     """A warning on stderr if the server lists models, and none of that name; nothing if it has no list.
 
     Some servers answer any name with the model that they have (llama-cpp-python does), and the run would
     stand under a wrong name.
     """
     from evidencebench_core.errors import LLMError
-    from evidencebench_core.llm import LLM, has_model
+    from evidencebench_core.llm import has_model, listed_models
 
-    if not isinstance(session.client, LLM):
-        return
     try:
-        listed = session.client.models()
+        listed = listed_models(llm.connection)
     except LLMError:  # asking tells it, with a remedy
         return
     if listed and not has_model(listed, model):
         note(
-            f"{session.client.connection.address} does not list {model}, but {', '.join(listed[:5])}"
+            f"{llm.connection.address} does not list {model}, but {', '.join(listed[:5])}"
             f"{', …' * (len(listed) > 5)}: it may refuse, or answer with another model under that name."
         )
 
 
-def tell_spending(session: Session) -> None:
+def tell_spending(spent: Spending) -> None:
     """What it really took, on stderr."""
-    spent = _spent(session)
-    if spent is None:
-        return
     tokens = f"{spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts)"
     guessed = f", {spent.estimated:,} calls with tokens estimated by us" if spent.estimated else ""
+    perhaps = (
+        f", {spent.perhaps_billed:,} without an answer but perhaps billed" if spent.perhaps_billed else ""
+    )
     cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
     note(
-        f"It took {quantity(spent.calls, 'call')}, {spent.cached:,} answers from the store,"
+        f"It took {quantity(spent.calls, 'call')}{perhaps}, {spent.cached:,} answers from the store,"
         f" {spent.failed:,} failed; {tokens}{guessed}, {cost}."
     )
-
-
-def spending_document(session: Session) -> dict[str, Any] | None:
-    """The same as JSON-able values."""
-    spent = _spent(session)
-    return None if spent is None else asdict(spent)
-
-
-def _spent(session: Session) -> Spending | None:
-    from evidencebench_core.llm import LLM
-
-    return session.client.spending() if isinstance(session.client, LLM) else None

@@ -100,7 +100,7 @@ async def converse(
 
 def answer_of(llm: LLM, conversation: Conversation[_T], **how: object) -> _T:
     """The result of one conversation, as `converse` with the same arguments, for callers without a loop."""
-    (((_, result),),) = results(llm, [((), conversation)], **how)  # type: ignore[arg-type]
+    ((_, result),) = (one for batch in results(llm, [((), conversation)], **how) for one in batch)  # type: ignore[arg-type]
     if isinstance(result, LLMError):
         raise result
     return result
@@ -116,6 +116,8 @@ def results(
     grace: float = 30.0,
 ) -> Iterator[list[tuple[_K, _T | LLMError]]]:
     """Results of many conversations with their keys, in batches of what is ready, as they come.
+
+    A batch is empty where nothing was ready for a moment, so that whoever reads can look at the clock.
 
     So many conversations are under way at once as the server is asked calls at once; the calls of all share one
     limit. The loop runs in a thread of its own. Once ``stopped`` says so, or whoever reads goes away, no call
@@ -136,8 +138,7 @@ def results(
                 loop.stop.set()
             batch = _batch(loop.ready)
             ended = None in batch
-            if found := [item for item in batch if item is not None]:
-                yield found
+            yield [item for item in batch if item is not None]
         if loop.fatal:
             raise loop.fatal[0]
     finally:

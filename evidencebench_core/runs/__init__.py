@@ -1,13 +1,15 @@
 """Runs: one retriever, with its settings, over one dataset.
 
-`execute` does the work and keeps raw retrievals, `RunStore` reads them back, `score_run`,
-`compare_runs` and `leaderboard` compute from them.
+`plan` finds what is to be asked, `estimate` says what it takes, `execute` does it and keeps raw retrievals;
+`RunStore` reads them back, `score_run`, `compare_runs` and `leaderboard` compute from them.
 """
 
 from __future__ import annotations
 
-from evidencebench_core.runs.estimate import RunEstimate, estimated_run
-from evidencebench_core.runs.execute import DEFAULT_TASKS, Progress, execute
+from evidencebench_core.runs.engines import Engine
+from evidencebench_core.runs.engines.local import LocalEngine
+from evidencebench_core.runs.estimate import RunEstimate, estimate
+from evidencebench_core.runs.execute import Progress, execute
 from evidencebench_core.runs.find import (
     DEFAULT_BUDGET,
     FoundEvidence,
@@ -24,6 +26,7 @@ from evidencebench_core.runs.imported import (
     imported_scores,
 )
 from evidencebench_core.runs.official_logs import ImportedScore, LeftOut
+from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
 from evidencebench_core.runs.predictions import predictions_from
 from evidencebench_core.runs.results import (
     LeaderboardRow,
@@ -51,12 +54,16 @@ __all__ = [
     "DEFAULT_TASKS",
     "RANKER",
     "CrossValidation",
+    "Engine",
     "FoundEvidence",
     "ImportedScore",
     "LeaderboardRow",
     "LeftOut",
+    "LocalEngine",
     "Perturbed",
+    "Plan",
     "Progress",
+    "Question",
     "RankerTraining",
     "ReadPaper",
     "RunEstimate",
@@ -70,7 +77,7 @@ __all__ = [
     "digest_of",
     "drive",
     "embedded_papers",
-    "estimated_run",
+    "estimate",
     "execute",
     "fetch_paper",
     "find",
@@ -79,6 +86,7 @@ __all__ = [
     "imported_scores",
     "keep_trained",
     "leaderboard",
+    "plan",
     "predictions_from",
     "read_content",
     "run_label",

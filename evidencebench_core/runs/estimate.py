@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
-from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.prices import Price, price_of
-from evidencebench_core.runs.asking import Item, queries_of
-from evidencebench_core.runs.execute import DEFAULT_TASKS
-from evidencebench_core.runs.pending import pending_of
-from evidencebench_core.runs.prepared import prepared
-from evidencebench_core.runs.store import RunStore
-from evidencebench_core.runs.variant import Perturbed, Variant
-from evidencebench_core.tasks import Task, task_named
-
-if TYPE_CHECKING:
-    from evidencebench_core.retrievers.llm.session import Session
-
+from evidencebench_core.runs.plan import Plan
 
 _LOOKED_AT: Final = 50  # instances; those between are taken to be like them
 
@@ -42,6 +29,8 @@ class RunEstimate:
         Of the calls; see `llm.estimated_tokens`. An answer is taken to have 800 tokens, or ``max_tokens``.
     price : Price or None
         ``None`` where the model's is not known.
+    batch : bool
+        Whether the calls are made in batches, which the table of prices may have at another price.
     """
 
     model: str
@@ -52,76 +41,55 @@ class RunEstimate:
     prompt_tokens: int
     completion_tokens: int
     price: Price | None
+    batch: bool = False
 
     @property
     def money(self) -> float | None:
         """Dollars; ``None`` where the price is not known."""
-        return None if self.price is None else self.price.of(self.prompt_tokens, self.completion_tokens)
+        if self.price is None:
+            return None
+        money = self.price.of(self.prompt_tokens, self.completion_tokens)
+        return money * self.price.batch if self.batch else money
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
-        return {
-            "model": self.model,
-            "n_instances": self.n_instances,
-            "n_looked_at": self.n_looked_at,
-            "calls": self.calls,
-            "cached": self.cached,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "money": self.money,
-        }
+        counts = asdict(self)
+        del counts["price"], counts["batch"]
+        return counts | {"money": self.money}
 
 
-def estimated_run(  # noqa: PLR0913 - what `execute` is given
-    store: Store,
-    dataset: str,
-    retriever: str,
-    settings: Mapping[str, object] | None = None,
-    tasks: Sequence[str | Task] = DEFAULT_TASKS,
-    limit: int | None = None,
-    *,
-    variant: Variant | None = None,
-    session: Session | None = None,
-) -> RunEstimate:
-    """The cost of `execute` with the same arguments. Nothing is sent, nothing stored.
+def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
+    """The cost of executing a plan. Nothing is sent, nothing stored.
 
-    The prompts of up to 50 instances, evenly spread over the dataset, are made for real.
+    The conversations of up to 50 instances, evenly spread over the dataset, are rehearsed; ``batch`` says whether
+    the batch engine is to ask.
 
     Raises
     ------
     SettingError
-        As `execute`; and for a retriever that asks no server.
-    UnknownNameError, RetrieverError
-        As `execute`.
+        For a retriever that asks no server.
     """
-    ready = prepared(store, dataset, retriever, settings, variant, session)
-    if ready.served is None or ready.session is None:
-        raise SettingError(f"retriever {retriever}", "asks no server", "Run it: it costs nothing.")
-    chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
-    pending = pending_of(
-        RunStore(store), ready.spec.id, dataset, chosen, limit, variant, ready.session.fresh
-    ).missing
-    ids = tuple(pending)
-    step = max(1, -(-len(ids) // _LOOKED_AT))
-    looked_at = ids[::step]
-    from evidencebench_core.retrievers.llm.rehearsal import Planned
+    from evidencebench_core.llm import prices
+    from evidencebench_core.retrievers.llm import Planned, planned
 
-    planned, n_there = Planned(), 0
-    for instance in store.get_many(dataset, looked_at):
-        perturbed = variant.perturbed(instance) if variant else Perturbed(instance.hypothesis)
-        queries = queries_of(Item(instance, perturbed, pending[instance.id]))
-        n_there += bool(queries)
-        planned += ready.served.rehearsed(queries)
+    served, ids = plan.served, tuple(plan.missing)
+    looked_at = ids[:: max(1, -(-len(ids) // _LOOKED_AT))]
+    total, n_there = Planned(), 0
+    for _, questions in plan.questions(looked_at):
+        n_there += bool(questions)
+        for question in questions:
+            total += planned(plan.llm, served.conversation(question.query), plan.fresh)
     factor = len(ids) / len(looked_at) if looked_at else 0.0
-    planned = planned.times(factor)
-    model = str(ready.spec.settings.get("model", ""))
+    total = total.times(factor)
+    model = str(plan.spec.settings.get("model", ""))
     return RunEstimate(
         model,
         round(n_there * factor),
         len(looked_at),
-        planned.calls,
-        planned.cached,
-        planned.prompt_tokens,
-        planned.completion_tokens,
-        price_of(model, ready.session.prices),
+        total.calls,
+        total.cached,
+        total.prompt_tokens,
+        total.completion_tokens,
+        price_of(model, prices()),
+        batch,
     )

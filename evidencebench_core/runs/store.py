@@ -208,6 +208,17 @@ class RunStore:
             )
             return dict(rows.fetchall())
 
+    def lost(self, run_id: str, task: str) -> set[str]:
+        """Ids of the instances whose answers gave no selection: refused, cut off, or not to be read."""
+        from evidencebench_core.retrievers.llm.outcome import LOST
+
+        with self.store.read() as db:
+            rows = db.execute(
+                "SELECT instance_id, outcome FROM retrievals WHERE run_id = ? AND task = ? AND outcome <> ''",
+                (run_id, task),
+            )
+            return {instance_id for instance_id, outcome in rows if outcome.partition(" ")[0] in LOST}
+
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
         with self.store.read() as db:

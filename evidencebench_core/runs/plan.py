@@ -1,0 +1,254 @@
+"""A run before it begins: what it is, what is still to be asked, and with which retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers import (
+    Query,
+    Retriever,
+    ServedRetriever,
+    full_settings,
+    make_retriever,
+    retriever_entry,
+)
+from evidencebench_core.runs.spec import RunSpec
+from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.trained import Trained, training_behind
+from evidencebench_core.runs.variant import Perturbed, Variant, arranged_evidence, perturbed_query
+from evidencebench_core.tasks import Task, task_named
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
+
+DEFAULT_TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One query of a run.
+
+    Attributes
+    ----------
+    instance_id, task : str
+    query : Query
+    order : tuple of int or None
+        The original index of every sentence of the query, where its paper is arranged.
+    evidence : EvidenceSet or None
+        The gold, arranged like the query; for the oracle only.
+    """
+
+    instance_id: str
+    task: str
+    query: Query
+    order: tuple[int, ...] | None = None
+    evidence: EvidenceSet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run that could begin; made by `plan`.
+
+    Attributes
+    ----------
+    store : Store
+    dataset : DatasetInfo
+    spec : RunSpec
+    retriever : Retriever or None
+        ``None`` for the oracle, which is made for every instance.
+    tasks : tuple of Task
+    missing : mapping of str to sequence of Task
+        The queries still to be asked, by instance id; those that failed before come last.
+    total : int
+        Instances that can be answered: those with something to cover in at least one of the tasks.
+    left_out : int
+        Instances that the variant has no version of, as far as that is known before they are read.
+    any_stored : bool
+        Whether the run has answers already.
+    variant : Variant or None
+    llm : LLM or None
+        How the server is asked; ``None`` for a retriever that asks none.
+    fresh : bool
+        Whether what is answered already is asked again.
+    trained : mapping of str to Trained
+        What the models in the retriever have learnt from, by their digest.
+    """
+
+    store: Store
+    dataset: DatasetInfo
+    spec: RunSpec
+    retriever: Retriever | None
+    tasks: tuple[Task, ...]
+    missing: Mapping[str, Sequence[Task]]
+    total: int
+    left_out: int
+    any_stored: bool
+    variant: Variant | None = None
+    llm: LLM | None = None
+    fresh: bool = False
+    trained: Mapping[str, Trained] = field(default_factory=dict)
+
+    @property
+    def served(self) -> ServedRetriever:
+        """The retriever, of a run that asks a server.
+
+        Raises
+        ------
+        SettingError
+            If it asks none.
+        """
+        if self.llm is None:
+            raise SettingError(
+                f"retriever {self.spec.retriever}", "asks no server", "Run it: it costs nothing."
+            )
+        return cast("ServedRetriever", self.retriever)
+
+    def retriever_for(self, question: Question) -> Retriever:
+        """The retriever that answers a question."""
+        if self.retriever is None:
+            return make_retriever(self.spec.retriever, self.spec.settings, evidence=question.evidence)
+        return self.retriever
+
+    def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, tuple[Question, ...]]]:
+        """What is missing, instance by instance; none for an instance that the variant turns out to leave out."""
+        for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
+            perturbed = self.variant.perturbed(instance) if self.variant else Perturbed(instance.hypothesis)
+            if perturbed is None:
+                yield instance.id, ()
+                continue
+            evidence, order = instance.evidence, perturbed.order
+            yield (
+                instance.id,
+                tuple(
+                    Question(
+                        instance.id,
+                        task.name,
+                        perturbed_query(instance, perturbed, task.focus, task.budget_for(evidence)),
+                        order,
+                        arranged_evidence(evidence, order) if self.retriever is None else None,
+                    )
+                    for task in self.missing[instance.id]
+                ),
+            )
+
+
+def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
+    store: Store,
+    dataset: str,
+    retriever: str,
+    settings: Mapping[str, object] | None = None,
+    tasks: Sequence[str | Task] = DEFAULT_TASKS,
+    limit: int | None = None,
+    *,
+    variant: Variant | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
+    retry_lost: bool = False,
+) -> Plan:
+    """Check what is to be run, load its retriever, and find what is still to be asked. Nothing is sent or stored.
+
+    Parameters
+    ----------
+    store : Store
+    dataset, retriever : str
+        Names.
+    settings : mapping of str to object, optional
+        Those that differ from the defaults.
+    tasks : sequence of str or Task
+        Without them the four with a budget.
+    limit : int, optional
+        Only the first so many instances of the dataset.
+    variant : Variant, optional
+        Perturbs the instances; those that it has no version of are left out and counted. Gold, budget
+        and the sentence indices of what is stored are those of the original.
+    llm : LLM, optional
+        How a server is asked: which one, within which caps and limits. Without it the server that is in force
+        is asked, and answers are kept in the store.
+    fresh : bool
+        Ask again for what is answered; new answers take the place of those of the run.
+    retry_lost : bool
+        Ask again for what gave no selection: refused, cut off, or not to be read.
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such dataset, retriever, setting or task; an ``llm`` for a retriever that asks no server.
+    RetrieverError
+        If the retriever cannot be loaded.
+    """
+    info = store.dataset(dataset)
+    full = full_settings(retriever, settings)
+    entry = retriever_entry(retriever)
+    made = None if entry.sees_gold else make_retriever(retriever, full)
+    if isinstance(made, ServedRetriever):
+        llm = llm or _default_llm(store)
+        made = made.connected(store)
+    elif llm is not None or fresh or retry_lost:
+        raise SettingError(
+            f"retriever {retriever}",
+            "asks no server",
+            "Leave out what is for one: concurrency, limits, fresh answers, caps in calls, tokens and money.",
+        )
+    if made is not None:
+        # What a retriever filled in itself, such as the digest of a model, belongs to the run's identity.
+        full = {**full, **{key: value for key, value in made.settings.items() if key in full}}
+    name, digest = (variant.name, variant.digest) if variant else ("", "")
+    spec = RunSpec(info.sha256, retriever, full, name, digest)
+    chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
+    runs = RunStore(store)
+    all_ids = store.ids(dataset, limit)
+    ids = [one for one in all_ids if variant is None or variant.has(one)]
+    resultless = _resultless(store, dataset, ids, chosen)
+    again: dict[Task, set[str]] = {task: set(runs.failures(spec.id, task.name)) for task in chosen}
+    done = {task: set() if fresh else runs.done(spec.id, task.name) for task in chosen}
+    if retry_lost:
+        for task in chosen:
+            lost = runs.lost(spec.id, task.name)
+            again[task] |= lost
+            done[task] -= lost
+    first: dict[str, list[Task]] = {}
+    later: dict[str, list[Task]] = {}
+    total = 0
+    for one in ids:
+        asked = [task for task in chosen if task.focus == "all" or one not in resultless]
+        missing = [task for task in asked if one not in done[task]]
+        total += bool(asked)
+        if missing:
+            (later if any(one in again[task] for task in missing) else first)[one] = missing
+    return Plan(
+        store,
+        info,
+        spec,
+        made,
+        chosen,
+        first | later,
+        total,
+        len(all_ids) - len(ids),
+        any(done.values()),
+        variant,
+        llm,
+        fresh or retry_lost,
+        {} if llm or made is None else training_behind(made, full),
+    )
+
+
+def _default_llm(store: Store) -> LLM:
+    from evidencebench_core.llm import LLM, AnswerCache
+
+    return LLM(answers=AnswerCache(store))
+
+
+def _resultless(store: Store, dataset: str, ids: Sequence[str], tasks: Sequence[Task]) -> set[str]:
+    """Instances without result aspects: the result tasks skip them (spec rule 4)."""
+    if all(task.focus == "all" for task in tasks):
+        return set()
+    return {
+        instance_id
+        for instance_id, evidence in store.evidence_sets(dataset, ids)
+        if not evidence.focused("results")
+    }

@@ -11,7 +11,14 @@ from components.app.choices import Choice
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import local_widget
-from components.models.caps import asked_text, capped_session, draw_caps, draw_estimate, stopped_at_caps
+from components.models.caps import (
+    asked_text,
+    draw_caps,
+    draw_estimate,
+    session_budget,
+    session_llm,
+    stopped_at_caps,
+)
 from components.models.ranker.first_use import offer_training
 from components.models.server import session_model
 from components.widgets.first_instances import first_instances
@@ -19,8 +26,7 @@ from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
-from evidencebench_core.runs import RunInfo, execute
-from evidencebench_core.runs.prepared import prepared
+from evidencebench_core.runs import Plan, RunInfo, execute, plan
 from evidencebench_core.tasks import TASKS, Task
 
 
@@ -89,26 +95,28 @@ def start_run(
 
     One that asks a server asks that of the session, within the session's caps.
     """
-    store = resources.store()
-    session = budget = None
-    full: Mapping[str, object] = full_settings(retriever, settings)  # of a run that is resumed the same
-    if retriever_entry(retriever).asks_server:
-        session, budget = capped_session()
-        full = prepared(store, dataset, retriever, settings, session=session).spec.settings
+    store, served = resources.store(), retriever_entry(retriever).asks_server
+    budget = session_budget() if served else None
+    llm = session_llm(budget) if served else None
 
+    def make_plan() -> Plan:
+        return plan(store, dataset, retriever, settings, tasks, limit, llm=llm)
+
+    # The plan of a local retriever loads it, which the job does; one of a server fills in its settings.
+    ready = make_plan() if served else None
+    full = ready.spec.settings if ready else full_settings(retriever, settings)
     whole = " in every task" if len(tasks) > 1 else ""
 
     def work(job: Job) -> str:
         answered = f"0 instances answered{whole}"
-        steps = execute(
-            store, dataset, retriever, settings, tasks, limit=limit, cancelled=job.cancelled, session=session
-        )
+        steps = execute(ready or make_plan(), cancelled=job.cancelled)
         with stopped_at_caps(lambda: f"{answered}.{asked_text(budget)}"):
             failed = ""
             for step in steps:
                 answered = f"{step.done:,} instances answered{whole}"
                 failed = f", {step.failed:,} failed" if step.failed else ""
-                so_far = f"{step.done:,} of {step.total:,} instances{failed}.{asked_text(budget)}"
+                waits = f" It waits: {step.note}." if step.note else ""
+                so_far = f"{step.done:,} of {step.total:,} instances{failed}.{waits}{asked_text(budget)}"
                 job.report(step.done, step.total, so_far)
         resume = " Start it again to go on where it stopped." if job.cancelled() else ""
         return f"{answered}{failed}.{asked_text(budget)}{resume}"

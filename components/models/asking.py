@@ -17,10 +17,11 @@ from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
 from components.models.caps import spent_text
-from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, SettingError
-from evidencebench_core.llm import Budget, Connection
+from evidencebench_core.errors import LLMCancelledError, SettingError
+from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
+from evidencebench_core.llm.conversation import Conversation, answer_of
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
-from evidencebench_core.retrievers.llm import Planned, Session, session_for
+from evidencebench_core.retrievers.llm import Planned, planned, stored
 
 JOB_KIND: Final = "ask"
 _LONGEST: Final = 200_000  # characters of a streamed answer that are kept for watching
@@ -40,12 +41,12 @@ class Question:
         asked = (self.reading.key, self.choice.name, dict(self.choice.settings), self.connection.address)
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
-    def retriever_in(self, session: Session) -> ServedRetriever:
-        """The retriever, asking through a session; ``SettingError`` for one that asks no server."""
+    def conversation(self) -> Conversation[Retrieval]:
+        """What is asked; ``SettingError`` for a retriever that asks no server."""
         made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
             raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
-        return made.connected(session)
+        return made.connected(resources.store()).conversation(self.reading.query())
 
 
 class AnswerFeed:
@@ -74,17 +75,9 @@ class AnswerFeed:
 
 def stored_answer(question: Question) -> Retrieval | Planned:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
-    store = resources.store()
-    query = question.reading.query()
-    session = session_for(store, connection=question.connection, budget=Budget(calls=0))
-    retriever = question.retriever_in(session)
-    planned = retriever.rehearsed([query])
-    if planned.completion_tokens:  # an answer to wait for; whether vectors are there is seen by trying
-        return planned
-    try:
-        return retriever.retrieve(query)
-    except BudgetReachedError:
-        return planned
+    llm = LLM(question.connection, AnswerCache(resources.store()))
+    found = stored(llm, question.conversation())
+    return planned(llm, question.conversation()) if found is None else found
 
 
 def asking_job(question: Question) -> Job | None:
@@ -96,19 +89,16 @@ def asking_job(question: Question) -> Job | None:
 def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
     feed = AnswerFeed()
-    session = session_for(
-        resources.store(), connection=question.connection, budget=budget, fresh=fresh, on_step=feed.add
-    )
-    query = question.reading.query()
-    retriever = question.retriever_in(session)
+    llm = LLM(question.connection, AnswerCache(resources.store()), budget=budget)
+    conversation = question.conversation()
 
     def work(job: Job) -> str:
         job.report(0, 1)
         try:
-            retriever.retrieve(query)
+            answer_of(llm, conversation, fresh=fresh, on_step=feed.add, stopped=job.cancelled, grace=0.0)
         except LLMCancelledError as error:
             raise JobCancelled from error
         return spent_text(budget.spent)
 
     title = f"{question.choice.name} reads {question.reading.instance.id}"
-    return resources.jobs().start(JOB_KIND, question.subject, title, work, feed=feed, on_cancel=session.close)
+    return resources.jobs().start(JOB_KIND, question.subject, title, work, feed=feed)

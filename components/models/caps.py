@@ -15,9 +15,8 @@ from components.models.server import address_text, session_connection, unlisted_
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
-from evidencebench_core.llm import Budget, Spending
-from evidencebench_core.retrievers.llm import Session, session_for
-from evidencebench_core.runs import RunEstimate, estimated_run
+from evidencebench_core.llm import LLM, AnswerCache, Budget, Spending
+from evidencebench_core.runs import RunEstimate, estimate, plan
 from evidencebench_core.tasks import Task
 
 
@@ -54,10 +53,9 @@ def draw_caps() -> None:
     )
 
 
-def capped_session() -> tuple[Session, Budget]:
-    """A session with the server of this browser session that spends a new budget, and that budget."""
-    budget = session_budget()
-    return session_for(resources.store(), connection=session_connection(), budget=budget), budget
+def session_llm(budget: Budget | None = None) -> LLM:
+    """The server of this browser session, with its answers kept in the store."""
+    return LLM(session_connection(), AnswerCache(resources.store()), budget=budget)
 
 
 def asked_text(budget: Budget | None) -> str:
@@ -82,10 +80,9 @@ def draw_estimate(
     limit: int | None,
 ) -> bool:
     """What a run will take; whether it can begin."""
-    store = resources.store()
-    session = session_for(store, connection=session_connection())
+    store, llm = resources.store(), session_llm()
     return draw_estimate_of(
-        lambda: estimated_run(store, dataset.name, retriever, settings, tasks, limit, session=session)
+        lambda: estimate(plan(store, dataset.name, retriever, settings, tasks, limit, llm=llm))
     )
 
 
@@ -102,44 +99,38 @@ def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") ->
     connection = session_connection()
     try:
         with st.spinner("Estimating …"):
-            estimate = made()
+            cost = made()
     except EvidenceBenchError as error:
         st.warning(literal(str(error)))
         return False
-    asked = f" {literal(estimate.model)} is asked, at {address_text(connection)}." if estimate.calls else ""
-    st.info(f"{estimate_text(estimate, noun)}{asked}")
-    if estimate.calls and (unlisted := unlisted_text(estimate.model)):
+    asked = f" {literal(cost.model)} is asked, at {address_text(connection)}." if cost.calls else ""
+    st.info(f"{estimate_text(cost, noun)}{asked}")
+    if cost.calls and (unlisted := unlisted_text(cost.model)):
         st.warning(unlisted)
-    if estimate.calls and estimate.price is None and session_text("llm.cap.money"):
+    if cost.calls and cost.price is None and session_text("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
         return False
     return True
 
 
-def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
+def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     """``"96 instances, about 96 calls, 1,200,000 tokens, $1.23."``, as Markdown."""
-    if not estimate.calls:
+    if not cost.calls:
         return "Nothing is left to ask: every answer is in the store."
-    tokens = estimate.prompt_tokens + estimate.completion_tokens
-    each = round(estimate.calls / max(1, estimate.n_instances))
+    tokens = cost.prompt_tokens + cost.completion_tokens
+    each = round(cost.calls / max(1, cost.n_instances))
     parts = [
-        f"{quantity(estimate.n_instances, noun)}",
-        f"about {quantity(estimate.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
+        f"{quantity(cost.n_instances, noun)}",
+        f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
         f"{tokens:,} tokens",
     ]
-    price = estimate.price
+    price = cost.price
     if price is None:
-        parts.append(f"the price of {literal(estimate.model)} is not known: tokens only")
+        parts.append(f"the price of {literal(cost.model)} is not known: tokens only")
     else:
-        parts.append(f"{literal(dollars(estimate.money))} (prices of {literal(price.date or 'your table')})")
-    kept_answers = (
-        f" {quantity(estimate.cached, 'answer')} in the store cost nothing." if estimate.cached else ""
-    )
-    looked = (
-        f" Told from {estimate.n_looked_at:,} instances."
-        if estimate.n_looked_at < estimate.n_instances
-        else ""
-    )
+        parts.append(f"{literal(dollars(cost.money))} (prices of {literal(price.date or 'your table')})")
+    kept_answers = f" {quantity(cost.cached, 'answer')} in the store cost nothing." if cost.cached else ""
+    looked = f" Told from {cost.n_looked_at:,} instances." if cost.n_looked_at < cost.n_instances else ""
     return f"{', '.join(parts)}.{kept_answers}{looked}"
 
 
@@ -152,6 +143,8 @@ def spent_text(spent: Spending) -> str:
         parts.append(f"{spent.cached:,} from the store")
     if spent.failed:
         parts.append(quantity(spent.failed, "failed call"))
+    if spent.perhaps_billed:
+        parts.append(f"{spent.perhaps_billed:,} without an answer but perhaps billed")
     return ", ".join(parts)
 
 

@@ -19,7 +19,13 @@ from components.app.state import (
 )
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, SettingError
-from evidencebench_core.llm import LLM, Connection, connection_from_environment, has_model
+from evidencebench_core.llm import (
+    Connection,
+    connection_from_environment,
+    has_model,
+    listed_models,
+    one_word,
+)
 
 _COMMON: Final = {  # where servers listen by default
     "OpenAI": "https://api.openai.com/v1",
@@ -115,15 +121,14 @@ def address_text(connection: Connection) -> str:
 
 def trial(connection: Connection, model: str) -> Trial:
     """Ask a server for its models and, if one is chosen, for one word."""
-    llm = LLM(connection)
     try:
-        models = llm.models()
+        models = listed_models(connection)
         listed = f"{len(models):,} model{'' if len(models) == 1 else 's'} listed"
         if not models:
             listed = "it has no list of models"
         if not model:
             return Trial(True, f"The server is there: {listed}. Choose one, then try again.", models)
-        answer = llm.try_out(model)
+        answer = one_word(connection, model)
     except EvidenceBenchError as error:
         return Trial(False, str(error))
     unlisted = ""

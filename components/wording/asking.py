@@ -14,12 +14,12 @@ from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.models.caps import (
     asked_text,
-    capped_session,
     draw_caps,
     draw_estimate_of,
+    session_budget,
+    session_llm,
     stopped_at_caps,
 )
-from components.models.server import session_connection
 from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key
@@ -27,10 +27,9 @@ from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.variant_runs import Setup, n_unanswered, run_variants
 from evidencebench_core.analyses.wording import WORDING_REPORTS
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.llm import LLM
 from evidencebench_core.retrievers import retriever_entry
-from evidencebench_core.retrievers.llm import Session, session_for
-from evidencebench_core.runs import RunEstimate, RunStore, Variant, estimated_run
-from evidencebench_core.runs.prepared import prepared
+from evidencebench_core.runs import RunEstimate, RunStore, Variant, estimate, plan
 from evidencebench_core.tasks import Task
 
 ASKING: Final = "wording"  # the kind of the jobs
@@ -66,8 +65,7 @@ def _run_settings(dataset: DatasetInfo, choice: Choice) -> Mapping[str, object]:
     if not retriever_entry(choice.name).asks_server:
         return dict(choice.settings)
     store = resources.store()
-    session = session_for(store, connection=session_connection())
-    return prepared(store, dataset.name, choice.name, choice.settings, session=session).spec.settings
+    return plan(store, dataset.name, choice.name, choice.settings, (), llm=session_llm()).spec.settings
 
 
 def variants_with_original(dataset: DatasetInfo, question: str) -> tuple[Variant | None, ...]:
@@ -106,12 +104,12 @@ def ask_dialog(dataset: DatasetInfo, systems: Sequence[System], question: str) -
     )
     draw_caps()
     ready = True
-    session = session_for(resources.store(), connection=session_connection())
+    llm = session_llm()
     for system in systems:
         if system.asks_server:
             st.markdown(f"**{literal(system.label)}**")
             ready &= draw_estimate_of(
-                lambda system=system: _estimate(dataset, system, question, session, limit),  # type: ignore[misc]
+                lambda system=system: _estimate(dataset, system, question, llm, limit),  # type: ignore[misc]
                 "wording",
             )
     if len(systems) > 1:
@@ -124,24 +122,26 @@ def ask_dialog(dataset: DatasetInfo, systems: Sequence[System], question: str) -
 
 
 def _estimate(
-    dataset: DatasetInfo, system: System, question: str, session: Session, limit: int | None
+    dataset: DatasetInfo, system: System, question: str, llm: LLM, limit: int | None
 ) -> RunEstimate:
     """What a system that asks a server still has to be asked; ``n_instances`` counts the wordings."""
     asked, settings = system.asked, system.asked.settings
     estimates = [
-        estimated_run(
-            resources.store(),
-            dataset.name,
-            asked.retriever,
-            settings,
-            (asked.task,),
-            limit,
-            variant=variant,
-            session=session,
+        estimate(
+            plan(
+                resources.store(),
+                dataset.name,
+                asked.retriever,
+                settings,
+                (asked.task,),
+                limit,
+                variant=variant,
+                llm=llm,
+            )
         )
         for variant in variants_with_original(dataset, question)
     ]
-    counts = [field.name for field in fields(RunEstimate) if field.name not in ("model", "price")]
+    counts = [field.name for field in fields(RunEstimate) if field.name not in ("model", "price", "batch")]
     return replace(estimates[0], **{name: sum(getattr(one, name) for one in estimates) for name in counts})
 
 
@@ -154,18 +154,17 @@ def start_asking(
     """
     store = resources.store()
     variants = variants_with_original(dataset, question)
-    session = budget = None
+    llm = budget = None
     if any(system.asks_server for system in systems):
-        session, budget = capped_session()
+        budget = session_budget()
+        llm = session_llm(budget)
 
     def work(job: Job) -> str:
         with stopped_at_caps(lambda: f"What was answered is kept.{asked_text(budget)}"):
             for place, system in enumerate(systems, start=1):
                 which = f"{system.label}, {place} of {len(systems)}: " if len(systems) > 1 else ""
-                own = session if system.asks_server else None
-                for step in run_variants(
-                    store, system.asked, variants, job.cancelled, session=own, limit=limit
-                ):
+                own = llm if system.asks_server else None
+                for step in run_variants(store, system.asked, variants, job.cancelled, llm=own, limit=limit):
                     job.report(step.done, step.total, f"{which}{step.note}.{asked_text(budget)}")
                 if job.cancelled():
                     again = "Start it again to go on where it stopped."

@@ -98,12 +98,29 @@ async def converse(
         conversation.close()
 
 
-def answer_of(llm: LLM, conversation: Conversation[_T], **how: object) -> _T:
-    """The result of one conversation, as `converse` with the same arguments, for callers without a loop."""
-    ((_, result),) = (one for batch in results(llm, [((), conversation)], **how) for one in batch)  # type: ignore[arg-type]
-    if isinstance(result, LLMError):
-        raise result
-    return result
+def answer_of(
+    llm: LLM,
+    conversation: Conversation[_T],
+    *,
+    fresh: bool = False,
+    on_step: OnStep | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+    grace: float = 30.0,
+) -> _T:
+    """The result of one conversation, for callers without a loop; the arguments are those of `results`.
+
+    Raises
+    ------
+    LLMError
+        Also if it was stopped.
+    """
+    one = [((), conversation)]
+    for batch in results(llm, one, fresh=fresh, on_step=on_step, stopped=stopped, grace=grace):
+        for _, result in batch:
+            if isinstance(result, LLMError):
+                raise result
+            return result
+    raise LLMCancelledError("the call", "was cancelled", "Start it again: what is answered is kept.", True)
 
 
 def results(

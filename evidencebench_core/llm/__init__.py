@@ -12,14 +12,14 @@ from evidencebench_core.llm.connection import (
     current_connection,
     using,
 )
+from evidencebench_core.llm.conversation import Ask, Conversation, OnStep, answer_of, converse, results
+from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
 from evidencebench_core.llm.lines import parsed_aspects, parsed_hypothesis
-from evidencebench_core.llm.listing import has_model
 from evidencebench_core.llm.parse import (
     OutcomeKind,
     ParsedAnswer,
     parsed,
 )
-from evidencebench_core.llm.policy import Clock, RetryPolicy
 from evidencebench_core.llm.prices import (
     Price,
     estimated_prompt_tokens,
@@ -38,27 +38,49 @@ from evidencebench_core.llm.prompts import (
     prompt_names,
     prompt_version,
 )
-from evidencebench_core.llm.request import Answer, ChatRequest, Message, Role
+from evidencebench_core.llm.replies import has_model
+from evidencebench_core.llm.request import (
+    Answer,
+    ChatRequest,
+    EmbeddingRequest,
+    Message,
+    Reply,
+    Request,
+    Role,
+)
+from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
 
 __all__ = [
     "DEFAULT_ADDRESS",
     "LLM",
     "Answer",
     "AnswerCache",
+    "Ask",
     "Budget",
     "ChatRequest",
     "Clock",
     "Connection",
+    "ConnectionBroken",
+    "Conversation",
+    "EmbeddingRequest",
+    "Limits",
     "Message",
     "OnDelta",
+    "OnStep",
     "OutcomeKind",
     "ParsedAnswer",
     "Price",
     "Prompt",
-    "RetryPolicy",
+    "RawReply",
+    "Reply",
+    "Request",
     "Role",
+    "Sender",
     "Spending",
+    "Timeouts",
+    "answer_of",
     "connection_from_environment",
+    "converse",
     "current_connection",
     "estimated_prompt_tokens",
     "estimated_tokens",
@@ -76,5 +98,6 @@ __all__ = [
     "prompt_folder",
     "prompt_names",
     "prompt_version",
+    "results",
     "using",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Final
@@ -226,3 +226,8 @@ def _usage(usage: object) -> tuple[int | None, int | None]:
             value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
         )
     return counts[0], counts[1]
+
+
+def has_model(listed: Collection[str], model: str) -> bool:
+    """Whether a model is listed, be it with a tag or revision that need not be given."""
+    return any(name == model or name.startswith((f"{model}:", f"{model}@")) for name in listed)

@@ -1,13 +1,16 @@
-"""Requests to a model, and the key under which an answer is kept."""
+"""Requests to a model, replies, and the key under which a reply is kept."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 Role = Literal["system", "user", "assistant"]
 
@@ -36,8 +39,8 @@ class ChatRequest:
         ``None``: not sent. Left out where the server does not take it.
     max_tokens : int or None
         Most tokens of the answer; ``None``: the server's limit.
-    extra : tuple of (str, str, int, float or bool) pairs
-        Further fields of the request, such as ``(("reasoning_effort", "low"),)``.
+    extra : mapping or tuple of (name, value)
+        Further fields of the body, JSON-able: ``{"reasoning_effort": "low", "response_format": {...}}``.
     """
 
     model: str
@@ -45,7 +48,9 @@ class ChatRequest:
     temperature: float | None = 0.0
     seed: int | None = 0
     max_tokens: int | None = None
-    extra: tuple[tuple[str, str | int | float | bool], ...] = ()
+    extra: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
+
+    path = "/chat/completions"
 
     def body(self) -> dict[str, Any]:
         """The request as the server gets it, JSON-able; holds no secret."""
@@ -58,6 +63,34 @@ class ChatRequest:
                 body[name] = value
         body.update(self.extra)
         return body
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRequest:
+    """Texts whose vectors are wanted, in one call; each vector is kept on its own.
+
+    Attributes
+    ----------
+    model : str
+    texts : tuple of str
+    dimensions : int or None
+        ``None``: as many as the model has.
+    """
+
+    model: str
+    texts: tuple[str, ...]
+    dimensions: int | None = None
+
+    path = "/embeddings"
+
+    def body(self) -> dict[str, Any]:
+        """The request as the server gets it; servers refuse an empty text, so that is sent as a blank."""
+        texts = [text or " " for text in self.texts]
+        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        return body if self.dimensions is None else body | {"dimensions": self.dimensions}
+
+
+Request: TypeAlias = ChatRequest | EmbeddingRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +119,10 @@ class Answer:
         How often the request was sent.
     key : str
         Names request and answer in the store; ``""`` where there is no store that could keep them.
+    model, fingerprint, id : str
+        The model that the server says it served, its system fingerprint, the response's id; ``""``: not said.
+    usage : mapping of str to int
+        Every count that the server gives, nested ones with dots: ``prompt_tokens_details.cached_tokens``.
     """
 
     text: str
@@ -99,12 +136,21 @@ class Answer:
     left_out: tuple[str, ...] = ()
     attempts: int = 1
     key: str = ""
+    model: str = ""
+    fingerprint: str = ""
+    id: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+Vectors: TypeAlias = NDArray[np.float32]
+Reply: TypeAlias = Answer | Vectors
+"""A chat's answer, or the vectors of texts, of shape (number of texts, dimensions)."""
 
 
 def request_key(kind: str, content: bytes, address: str) -> str:
     """The name of an answer: SHA-256, in hex, of the canonical JSON of what was asked, and where.
 
-    Neither key nor timeouts take part: the same question to the same server has the same answer,
+    Neither API key nor limits take part: the same question to the same server has the same answer,
     whoever asks.
     """
     where, what = json_bytes(address), json_bytes(kind)
@@ -118,3 +164,20 @@ def json_bytes(value: object) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def from_json(text: str | bytes) -> Any:
+    """The value of JSON that `json_bytes` or a server wrote.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or nested too deep.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:  # half a surrogate pair, escaped
+        try:
+            return json.loads(text)
+        except RecursionError as error:
+            raise ValueError("nested too deep") from error

@@ -13,7 +13,7 @@ from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever, query_of
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
-from evidencebench_core.runs.execute import DEFAULT_TASKS
+from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.step import Step
 from evidencebench_core.runs.store import RunStore

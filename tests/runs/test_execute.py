@@ -15,10 +15,10 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
 from evidencebench_core.retrievers import Query, Retrieval, Setting, make_retriever
-from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute
+from evidencebench_core.runs import DEFAULT_TASKS, Progress, RunStore, execute, plan
 from tests.factories import raw_dataset, raw_instance, written
 
-MODULE = import_module("evidencebench_core.runs.prepared")  # the package has the function under this name
+MODULE = import_module("evidencebench_core.runs.plan")  # the package has the function under this name
 
 
 class Counting:
@@ -69,7 +69,7 @@ def answers(store: Store, run_id: str) -> dict[tuple[str, str], Retrieval]:
 
 def test_every_instance_is_asked_for_every_task_it_has(store: Store, use: Use) -> None:
     lead = use()
-    running = execute(store, "tiny", "lead")
+    running = execute(plan(store, "tiny", "lead"))
     first = next(running)
     assert (first.total, first.failed, first.remaining) == (6, 0, None)
     assert lead.asked == []  # the first report comes before any work
@@ -92,7 +92,7 @@ def test_every_instance_is_asked_for_every_task_it_has(store: Store, use: Use) -
 def test_budgets_are_those_of_the_task_and_the_instance(store: Store, use: Use) -> None:
     lead = use()
     tasks = [*DEFAULT_TASKS, "result-er@unconstrained", "er@3"]
-    finished(execute(store, "tiny", "lead", tasks=tasks, limit=1))
+    finished(execute(plan(store, "tiny", "lead", tasks=tasks, limit=1)))
     # tiny_0: method {0}, outcome {3, 5}, harm {5, 7}: 0 and 5 cover all, 5 alone covers the results.
     budgets = [("all", 2), ("all", 10), ("results", 1), ("results", 5), ("results", None), ("all", 3)]
     assert [(focus, budget) for _, focus, budget in lead.asked] == budgets
@@ -100,11 +100,11 @@ def test_budgets_are_those_of_the_task_and_the_instance(store: Store, use: Use) 
 
 def test_nothing_is_asked_twice(store: Store, use: Use) -> None:
     lead = use()
-    finished(execute(store, "tiny", "lead", limit=2))
+    finished(execute(plan(store, "tiny", "lead", limit=2)))
     before = answers(store, RunStore(store).runs()[0].id)
-    last = finished(execute(store, "tiny", "lead"))
+    last = finished(execute(plan(store, "tiny", "lead")))
     assert len(lead.asked) == len(set(lead.asked)) == 22
-    again = list(execute(store, "tiny", "lead"))
+    again = list(execute(plan(store, "tiny", "lead")))
     assert len(lead.asked) == 22
     assert [(report.done, report.total, report.remaining) for report in again] == [(6, 6, 0.0)]
     assert before.items() <= answers(store, last.run_id).items()
@@ -112,15 +112,15 @@ def test_nothing_is_asked_twice(store: Store, use: Use) -> None:
 
 def test_a_run_gains_tasks(store: Store, use: Use) -> None:
     lead = use()
-    first = finished(execute(store, "tiny", "lead", tasks=["er@10"]))
-    second = list(execute(store, "tiny", "lead", tasks=["ER@10 ", "er@optimal", "er@10"]))
+    first = finished(execute(plan(store, "tiny", "lead", tasks=["er@10"])))
+    second = list(execute(plan(store, "tiny", "lead", tasks=["ER@10 ", "er@optimal", "er@10"])))
     assert (second[0].done, second[-1].done) == (0, 6)
     assert second[-1].run_id == first.run_id
     assert len(lead.asked) == 12
 
 
 def test_limit_counts_instances_of_the_dataset(store: Store) -> None:
-    last = finished(execute(store, "tiny", "lead", tasks=["result-er@5"], limit=5))
+    last = finished(execute(plan(store, "tiny", "lead", tasks=["result-er@5"], limit=5)))
     assert (last.done, last.total) == (4, 4)  # tiny_4, the fifth, has no results
     assert set(answers(store, last.run_id)) == {("result-er@5", f"tiny_{number}") for number in range(4)}
 
@@ -128,7 +128,7 @@ def test_limit_counts_instances_of_the_dataset(store: Store) -> None:
 def test_nothing_to_do_at_all(tmp_path: Path) -> None:
     store = open_store(tmp_path / "s.sqlite")
     ingest(store, written({"only": raw_instance(4, {"a": [1]})}, tmp_path / "d.json"), name="d")
-    reports = list(execute(store, "d", "lead", tasks=["result-er@5"]))
+    reports = list(execute(plan(store, "d", "lead", tasks=["result-er@5"])))
     assert [(report.done, report.total, report.remaining) for report in reports] == [(0, 0, 0.0)]
 
 
@@ -137,13 +137,13 @@ def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> No
         return query.hypothesis.endswith("cohort 1.") and query.focus == "results"
 
     use(fails)
-    last = finished(execute(store, "tiny", "lead"))
+    last = finished(execute(plan(store, "tiny", "lead")))
     assert (last.done, last.total, last.failed) == (5, 6, 1)
     runs = RunStore(store)
     assert runs.failures(last.run_id, "result-er@5") == {"tiny_1": "lead: is out of order. Wait."}
     assert runs.run(last.run_id).n_failed == 2
     working = use()
-    last = finished(execute(store, "tiny", "lead"))
+    last = finished(execute(plan(store, "tiny", "lead")))
     assert (last.done, last.total, last.failed) == (6, 6, 0)
     assert [focus for _, focus, _ in working.asked] == ["results", "results"]
     assert runs.run(last.run_id).n_failed == 0
@@ -151,38 +151,38 @@ def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> No
 
 def test_failures_come_last_when_tried_again(store: Store, use: Use) -> None:
     use(lambda query: query.hypothesis.endswith("cohort 0."))
-    finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=2))
-    reports = list(execute(store, "tiny", "lead", tasks=["er@10"]))
+    finished(execute(plan(store, "tiny", "lead", tasks=["er@10"], limit=2)))
+    reports = list(execute(plan(store, "tiny", "lead", tasks=["er@10"])))
     assert [report.instance_id for report in reports[1:]] == [f"tiny_{n}" for n in (2, 3, 4, 5, 0)]
 
 
 def test_a_run_in_which_nothing_works_is_given_up(store: Store, use: Use) -> None:
     broken = use(lambda _: True)
     with pytest.raises(RetrieverError, match=r"nothing has worked in the first 5 tries.*out of order"):
-        finished(execute(store, "tiny", "lead", tasks=["er@10"]))
+        finished(execute(plan(store, "tiny", "lead", tasks=["er@10"])))
     assert len(broken.asked) == 5
 
 
 def test_a_run_that_has_worked_is_not_given_up(store: Store, use: Use) -> None:
     use()
-    finished(execute(store, "tiny", "lead", tasks=["er@10"], limit=1))
+    finished(execute(plan(store, "tiny", "lead", tasks=["er@10"], limit=1)))
     use(lambda _: True)
-    assert finished(execute(store, "tiny", "lead")).failed == 6
+    assert finished(execute(plan(store, "tiny", "lead"))).failed == 6
 
 
 def test_cancel_keeps_what_is_answered(store: Store, use: Use) -> None:
     lead = use()
-    reports = list(execute(store, "tiny", "lead", cancelled=lambda: len(lead.asked) == 6))
+    reports = list(execute(plan(store, "tiny", "lead"), cancelled=lambda: len(lead.asked) == 6))
     # Four queries for tiny_0, two for tiny_1, then the cancel: both are stored, one is complete.
     assert reports[-1].instance_id == "tiny_0"
     run = RunStore(store).run(reports[-1].run_id)
     assert dict(run.tasks) == {"er@optimal": 2, "er@10": 2, "result-er@optimal": 1, "result-er@5": 1}
-    finished(execute(store, "tiny", "lead"))
+    finished(execute(plan(store, "tiny", "lead")))
     assert len(lead.asked) == len(set(lead.asked)) == 22
 
 
 def test_oracle_gets_the_gold_of_each_instance(store: Store) -> None:
-    last = finished(execute(store, "tiny", "oracle", tasks=["result-er@optimal"]))
+    last = finished(execute(plan(store, "tiny", "oracle", tasks=["result-er@optimal"])))
     # The result aspects {3, 5} and {5, 7} of tiny_0 share sentence 5; each next instance is shifted by one.
     selections = {id_: one.selection for (_, id_), one in answers(store, last.run_id).items()}
     assert selections == {"tiny_0": (5,), "tiny_1": (6,), "tiny_2": (7,), "tiny_3": (8,), "tiny_5": (10,)}
@@ -196,7 +196,7 @@ def test_a_retriever_is_made_once(store: Store, monkeypatch: pytest.MonkeyPatch)
         return make_retriever(*args, **kwargs)
 
     monkeypatch.setattr(MODULE, "make_retriever", counted)
-    finished(execute(store, "tiny", "bm25"))
+    finished(execute(plan(store, "tiny", "bm25")))
     assert len(made) == 1
 
 
@@ -214,7 +214,7 @@ def test_wrong_names_are_errors_of_the_call_and_leave_no_run(
     store: Store, arguments: tuple[str, str], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        execute(store, *arguments)
+        execute(plan(store, *arguments))
     assert RunStore(store).runs() == ()
 
 
@@ -237,17 +237,17 @@ def test_however_often_interrupted_a_run_ends_like_one_that_was_not(
     whole, parts = open_store(folder / "whole.sqlite"), open_store(folder / "parts.sqlite")
     for store in (whole, parts):
         ingest(store, path, name="tiny")
-    run_id = finished(execute(whole, "tiny", retriever)).run_id
+    run_id = finished(execute(plan(whole, "tiny", retriever))).run_id
 
     for number, stop in enumerate(stops):
         queries = iter(range(stop))
         limit = limits[number % len(limits)]
         cancelled = partial(lambda queries: next(queries, None) is None, queries)
-        reports = execute(parts, "tiny", retriever, limit=limit, cancelled=cancelled)
+        reports = execute(plan(parts, "tiny", retriever, limit=limit), cancelled=cancelled)
         if closes:  # dropped after two reports, as by a closed page
             next(reports)
             next(reports, None)
         else:
             finished(reports)
-    assert finished(execute(parts, "tiny", retriever)).run_id == run_id
+    assert finished(execute(plan(parts, "tiny", retriever))).run_id == run_id
     assert answers(parts, run_id) == answers(whole, run_id)

@@ -11,7 +11,7 @@ import pytest
 
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from tests.factories import raw_dataset, written
 
 N_INSTANCES = 40
@@ -20,8 +20,8 @@ VICTIM = """
 import sys
 from pathlib import Path
 from evidencebench_core.data.store import open_store
-from evidencebench_core.runs import execute
-for report in execute(open_store(Path(sys.argv[1])), "tiny", "bm25"):
+from evidencebench_core.runs import execute, plan
+for report in execute(plan(open_store(Path(sys.argv[1])), "tiny", "bm25")):
     print(report.done, flush=True)
     sys.stdin.readline()
 """
@@ -63,11 +63,11 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(tmp_path: Path, n_b
     kept = stored(killed)
     instances = {row[2] for row in kept}
     assert n_before <= len(instances) <= n_before + 1
-    reports = list(execute(killed, "tiny", "bm25"))
+    reports = list(execute(plan(killed, "tiny", "bm25")))
     assert (reports[0].done, reports[-1].done) == (len(instances), N_INSTANCES)
     assert len(reports) == 1 + N_INSTANCES - len(instances)
 
-    *_, last = execute(whole, "tiny", "bm25")
+    *_, last = execute(plan(whole, "tiny", "bm25"))
     assert last.run_id == reports[-1].run_id
     # Equal but for the moment at which each was stored; nothing that was there was written again.
     assert [row[:-1] for row in stored(killed)] == [row[:-1] for row in stored(whole)]

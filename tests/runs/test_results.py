@@ -12,6 +12,7 @@ from evidencebench_core.runs import (
     compare_runs,
     execute,
     leaderboard,
+    plan,
     score_predictions,
     score_run,
 )
@@ -19,7 +20,7 @@ from tests.factories import raw_dataset, written
 
 
 def executed(store: Store, retriever: str, dataset: str = "tiny", limit: int | None = None) -> str:
-    *_, last = execute(store, dataset, retriever, limit=limit)
+    *_, last = execute(plan(store, dataset, retriever, limit=limit))
     return last.run_id
 
 
@@ -102,7 +103,7 @@ def test_unknown_names(store: Store) -> None:
 def test_leaderboard_has_the_best_first_and_the_unscored_nowhere(store: Store) -> None:
     for retriever in ("lead", "oracle", "abstract-tail"):
         executed(store, retriever)
-    *_, last = execute(store, "tiny", "bm25", tasks=["er@10"])
+    *_, last = execute(plan(store, "tiny", "bm25", tasks=["er@10"]))
     rows = leaderboard(store, "tiny", "er@optimal")
     assert rows[0].run.label == "oracle"
     assert len(rows) == 3

@@ -24,7 +24,7 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, RetryPolicy
 from evidencebench_core.retrievers.llm import Session, calls_in
-from evidencebench_core.runs import Progress, RunStore, estimated_run, execute, score_run
+from evidencebench_core.runs import Progress, RunStore, estimated_run, execute, plan, score_run
 from tests.factories import raw_dataset, written
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
 
@@ -47,7 +47,7 @@ def session_with(
 
 def executing(server: Scripted, store: Store, *tasks: str, **more: Any) -> Iterator[Progress]:
     session = more.pop("session", None) or session_with(server, store)
-    return execute(store, "tiny", "llm", MODEL, tasks or ["er@10"], session=session, **more)
+    return execute(plan(store, "tiny", "llm", MODEL, tasks or ["er@10"], session=session, **more))
 
 
 def finished(reports: Iterator[Progress]) -> Progress:
@@ -125,7 +125,7 @@ def test_outcomes_are_counted(store: Store) -> None:
     )
     assert (counts.over, counts.regenerated, counts.unknown_indices) == (1, 1, 0)
     assert (last.done, last.failed) == (5, 1)
-    assert RunStore(store).outcomes(finished(execute(store, "tiny", "lead")).run_id) == {}
+    assert RunStore(store).outcomes(finished(execute(plan(store, "tiny", "lead"))).run_id) == {}
 
 
 def test_over_selection_is_scored_by_expectation(store: Store) -> None:
@@ -207,7 +207,7 @@ def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
         assert before.completion_tokens == 11 * 800
         assert before.money is None
         assert len(server.requests) == 0
-        finished(execute(store, "tiny", "llm", MODEL, ["er@10"], session=session))
+        finished(execute(plan(store, "tiny", "llm", MODEL, ["er@10"], session=session)))
         after = estimated_run(store, "tiny", "llm", MODEL, ["er@10", "result-er@5"], session=session)
         assert (after.calls, after.n_instances) == (5, 5)
         # The same questions in another run are in the store: cot is what auto takes for ER.
@@ -230,7 +230,7 @@ def test_a_session_is_for_retrievers_that_ask(store: Store) -> None:
     with scripted(reply()) as server:
         session = session_with(server, store)
         with pytest.raises(SettingError, match="asks no server"):
-            execute(store, "tiny", "bm25", session=session)
+            execute(plan(store, "tiny", "bm25", session=session))
         with pytest.raises(SettingError, match="asks no server"):
             estimated_run(store, "tiny", "bm25")
     assert RunStore(store).runs() == ()

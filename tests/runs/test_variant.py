@@ -16,6 +16,7 @@ from evidencebench_core.runs import (
     Variant,
     digest_of,
     execute,
+    plan,
     score_run,
     variant_named,
     variant_names,
@@ -30,7 +31,7 @@ TASK = "er@10"
 def last_of(
     store: Store, variant: Variant | None, retriever: str = "bm25", limit: int | None = None
 ) -> Progress:
-    *_, last = execute(store, "tiny", retriever, tasks=(TASK,), variant=variant, limit=limit)
+    *_, last = execute(plan(store, "tiny", retriever, tasks=(TASK,), variant=variant, limit=limit))
     return last
 
 

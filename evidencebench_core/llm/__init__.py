@@ -49,6 +49,7 @@ from evidencebench_core.llm.request import (
     Role,
 )
 from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
+from evidencebench_core.llm.trial import listed_models, one_word
 
 __all__ = [
     "DEFAULT_ADDRESS",
@@ -87,7 +88,9 @@ __all__ = [
     "example_text",
     "focus_phrase",
     "has_model",
+    "listed_models",
     "numbered",
+    "one_word",
     "parsed",
     "parsed_aspects",
     "parsed_hypothesis",

@@ -19,6 +19,7 @@ from evidencebench_core.llm import Budget, Spending
 from evidencebench_core.retrievers.llm import Session, session_for
 from evidencebench_core.runs import RunEstimate, estimated_run
 from evidencebench_core.tasks import Task
+from evidencebench_core.words import quantity
 
 
 def session_budget() -> Budget:
@@ -123,7 +124,7 @@ def estimate_text(estimate: RunEstimate, noun: str = "instance") -> str:
     tokens = estimate.prompt_tokens + estimate.completion_tokens
     each = round(estimate.calls / max(1, estimate.n_instances))
     parts = [
-        f"{quantity(estimate.n_instances, noun)}",
+        quantity(estimate.n_instances, noun),
         f"about {quantity(estimate.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
         f"{tokens:,} tokens",
     ]
@@ -160,8 +161,3 @@ def dollars(money: float | None) -> str:
     if money is None:
         return "price unknown"
     return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"
-
-
-def quantity(number: int, what: str) -> str:
-    """``1 call``, ``2,000 calls``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -20,6 +20,7 @@ from components.app.state import (
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError, SettingError
 from evidencebench_core.llm import LLM, Connection, connection_from_environment, has_model
+from evidencebench_core.words import quantity
 
 _COMMON: Final = {  # where servers listen by default
     "OpenAI": "https://api.openai.com/v1",
@@ -118,7 +119,7 @@ def trial(connection: Connection, model: str) -> Trial:
     llm = LLM(connection)
     try:
         models = llm.models()
-        listed = f"{len(models):,} model{'' if len(models) == 1 else 's'} listed"
+        listed = f"{quantity(len(models), 'model')} listed"
         if not models:
             listed = "it has no list of models"
         if not model:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
-from evidencebench_core.cli.output import note, print_json, quantity
+from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar
 from evidencebench_core.cli.scores import print_run, run_document
 from evidencebench_core.cli.spending import (
@@ -20,6 +20,7 @@ from evidencebench_core.cli.spending import (
     tell_spending,
     tell_unlisted,
 )
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store

@@ -12,8 +12,8 @@ from components.app import resources
 from components.app.page import drop_missing, guarded
 from components.app.state import PageState
 from components.widgets.markdown import literal
-from evidencebench_core.analyses.marked_papers import marked_paper
 from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.papers.marked import marked_paper
 
 DEFAULTS = {
     "paper": "",

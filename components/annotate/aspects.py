@@ -15,7 +15,6 @@ from components.widgets.chips import clicked_chip, go_to_sentence, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
-from evidencebench_core.analyses.marked_papers import GOLD, annotation_of, annotators_of, without_marks
 from evidencebench_core.papers.annotation import (
     Annotation,
     MarkedAspect,
@@ -26,6 +25,7 @@ from evidencebench_core.papers.annotation import (
     set_hypothesis,
     set_result,
 )
+from evidencebench_core.papers.marked import GOLD, annotation_of, annotators_of, without_marks
 
 _COLUMNS: Final = (
     Column("aspect", "Aspect", "chips"),

@@ -25,11 +25,11 @@ from evidencebench_core.analyses.agreement import (
     AnnotatedTwice,
     agreement_report,
 )
-from evidencebench_core.analyses.consensus import CONSENSUS, AspectPair, evidence_of, matched_aspects
-from evidencebench_core.analyses.marked_papers import MarkedPaper, annotation_of, annotators_of
 from evidencebench_core.analyses.report import records
 from evidencebench_core.data.model import Aspect
 from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.consensus import CONSENSUS, AspectPair, evidence_of, matched_aspects
+from evidencebench_core.papers.marked import MarkedPaper, annotation_of, annotators_of
 
 _EVERY: Final = "all"
 _MEASURE: Final = (Column("measure", "Measure"),)

@@ -13,7 +13,8 @@ from components.app.state import PageState
 from components.widgets.chips import clicked_chip, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
-from evidencebench_core.analyses.consensus import (
+from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.consensus import (
     CONSENSUS,
     Disagreement,
     disagreements,
@@ -21,8 +22,7 @@ from evidencebench_core.analyses.consensus import (
     is_in,
     with_all_of,
 )
-from evidencebench_core.analyses.marked_papers import MarkedPaper
-from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.marked import MarkedPaper
 
 _COLUMNS: Final = (
     Column("aspect", "Aspect", "chips"),

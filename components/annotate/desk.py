@@ -15,14 +15,15 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState, flash, open_later, session_text, set_session_text
 from components.widgets.markdown import literal
-from evidencebench_core.analyses.consensus import CONSENSUS
-from evidencebench_core.analyses.marked_papers import GOLD, MarkedPaper
 from evidencebench_core.data import Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.papers.annotations import Revision
 from evidencebench_core.papers.blocks import clean_text
+from evidencebench_core.papers.consensus import CONSENSUS
+from evidencebench_core.papers.marked import GOLD, MarkedPaper
+from evidencebench_core.words import quantity
 
 _EDITS: Final = "annotate.edits"
 _NAME: Final = "annotator"
@@ -151,7 +152,7 @@ def missing(annotation: Annotation) -> str:
         lacks.append("a study aspect")
     n_bare = len(annotation.uncovered)
     if n_bare:
-        lacks.append(f"a sentence for {n_bare} aspect{'' if n_bare == 1 else 's'}")
+        lacks.append(f"a sentence for {quantity(n_bare, 'aspect')}")
     return f"It still lacks {' and '.join(lacks)}." if lacks else ""
 
 

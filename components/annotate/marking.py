@@ -14,8 +14,8 @@ from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, PaperView, paper_view
 from components.widgets.switches import on_off_switch
-from evidencebench_core.analyses.marked_papers import MarkedPaper
 from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
+from evidencebench_core.papers.marked import MarkedPaper
 
 _OF_ONE_PAPER = (
     "paper",

@@ -8,6 +8,7 @@ from pathlib import Path
 from components.app import resources
 from components.app.jobs import Job
 from evidencebench_core.data import download, ingest
+from evidencebench_core.words import quantity
 
 
 def start_ingest(path: Path, name: str | None = None, title: str | None = None, forget: bool = False) -> Job:
@@ -25,7 +26,7 @@ def start_ingest(path: Path, name: str | None = None, title: str | None = None, 
                 shutil.rmtree(path.parent, ignore_errors=True)
         info = result.dataset
         state = "loaded as" if result.added else "was already loaded as"
-        return f"{_instances(info.n_instances)}, {state} {info.name}."
+        return f"{quantity(info.n_instances, 'instance')}, {state} {info.name}."
 
     return resources.jobs().start("data", str(path), title or f"Read {path.name}", work)
 
@@ -44,10 +45,8 @@ def start_download(name: str, split: str) -> Job:
         loaded = [
             ingest(store, path, None, reading).dataset for path in download(name, split, progress=fetching)
         ]
-        return ", ".join(f"{_instances(info.n_instances)}, loaded as {info.name}" for info in loaded)
+        return ", ".join(
+            f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}" for info in loaded
+        )
 
     return resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)
-
-
-def _instances(number: int) -> str:
-    return f"{number:,} instance{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState, flash, session_text, set_session_text
-from components.missed.misses import cause_title, shortened
+from components.missed.misses import cause_title
 from components.missed.queue import Key, Queue
 from components.widgets.chips import aspect_chip, go_to_sentence, sentence_chip
 from components.widgets.markdown import literal
@@ -24,6 +24,7 @@ from evidencebench_core.analyses.missed import with_text
 from evidencebench_core.analyses.missed_context import MissContext, missed_context
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import Note, NoteStore
+from evidencebench_core.words import clipped, quantity
 
 _PASSAGES: Final = (
     Column("sentence", "Sentence", "chips", "A click shows it in the paper"),
@@ -132,7 +133,7 @@ def _headline(context: MissContext, row: Mapping[Any, Any] | None) -> str:
         if pd.notna(row["distance"]):
             places = int(row["distance"])
             edge = "the picks" if context.budget is None else f"K = {context.budget}"
-            below = "within" if places <= 0 else f"{places} place{'' if places == 1 else 's'} below"
+            below = "within" if places <= 0 else f"{quantity(places, 'place')} below"
             rank += f", {below} {edge}"
         parts.append(rank)
     if row["gap"] > 0:  # neither unknown nor that of a pick
@@ -227,7 +228,7 @@ def _pick_rows(context: MissContext) -> list[Row]:
                 chips(pick.new, True),
                 chips(pick.repeated, False),
                 _part(context, pick.sentence, pick.section),
-                shortened(context.instance.sentences[pick.sentence], 110),
+                clipped(context.instance.sentences[pick.sentence], 110),
             ),
         )
         for place, pick in enumerate(context.picks[:60])

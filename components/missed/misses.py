@@ -26,6 +26,7 @@ from evidencebench_core.analyses.causes import CAUSES, Thresholds
 from evidencebench_core.analyses.missed_report import BINNINGS, bin_names
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
+from evidencebench_core.words import clipped, quantity
 
 _TITLES: Final = {
     "section": "By part of paper",
@@ -215,7 +216,7 @@ def draw_export(queue: Queue) -> None:
     if not notes:
         return
     name = f"notes-{queue.run.id}-{queue.task.name}"
-    with st.popover(f"Export {len(notes):,} note{'' if len(notes) == 1 else 's'}"):
+    with st.popover(f"Export {quantity(len(notes), 'note')}"):
         st.download_button("CSV", _notes_csv(notes), f"{name}.csv", "text/csv", on_click="ignore")
         nested = json.dumps(nested_notes(notes), indent=2)
         st.download_button("JSON", nested, f"{name}.json", "application/json", on_click="ignore")
@@ -263,7 +264,7 @@ def _cells(dataset: DatasetInfo, queue: Queue, misses: pd.DataFrame) -> pd.DataF
     papers = {instance.id: instance for instance in resources.store().get_many(dataset.name, ids)}
     cells = misses.assign(
         key=[f"{row['instance']}\n{row['aspect']}" for row in rows],
-        sentence=[shortened(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
+        sentence=[clipped(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
         aspect=[f"{row['label']} in {row['instance']}" for row in rows],
         rank=misses["best_rank"],
     )
@@ -289,8 +290,3 @@ def _note_line(note: Note) -> str:
 def cause_title(cause: str | None) -> str:
     """A noted cause as people read it; one that is no cause of ours as it was noted, none as ""."""
     return "" if cause is None else CAUSES[cause].title if cause in CAUSES else cause
-
-
-def shortened(text: str, limit: int) -> str:
-    """A text cut to so many characters, the last an ellipsis."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -13,6 +13,7 @@ from components.models.live import ask_again
 from components.widgets.markdown import literal
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_in, outcome_of, reasons_in
+from evidencebench_core.words import quantity
 
 _REASONS: Final = 40  # that are listed
 _LONGEST: Final = 200_000  # characters of an answer or a prompt
@@ -130,5 +131,5 @@ def _total(calls: tuple[CallRecord, ...]) -> str:
     costs = [call.cost for call in calls]
     cost = "price unknown" if None in costs else dollars(sum(c or 0.0 for c in costs))
     seconds = sum(call.seconds for call in calls)
-    n = f"{len(calls):,} call{'' if len(calls) == 1 else 's'}"
+    n = quantity(len(calls), "call")
     return f"{n}, {tokens}, {seconds:.1f} s, {literal(cost)}"

@@ -18,6 +18,7 @@ from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Spending
 from evidencebench_core.runs import RunEstimate, estimate, plan
 from evidencebench_core.tasks import Task
+from evidencebench_core.words import quantity
 
 
 def session_budget() -> Budget:
@@ -120,7 +121,7 @@ def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     tokens = cost.prompt_tokens + cost.completion_tokens
     each = round(cost.calls / max(1, cost.n_instances))
     parts = [
-        f"{quantity(cost.n_instances, noun)}",
+        quantity(cost.n_instances, noun),
         f"about {quantity(cost.calls, 'call')}{f' ({each:,} each)' if each > 1 else ''}",
         f"{tokens:,} tokens",
     ]
@@ -153,8 +154,3 @@ def dollars(money: float | None) -> str:
     if money is None:
         return "price unknown"
     return f"${money:,.2f}" if money >= 0.1 or money == 0 else f"${money:,.4f}"
-
-
-def quantity(number: int, what: str) -> str:
-    """``1 call``, ``2,000 calls``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

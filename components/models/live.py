@@ -15,6 +15,7 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import price_of
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.llm import Planned
+from evidencebench_core.words import quantity
 
 _TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
 
@@ -108,6 +109,6 @@ def _plan_text(question: Question, planned: Planned) -> str:
         if price is None
         else literal(dollars(price.of(planned.prompt_tokens, planned.completion_tokens)))
     )
-    calls = f"{planned.calls:,} call{'' if planned.calls == 1 else 's'}"
+    calls = quantity(planned.calls, "call")
     cached = f", {planned.cached:,} in the store" if planned.cached else ""
     return f"About {calls}{cached}, {tokens:,} tokens, {cost}, at {address_text(question.connection)}."

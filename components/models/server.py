@@ -26,6 +26,7 @@ from evidencebench_core.llm import (
     listed_models,
     one_word,
 )
+from evidencebench_core.words import quantity
 
 _COMMON: Final = {  # where servers listen by default
     "OpenAI": "https://api.openai.com/v1",
@@ -123,7 +124,7 @@ def trial(connection: Connection, model: str) -> Trial:
     """Ask a server for its models and, if one is chosen, for one word."""
     try:
         models = listed_models(connection)
-        listed = f"{len(models):,} model{'' if len(models) == 1 else 's'} listed"
+        listed = f"{quantity(len(models), 'model')} listed"
         if not models:
             listed = "it has no list of models"
         if not model:

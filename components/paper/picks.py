@@ -15,6 +15,7 @@ from components.widgets.markdown import literal
 from components.widgets.sentence_note import LETTERS
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.words import quantity
 
 
 def draw_picks(
@@ -26,7 +27,7 @@ def draw_picks(
     system_switch(state, answers, active)
     retrieval = answers[label]
     n_picks = len(retrieval.selection)
-    st.markdown(f"#### {n_picks:,} sentence{'' if n_picks == 1 else 's'} picked by {literal(label)}")
+    st.markdown(f"#### {quantity(n_picks, 'sentence')} picked by {literal(label)}")
     if n_picks < budget:
         st.caption(f"You asked for {budget:,}; it gave what it found.")
     others = {LETTERS[n]: answers[other] for n, other in enumerate(labels) if n != active}

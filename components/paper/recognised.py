@@ -18,6 +18,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import left_out_text
 from evidencebench_core.papers import Paper, PaperKind
+from evidencebench_core.words import quantity
 
 _KINDS: Final[Mapping[PaperKind, str]] = MappingProxyType(
     {
@@ -39,8 +40,8 @@ def facts_line(opened: OpenPaper) -> str:
     n_sentences = len(opened.paper.sentences)
     n_headings, n_abstract = types["section_name"], types["abstract"]
     parts = [
-        f"{n_sentences:,} sentence{'' if n_sentences == 1 else 's'}",
-        f"{n_headings:,} heading{'' if n_headings == 1 else 's'} among them",
+        quantity(n_sentences, "sentence"),
+        f"{quantity(n_headings, 'heading')} among them",
         f"{n_abstract:,} in the abstract" if n_abstract else "no abstract",
     ]
     if left_out := left_out_text(opened.paper.left_out):

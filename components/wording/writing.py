@@ -21,6 +21,7 @@ from evidencebench_core.llm import LLM, AnswerCache, price_of
 from evidencebench_core.perturb import Draft, Drafts
 from evidencebench_core.perturb.making import KINDS, Kind, draft_plan, new_drafts, prompt_of
 from evidencebench_core.runs import RunEstimate
+from evidencebench_core.words import quantity
 
 WRITING: Final = "drafts"  # the kind of the jobs
 _TOGETHER: Final = 32  # drafts a transaction, or what comes in a second
@@ -194,7 +195,7 @@ class _Tally:
             self.why = f" The first failed call: {one.problem}"
 
     def __str__(self) -> str:
-        parts = [f"{self.usable:,} draft{'' if self.usable == 1 else 's'}"]
+        parts = [quantity(self.usable, "draft")]
         if self.refused:
             parts.append(f"{self.refused:,} refused by the checks")
         if self.failed:

@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.consensus import AspectPair, disagreements, evidence_of, matched_aspects
-from evidencebench_core.analyses.marked_papers import annotation_of, instance_key, marked_paper
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.consensus import AspectPair, disagreements, evidence_of, matched_aspects
+from evidencebench_core.papers.marked import annotation_of, instance_key, marked_paper
 from evidencebench_core.stats import rater_agreement
 
 ASPECT_LEVEL: Final = "aspect and sentence"

@@ -30,6 +30,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import NEGATION, PARAPHRASE, misspelling
 from evidencebench_core.runs import Variant, variant_named, variant_names
 from evidencebench_core.runs.wording import RULE_NEGATION, spelling_name
+from evidencebench_core.words import quantity
 
 ERRORS: Final = (0, 1, 3, 10, 20, 50)
 
@@ -147,7 +148,7 @@ def spelling_report(
     for n in errors:
         variants = spelling_variants(store, setup.dataset, (n,), seeds)
         of_seeds = [answers_of(store, setup, variant) for variant in variants]
-        name = f"{n} error{'' if n == 1 else 's'}" if n else "0 errors, the original"
+        name = f"{quantity(n, 'error')}" if n else "0 errors, the original"
         other = mean_answers(name, of_seeds) if n else replace(original, name=name)
         n_made = [misspelling(texts[one], n).n_mutated for one in original.recalls if one in other.recalls]
         others.append(other)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import note, plain, print_json, print_table, quantity
+from evidencebench_core.cli.output import note, plain, print_json, print_table
 from evidencebench_core.cli.progress import progress_bar
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.ingest import IngestResult

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TextIO
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import note, print_json, quantity
+from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store

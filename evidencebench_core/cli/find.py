@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json, print_wrapped, quantity, text_columns
+from evidencebench_core.cli.output import note, plain, print_json, print_wrapped, text_columns
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
@@ -21,6 +21,7 @@ from evidencebench_core.cli.spending import (
 from evidencebench_core.errors import SettingError
 from evidencebench_core.papers import DEFAULT_LIMITS
 from evidencebench_core.runs import DEFAULT_BUDGET
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.papers import Paper

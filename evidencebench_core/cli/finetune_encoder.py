@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import interval, note, percent, plain, print_json, print_table, quantity
+from evidencebench_core.cli.output import interval, note, percent, plain, print_json, print_table
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -89,11 +89,6 @@ def interval(bounds: Sequence[float] | None) -> str:
     return "–" if bounds is None else f"{percent(bounds[0])} to {percent(bounds[1])}"
 
 
-def quantity(number: int, noun: str) -> str:
-    """``1 instance``, ``96 instances``, ``107,461 instances``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def listing(names: Sequence[str], limit: int = 5) -> str:
     """The first names, and how many more there are."""
     more = len(names) - limit

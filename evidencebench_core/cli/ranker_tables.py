@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.output import interval, percent, plain, print_table, quantity
+from evidencebench_core.cli.output import interval, percent, plain, print_table
 from evidencebench_core.runs import RANKER, CrossValidation
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.stats import PairedComparison

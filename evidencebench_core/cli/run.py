@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
-from evidencebench_core.cli.output import note, print_json, quantity
+from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar, stopping
 from evidencebench_core.cli.scores import print_run, run_document
 from evidencebench_core.cli.spending import (
@@ -23,6 +23,7 @@ from evidencebench_core.cli.spending import (
     tell_spending,
     tell_unlisted,
 )
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store

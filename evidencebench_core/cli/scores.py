@@ -18,8 +18,8 @@ from evidencebench_core.cli.output import (
     plain,
     print_json,
     print_table,
-    quantity,
 )
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.llm import OutcomeCounts

@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import plain, print_json, print_wrapped, quantity, text_columns
+from evidencebench_core.cli.output import plain, print_json, print_wrapped, text_columns
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Instance

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.cli.arguments import positive
-from evidencebench_core.cli.output import note, quantity
+from evidencebench_core.cli.output import note
 from evidencebench_core.errors import SettingError
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json, quantity
+from evidencebench_core.cli.output import note, plain, print_json
 from evidencebench_core.cli.progress import print_steps
+from evidencebench_core.words import quantity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

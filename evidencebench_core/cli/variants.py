@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json, quantity
+from evidencebench_core.cli.output import note, plain, print_json
 from evidencebench_core.cli.spending import add_server, server_session, spending_document, tell_spending
 from evidencebench_core.errors import LLMError, SettingError
+from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store

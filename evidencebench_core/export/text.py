@@ -24,13 +24,3 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """`visible`, with a blank for line ends and tabs."""
     return visible(_BREAKS.sub(" ", text))
-
-
-def clipped(text: str, limit: int) -> str:
-    """At most so many characters, the last one an ellipsis where something was cut."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def counted(number: int, nouns: str) -> str:
-    """``3 tables``, ``1 table``: the noun is given in the plural."""
-    return f"{number:,} {nouns[:-1] if number == 1 and nouns.endswith('s') else nouns}"

@@ -8,6 +8,7 @@ from evidencebench_core.retrievers.make import (
     make_retriever,
     retriever_entries,
     retriever_entry,
+    run_marks,
 )
 from evidencebench_core.retrievers.settings import SettingSpec
 from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
@@ -26,4 +27,5 @@ __all__ = [
     "query_of",
     "retriever_entries",
     "retriever_entry",
+    "run_marks",
 ]

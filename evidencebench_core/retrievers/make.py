@@ -96,6 +96,13 @@ def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(given))
 
 
+def run_marks(name: str, settings: Mapping[str, Setting]) -> dict[str, str]:
+    """The `RetrieverEntry.run_marks` of a retriever and of its members; none of a retriever that is not known."""
+    names = {name, *(key.partition(".")[0] for key in settings if "." in key)}
+    entries = [entry for known, entry in RETRIEVERS.items() if known in names]
+    return {mark: value for entry in entries for mark, value in entry.run_marks.items()}
+
+
 def make_retriever(
     name: str, settings: Mapping[str, object] | None = None, evidence: EvidenceSet | None = None
 ) -> Retriever:

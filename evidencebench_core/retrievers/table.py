@@ -48,6 +48,9 @@ class RetrieverEntry:
     asks_server : bool
         Whether it sends its queries to a server, with the key of the environment or the session: it may
         cost money, and is a `ServedRetriever`.
+    run_marks : mapping of str to str
+        What goes into the id of its runs beside the settings: set when it begins to compute something else,
+        so that stored answers from before and after are never in one run.
     problem : str or None
         Why it cannot be used (an entry point that does not load); it is listed all the same.
     """
@@ -59,6 +62,7 @@ class RetrieverEntry:
     target: str = ""
     nests: bool = False
     asks_server: bool = False
+    run_marks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problem: str | None = None
 
 
@@ -200,6 +204,7 @@ _ENTRIES: Final = (
             )
         },
         target=f"{_HOME}.ranker.structure:Structure",
+        run_marks={"embeddings": "float32"},  # at first it read them in 8 bits
     ),
     RetrieverEntry(
         "evidence-ranker",

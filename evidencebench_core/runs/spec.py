@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evidencebench_core.retrievers.base import Setting
+from evidencebench_core.retrievers import Setting, run_marks
 
 _ID_LENGTH = 12
 
@@ -39,15 +39,14 @@ class RunSpec:
     def id(self) -> str:
         """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII.
 
-        The variant is in it only where there is one.
+        The retriever's `run_marks` are in it, and the variant where there is one.
         """
         document: dict[str, object] = {
             "dataset": self.dataset_sha256,
             "retriever": self.retriever,
             "settings": dict(self.settings),
         }
-        if self.retriever == "structure" or "structure.encoder" in self.settings:
-            document["embeddings"] = "float32"  # runs stored before read 8-bit ones: they are never mixed
+        document |= run_marks(self.retriever, self.settings)
         if self.variant:
             document |= {"variant": self.variant, "variant_digest": self.variant_digest}
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)

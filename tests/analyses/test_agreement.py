@@ -8,7 +8,7 @@ from evidencebench_core.analyses.agreement import TABLE_2, AnnotatedTwice, agree
 from evidencebench_core.analyses.report import Report, records
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
-from tests.analyses.test_consensus import ADA, BEN, Marks, annotation
+from tests.papers.test_consensus import ADA, BEN, Marks, annotation
 
 SENTENCES = [f"Sentence {index}." for index in range(10)]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.marked_papers import instance_key, marked_paper, without_marks
 from evidencebench_core.cli.analyse import ANALYSES
 from evidencebench_core.data import open_store
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.marked import instance_key, marked_paper, without_marks
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs.notes import Note, NoteStore
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.cli.output import interval, listing, percent, plain, print_table, quantity, width
+from evidencebench_core.cli.output import interval, listing, percent, plain, print_table, width
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,6 @@ def test_plain_leaves_nothing_that_steers_a_terminal(text: str) -> None:
 def test_numbers() -> None:
     assert [percent(share) for share in (None, 0.0, 0.08861, 1.0)] == ["–", "0.0", "8.9", "100.0"]
     assert [interval(None), interval((0.1234, 0.2))] == ["–", "12.3 to 20.0"]
-    assert [quantity(n, "paper") for n in (0, 1, 107_461)] == ["0 papers", "1 paper", "107,461 papers"]
     assert listing(["a", "b"]) == "a, b"
     assert listing(list("abcdefg")) == "a, b, c, d, e and 2 more"
 

@@ -16,7 +16,6 @@ from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export import RunAnswers, report_html, report_of, run_html
 from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
-from evidencebench_core.export.text import counted
 from evidencebench_core.papers import Doubt
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, score_run
@@ -172,7 +171,6 @@ def test_no_picks_a_repeated_pick_and_a_moment_that_is_none() -> None:
     assert "Left out" not in text
     assert report_html(report(retrieval=Retrieval((5,), (1.0,), (5, 5)))).count('class="number"') == 1
     assert moment("yesterday") == "yesterday"
-    assert (counted(1, "tables"), counted(1200, "tables")) == ("1 table", "1,200 tables")
 
 
 def test_sentences_that_the_paper_does_not_have() -> None:

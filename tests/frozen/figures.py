@@ -24,11 +24,11 @@ from typing import Any
 
 import pandas as pd
 
-from evidencebench_core.analyses.marked_papers import instance_key, marked_paper, without_marks
 from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
 from evidencebench_core.papers.annotation import mark
 from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.marked import instance_key, marked_paper, without_marks
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evidencebench_core.analyses.consensus import CONSENSUS
-from evidencebench_core.analyses.marked_papers import instance_key
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.consensus import CONSENSUS
+from evidencebench_core.papers.marked import instance_key
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from tests.factories import tiny_dataset, written
 from tests.pages.conftest import OpenPage, address, texts

@@ -15,6 +15,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.data import DATASETS, DatasetInfo
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
+from evidencebench_core.words import quantity
 
 _RELEASED: Final = ("evidencebench", "train")
 
@@ -109,8 +110,8 @@ def _on_the_train_set(where: str, busy: bool) -> None:
 
 
 def _size(info: DatasetInfo) -> str:
-    instances = f"{info.n_instances:,} instance{'' if info.n_instances == 1 else 's'}"
-    return f"{instances} of {info.n_papers:,} paper{'' if info.n_papers == 1 else 's'}"
+    instances = quantity(info.n_instances, "instance")
+    return f"{instances} of {quantity(info.n_papers, 'paper')}"
 
 
 def _minutes(info: DatasetInfo) -> str:

@@ -13,7 +13,6 @@ from components.app import resources
 from components.app.state import PageState, open_later
 from components.charts.bars import weights_chart
 from components.charts.palette import SYSTEMS
-from components.models.caps import quantity
 from components.models.ranker.first_use import draw_ways_to_train
 from components.models.ranker.training import TRAIN, WEIGH, start_weighing
 from components.widgets.chart import draw_chart, is_dark
@@ -27,6 +26,7 @@ from evidencebench_core.retrievers.ranker.reasons import GROUP_WORDINGS, WORDING
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.weighing import FeatureWeight, Weighing
 from evidencebench_core.tasks import task_named
+from evidencebench_core.words import quantity
 
 _FOCUSES: Final[Mapping[Focus, str]] = {"all": "All study aspects", "results": "Result aspects"}
 _LISTED: Final = 15

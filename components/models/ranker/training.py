@@ -19,6 +19,7 @@ from evidencebench_core.retrievers import Query, query_of
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.retrievers.ranker.weighing import Weighing, feature_weighing
 from evidencebench_core.runs import RANKER, Step, drive, embedded_papers, train_ranker
+from evidencebench_core.words import quantity
 
 TRAIN: Final = "train"
 WEIGH: Final = "weigh"
@@ -62,7 +63,7 @@ def _train(store: Store, dataset: str, job: Job) -> str:
         job.report(step.done, step.total, step.text + counted, stop=True)
 
     trained = drive(train_ranker(store, dataset), report)
-    learnt = f"Trained on {trained.n_instances:,} instance{'' if trained.n_instances == 1 else 's'}"
+    learnt = f"Trained on {quantity(trained.n_instances, 'instance')}"
     if trained.validation is None:
         return f"{learnt} of one paper, so nothing could be cross-validated."
     scores = ", ".join(

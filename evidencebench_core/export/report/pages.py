@@ -18,10 +18,11 @@ from markupsafe import Markup, escape
 from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput
 from evidencebench_core.export.tables import places_and_scores
-from evidencebench_core.export.text import clipped, counted, one_line, visible
+from evidencebench_core.export.text import one_line, visible
 from evidencebench_core.metrics import Gain, Mark, aspect_recall, marginal_gains, marks
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score
+from evidencebench_core.words import clipped, quantity
 
 _NOTICE: Final = (
     "Highlights can miss evidence, and a highlighted sentence need not be evidence. "
@@ -117,7 +118,7 @@ def run_html(
     """
     zeros = bool(score.missing) and set(score.missing) <= score.per_instance.keys()
     total = score.n_scored + score.n_skipped + (0 if zeros else score.n_missing)
-    count = counted(total, "instances")
+    count = quantity(total, "instance")
     facts = {
         "run": run.id,
         "settings": ", ".join(f"{name}={value}" for name, value in run.settings.items()) or "none",
@@ -159,7 +160,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "clipped": clipped,
-        "counted": counted,
+        "quantity": quantity,
         "lines": _lines,
         "thousands": "{:,}".format,
     }
@@ -314,7 +315,7 @@ def _instance(answer: Answer, score: Score) -> dict[str, Any]:
         summary = f"no answer: {answer.reason}"
     else:
         n_found = sum(len(gain.new) for gain in gains)
-        summary = f"{counted(len(gains), 'picks')}, {n_found} of {counted(len(labels), 'aspects')} covered"
+        summary = f"{quantity(len(gains), 'pick')}, {n_found} of {quantity(len(labels), 'aspect')} covered"
     picks = []
     for gain in gains[:_MOST_PICKS]:
         if instance is not None:

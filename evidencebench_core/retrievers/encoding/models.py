@@ -111,7 +111,7 @@ def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] |
     if path.exists() or match is None or name.startswith((".", "~")) or path.is_absolute():
         raise RetrieverError(
             f"model {shown(name)}",
-            "is not a folder",
+            "is not a folder" if path.exists() else "there is no such folder",
             "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
         )
     return match

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.analyses.consensus import (
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.annotation import Annotation, MarkedAspect
+from evidencebench_core.papers.consensus import (
     disagreements,
     evidence_of,
     first_consensus,
@@ -15,8 +17,6 @@ from evidencebench_core.analyses.consensus import (
     with_all_of,
     with_decision,
 )
-from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 
 Marks = dict[str, tuple[int, ...]]
 

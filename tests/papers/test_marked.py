@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.analyses.marked_papers import (
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.errors import PaperError, UnknownNameError
+from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_instance
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.marked import (
     annotation_of,
     annotators_of,
     instance_key,
     marked_paper,
     without_marks,
 )
-from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.errors import PaperError, UnknownNameError
-from evidencebench_core.papers import read_paper
-from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_instance
-from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from tests.factories import tiny_dataset, written
 

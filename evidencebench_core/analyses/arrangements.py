@@ -10,7 +10,7 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.data.sections import SECTION_CLASSES, SectionClass, section_classes
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.runs import Progress, RunInfo, RunSpec, Variant, digest_of, execute
+from evidencebench_core.runs import Progress, RunInfo, RunSpec, Variant, digest_of, execute, plan
 from evidencebench_core.tasks import Task
 
 Part = SectionClass
@@ -111,6 +111,8 @@ def run_arrangements(  # noqa: PLR0913
     for number, variant in enumerate(variants, start=1):
         if cancelled is not None and cancelled():
             return
-        steps = execute(store, dataset, retriever, settings, tasks, limit, cancelled, variant=variant)
+        steps = execute(
+            plan(store, dataset, retriever, settings, tasks, limit, variant=variant), cancelled=cancelled
+        )
         for progress in steps:
             yield Step(number, len(variants), variant.name if variant else "", progress)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm import LLM
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.retrievers import full_settings
-from evidencebench_core.retrievers.llm.session import Session
-from evidencebench_core.runs import RunSpec, RunStore, Variant, execute, run_label
+from evidencebench_core.runs import RunSpec, RunStore, Variant, execute, plan, run_label
 from evidencebench_core.runs.retrievals import retrievals
 from evidencebench_core.tasks import Task
 
@@ -105,7 +105,7 @@ def run_variants(
     variants: Sequence[Variant | None],
     cancelled: Callable[[], bool] | None = None,
     *,
-    session: Session | None = None,
+    llm: LLM | None = None,
     limit: int | None = None,
 ) -> Iterator[Step]:
     """Ask whatever is missing, variant by variant; resumes like `execute`, and raises what it does.
@@ -118,17 +118,17 @@ def run_variants(
     before = 0
     for variant in variants:
         name = variant.name if variant else "original"
-        for progress in execute(
+        planned = plan(
             store,
             setup.dataset,
             setup.retriever,
             setup.settings,
             (setup.task,),
             limit,
-            cancelled,
             variant=variant,
-            session=session,
-        ):
+            llm=llm,
+        )
+        for progress in execute(planned, cancelled=cancelled):
             failed = f", {progress.failed:,} failed" if progress.failed else ""
             yield Step(before + progress.done, total, f"{name}{failed}")
         if cancelled is not None and cancelled():

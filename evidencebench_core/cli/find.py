@@ -15,7 +15,7 @@ from evidencebench_core.cli.output import note, plain, print_json, print_wrapped
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
-    server_session,
+    server_llm,
     tell_spending,
 )
 from evidencebench_core.errors import SettingError
@@ -24,9 +24,9 @@ from evidencebench_core.runs import DEFAULT_BUDGET
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
     from evidencebench_core.papers import Paper
     from evidencebench_core.retrievers import Retriever
-    from evidencebench_core.retrievers.llm import Session
     from evidencebench_core.runs import FoundEvidence, Step
 
 DISCLAIMER: Final = "Highlights can miss evidence. They are no medical advice."
@@ -77,19 +77,26 @@ def run(args: argparse.Namespace) -> int:
         raise SettingError("--plain", "is for the report", "Name its file with --html.")
     if not args.hypothesis.strip():
         raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
-    retriever, session = _retriever(args)  # before the paper: a wrong setting is told at once
+    retriever, llm = _retriever(args)  # before the paper: a wrong setting is told at once
     where, content = args.paper, None
     if args.paper == "-":
         where, content = "standard input", sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
     steps = find(
-        where, args.hypothesis, retriever, args.k, content=content, kind=args.kind, base_url=args.base_url
+        where,
+        args.hypothesis,
+        retriever,
+        args.k,
+        content=content,
+        kind=args.kind,
+        base_url=args.base_url,
+        llm=llm,
+        fresh=args.fresh,
     )
     try:
         found = drive(steps, _say)
     finally:
-        if session is not None:
-            tell_spending(session)
-            session.close()
+        if llm is not None:
+            tell_spending(llm.spending())
     if args.html is not None:
         _write_html(args, found)
     if args.json:
@@ -106,8 +113,8 @@ def _say(step: Step) -> None:
         note(step.text)
 
 
-def _retriever(args: argparse.Namespace) -> tuple[Retriever, Session | None]:
-    """The retriever of the command line, and the session through which it asks a server."""
+def _retriever(args: argparse.Namespace) -> tuple[Retriever, LLM | None]:
+    """The retriever of the command line, and the server that it asks, if it does."""
     from evidencebench_core.retrievers import ServedRetriever, make_retriever, retriever_entry
 
     entry = retriever_entry(args.retriever)
@@ -118,8 +125,8 @@ def _retriever(args: argparse.Namespace) -> tuple[Retriever, Session | None]:
     retriever = make_retriever(entry.name, dict(args.settings))
     if not isinstance(retriever, ServedRetriever):
         return retriever, None
-    session = server_session(store_of(args), args)
-    return retriever.connected(session), session
+    store = store_of(args)
+    return retriever.connected(store), server_llm(store, args)
 
 
 def _write_html(args: argparse.Namespace, found: FoundEvidence) -> None:

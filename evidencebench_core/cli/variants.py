@@ -6,12 +6,13 @@ import argparse
 import getpass
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
 from evidencebench_core.cli.output import note, plain, print_json
-from evidencebench_core.cli.spending import add_server, server_session, spending_document, tell_spending
+from evidencebench_core.cli.spending import add_server, server_llm, tell_spending
 from evidencebench_core.errors import LLMError, SettingError
 from evidencebench_core.words import quantity
 
@@ -82,7 +83,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
     kinds = tuple(kind for kind in KINDS if kind in (args.kind or KINDS))
     path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
     n_asked = len(store.ids(args.dataset, args.limit)) * len(kinds)
-    session = server_session(store, args)
+    llm = server_llm(store, args)
     note(f"To ask {args.model} for {quantity(n_asked, 'wording')}: as many calls, less those in the store.")
     made: list[Draft] = []
     stopped: LLMError | None = None
@@ -91,10 +92,9 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
             store,
             args.dataset,
             args.model,
-            session.client,
+            llm,
             kinds=kinds,
             limit=args.limit,
-            concurrency=args.concurrency or 8,
             fresh=args.fresh,
         ):
             made.append(one)  # noqa: PERF402 - what came before an error counts
@@ -103,7 +103,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
             raise
         stopped = error
     finally:
-        tell_spending(session)
+        tell_spending(llm.spending())
         drafts.add(made)
     written = _write(path, made)
     refused = [one for one in made if one.problem]
@@ -117,7 +117,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
                     {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
                 ],
                 "drafts": counts,
-                "spending": spending_document(session),
+                "spending": asdict(llm.spending()),
             }
         )
     else:

@@ -8,13 +8,16 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper, PaperKind, read_paper_apart
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.retrievers import Query, Retrieval, Retriever, query_of
+from evidencebench_core.retrievers import Query, Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.runs.step import Step
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
 
 T = TypeVar("T")
 
@@ -40,7 +43,7 @@ class FoundEvidence:
     retrieval: Retrieval
 
 
-def find(
+def find(  # noqa: PLR0913 - the paper, the question, and how it is asked
     where: str,
     hypothesis: str,
     retriever: Retriever,
@@ -49,6 +52,8 @@ def find(
     content: bytes | None = None,
     kind: PaperKind | None = None,
     base_url: str | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
 ) -> Generator[Step, None, FoundEvidence]:
     """Read a paper, fetching it if need be, then retrieve from it.
 
@@ -66,6 +71,10 @@ def find(
         What the paper is, where it cannot be told.
     base_url : str, optional
         Where papers are fetched.
+    llm : LLM, optional
+        How a retriever that asks a server asks it.
+    fresh : bool
+        Whether such a one asks even where the store has an answer.
 
     Raises
     ------
@@ -82,9 +91,12 @@ def find(
     else:
         read = yield from read_content(_file_content(path, DEFAULT_LIMITS), path.name, kind)
     yield Step(f"{retriever.name} reads the paper")
-    return FoundEvidence(
-        read, retriever, timed_retrieval(retriever, query_of(read.paper.instance(hypothesis), "all", budget))
-    )
+    query = query_of(read.paper.instance(hypothesis), "all", budget)
+    if llm is None or not isinstance(retriever, ServedRetriever):
+        return FoundEvidence(read, retriever, timed_retrieval(retriever, query))
+    from evidencebench_core.llm import answer_of
+
+    return FoundEvidence(read, retriever, answer_of(llm, retriever.conversation(query), fresh=fresh))
 
 
 def timed_retrieval(retriever: Retriever, query: Query) -> Retrieval:

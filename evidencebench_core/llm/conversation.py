@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from evidencebench_core.errors import LLMCancelledError, LLMError
 from evidencebench_core.llm.request import Reply, Request
@@ -90,7 +90,7 @@ async def converse(
             if errors:
                 asks = conversation.throw(errors[0])
             else:
-                asks = conversation.send([one for one in replies if not isinstance(one, BaseException)])
+                asks = conversation.send(cast("list[Reply]", replies))
     except StopIteration as end:
         result: _T = end.value
         return result

@@ -150,8 +150,10 @@ class _Execution:
         whole: dict[str, dict[str, Retrieval | str]] = {}
         for question, answer in batch:
             parts = self.parts.setdefault(question.instance_id, {})
-            is_answer = isinstance(answer, Retrieval)
-            parts[question.task] = in_original_indices(answer, question.order) if is_answer else str(answer)
+            if isinstance(answer, Retrieval):
+                parts[question.task] = in_original_indices(answer, question.order)
+            else:
+                parts[question.task] = str(answer)
             if len(parts) == len(self.plan.missing[question.instance_id]):
                 whole[question.instance_id] = self.parts.pop(question.instance_id)
         return whole

@@ -87,10 +87,8 @@ async def converse(
             errors = [one for one in replies if isinstance(one, BaseException)]
             # One that ends the run goes first: the others may be its echo.
             errors.sort(key=lambda error: not getattr(error, "stops_run", True))
-            if errors:
-                asks = conversation.throw(errors[0])
-            else:
-                asks = conversation.send(cast("list[Reply]", replies))
+            answers = cast("list[Reply]", replies)
+            asks = conversation.throw(errors[0]) if errors else conversation.send(answers)
     except StopIteration as end:
         result: _T = end.value
         return result

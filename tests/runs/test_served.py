@@ -22,14 +22,13 @@ from evidencebench_core.errors import (
     RetrieverError,
     SettingError,
 )
-from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, RetryPolicy
-from evidencebench_core.retrievers.llm import Session, calls_in
-from evidencebench_core.runs import Progress, RunStore, estimated_run, execute, plan, score_run
+from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
+from evidencebench_core.retrievers.llm import calls_in
+from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan, score_run
 from tests.factories import raw_dataset, written
 from tests.llm.server import Scripted, Step, answering, reply, scripted, status
 
 MODEL = {"model": "m", "strategy": "cot"}
-ONCE = RetryPolicy(attempts=1, total_seconds=30.0)
 
 
 def cohort(request: dict[str, Any]) -> str:
@@ -38,16 +37,26 @@ def cohort(request: dict[str, Any]) -> str:
     return match[1] if match else ""
 
 
-def session_with(
-    server: Scripted, store: Store, budget: Budget | None = None, fresh: bool = False
-) -> Session:
-    client = LLM(Connection(server.url, "secret"), AnswerCache(store), ONCE, budget)
-    return Session(client, store, fresh=fresh)
+def llm_of(server: Scripted, store: Store, budget: Budget | None = None, concurrency: int = 8) -> LLM:
+    return LLM(Connection(server.url, "secret"), AnswerCache(store), budget, Limits(concurrency))
+
+
+def planned(
+    server: Scripted,
+    store: Store,
+    *tasks: str,
+    concurrency: int = 8,
+    budget: Budget | None = None,
+    **more: Any,
+) -> Plan:
+    llm = llm_of(server, store, budget, concurrency)
+    settings = more.pop("settings", MODEL)
+    return plan(store, "tiny", "llm", settings, tasks or ["er@10"], llm=llm, **more)
 
 
 def executing(server: Scripted, store: Store, *tasks: str, **more: Any) -> Iterator[Progress]:
-    session = more.pop("session", None) or session_with(server, store)
-    return execute(plan(store, "tiny", "llm", MODEL, tasks or ["er@10"], session=session, **more))
+    cancelled = more.pop("cancelled", None)
+    return execute(planned(server, store, *tasks, **more), cancelled=cancelled)
 
 
 def finished(reports: Iterator[Progress]) -> Progress:
@@ -152,9 +161,8 @@ def test_a_run_in_which_nothing_works_is_given_up(store: Store) -> None:
 
 def test_a_cap_ends_the_run_cleanly_and_a_higher_one_goes_on(store: Store) -> None:
     with scripted(reply("DECISION: [1]")) as server:
-        capped = session_with(server, store, Budget(calls=4))
         with pytest.raises(BudgetReachedError, match="4 calls"):
-            finished(executing(server, store, session=capped, concurrency=3))
+            finished(executing(server, store, budget=Budget(calls=4), concurrency=3))
         assert len(server.requests) == 4
         (run,) = RunStore(store).runs()
         assert (dict(run.tasks), run.n_failed) == ({"er@10": 4}, 0)
@@ -193,46 +201,62 @@ def test_a_reader_who_goes_away_loses_no_answer(store: Store) -> None:
 def test_fresh_asks_again_and_the_new_answer_counts(store: Store) -> None:
     with scripted(*[reply("DECISION: [1]")] * 6, reply("DECISION: [2]")) as server:
         finished(executing(server, store))
-        last = finished(executing(server, store, session=session_with(server, store, fresh=True)))
+        last = finished(executing(server, store, fresh=True))
         assert len(server.requests) == 12
     assert set(RunStore(store).selections(last.run_id, "er@10").values()) == {(2,)}
 
 
+def test_only_what_gave_no_selection_is_asked_again(store: Store) -> None:
+    by_cohort = {"1": reply("Hard to say."), "2": reply("First, the", finish_reason="length")}
+    with scripted(
+        answering(lambda request: by_cohort.get(cohort(request), reply("DECISION: [1]")))
+    ) as server:
+        first = finished(executing(server, store))
+        by_cohort.clear()
+        last = finished(executing(server, store, retry_lost=True))
+        assert Counter(cohort(one.json) for one in server.requests) == {
+            **dict.fromkeys("012345", 1),
+            "1": 2,
+            "2": 2,
+        }
+    assert last.run_id == first.run_id
+    assert dict(RunStore(store).outcomes(last.run_id)["er@10"].kinds) == {"selection": 6}
+
+
 def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
     with scripted(reply("DECISION: [1]")) as server:
-        session = session_with(server, store)
-        before = estimated_run(store, "tiny", "llm", MODEL, ["er@10", "result-er@5"], session=session)
+        before = estimate(planned(server, store, "er@10", "result-er@5"))
         # cot asks once an instance and task; five of the six instances have results.
         assert (before.calls, before.cached, before.n_instances) == (11, 0, 6)
         assert before.completion_tokens == 11 * 800
         assert before.money is None
         assert len(server.requests) == 0
-        finished(execute(plan(store, "tiny", "llm", MODEL, ["er@10"], session=session)))
-        after = estimated_run(store, "tiny", "llm", MODEL, ["er@10", "result-er@5"], session=session)
+        finished(executing(server, store))
+        after = estimate(planned(server, store, "er@10", "result-er@5"))
         assert (after.calls, after.n_instances) == (5, 5)
         # The same questions in another run are in the store: cot is what auto takes for ER.
-        auto = estimated_run(store, "tiny", "llm", {"model": "m"}, ["er@10"], session=session)
+        auto = estimate(planned(server, store, settings={"model": "m"}))
         assert (auto.calls, auto.cached) == (0, 6)
 
 
 def test_the_estimate_of_sections_counts_the_last_step(store: Store) -> None:
     priced = {"model": "gpt-4o-mini", "strategy": "section"}
     with scripted(reply()) as server:
-        session = session_with(server, store)
-        estimate = estimated_run(store, "tiny", "llm", priced, ["er@10"], session=session)
+        cost = estimate(planned(server, store, settings=priced))
+        halved = estimate(planned(server, store, settings=priced), batch=True)
     # Headings at 0 and 3, abstract 1 and 2: three sections, and the final choice.
-    assert estimate.calls == 6 * 4
-    assert estimate.money is not None
-    assert estimate.money > 0
+    assert cost.calls == 6 * 4
+    assert cost.money is not None
+    assert cost.money > 0
+    assert halved.money == pytest.approx(cost.money / 2)
 
 
-def test_a_session_is_for_retrievers_that_ask(store: Store) -> None:
+def test_an_llm_is_for_retrievers_that_ask(store: Store) -> None:
     with scripted(reply()) as server:
-        session = session_with(server, store)
         with pytest.raises(SettingError, match="asks no server"):
-            execute(plan(store, "tiny", "bm25", session=session))
+            plan(store, "tiny", "bm25", llm=llm_of(server, store))
         with pytest.raises(SettingError, match="asks no server"):
-            estimated_run(store, "tiny", "bm25")
+            estimate(plan(store, "tiny", "bm25"))
     assert RunStore(store).runs() == ()
 
 
@@ -241,10 +265,13 @@ WORKER = """
 import sys
 from pathlib import Path
 from evidencebench_core.data.store import open_store
-from evidencebench_core.runs import execute
+from evidencebench_core.llm import LLM, AnswerCache, Limits
+from evidencebench_core.runs import execute, plan
 path, strategy, n = sys.argv[1:]
+store = open_store(Path(path))
+llm = LLM(answers=AnswerCache(store), limits=Limits(int(n)))
 settings = {"model": "m", "strategy": strategy}
-for report in execute(open_store(Path(path)), "tiny", "llm", settings, ["er@10"], concurrency=int(n)):
+for report in execute(plan(store, "tiny", "llm", settings, ["er@10"], llm=llm)):
     print(report.done, flush=True)
 """
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import (
@@ -203,7 +204,8 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     runs = RunStore(store)
     all_ids = store.ids(dataset, limit)
     ids = [one for one in all_ids if variant is None or variant.has(one)]
-    resultless = _resultless(store, dataset, ids, chosen)
+    # Instances without result aspects: the result tasks skip them (spec rule 4).
+    resultless = frozenset(store.matching(dataset, Filter(ranges={"n_result_aspects": (None, 0)})))
     again: dict[Task, set[str]] = {task: set(runs.failures(spec.id, task.name)) for task in chosen}
     done = {task: set() if fresh else runs.done(spec.id, task.name) for task in chosen}
     if retry_lost:
@@ -241,14 +243,3 @@ def _default_llm(store: Store) -> LLM:
     from evidencebench_core.llm import LLM, AnswerCache
 
     return LLM(answers=AnswerCache(store))
-
-
-def _resultless(store: Store, dataset: str, ids: Sequence[str], tasks: Sequence[Task]) -> set[str]:
-    """Instances without result aspects: the result tasks skip them (spec rule 4)."""
-    if all(task.focus == "all" for task in tasks):
-        return set()
-    return {
-        instance_id
-        for instance_id, evidence in store.evidence_sets(dataset, ids)
-        if not evidence.focused("results")
-    }

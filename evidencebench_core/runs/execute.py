@@ -101,7 +101,7 @@ def execute(
     run = runs.create(plan.spec, plan.dataset)
     for digest, trained in plan.trained.items():
         keep_trained(plan.store, digest or run.id, trained)
-    return _Execution(plan, runs, any_answer=plan.any_stored).progress(
+    return _Execution(plan, runs, run.id, any_answer=plan.any_stored).progress(
         engine or LocalEngine(), cancelled or (lambda: False)
     )
 
@@ -112,6 +112,7 @@ class _Execution:
 
     plan: Plan
     runs: RunStore
+    run_id: str
     began: float = field(default_factory=time.monotonic)
     tried: int = 0  # instances, those left out included
     failed: int = 0  # instances
@@ -171,21 +172,21 @@ class _Execution:
             self.any_answer |= len(reasons) < len(answers)
             if not self.any_answer and self.n_failures >= _HOPELESS_AFTER:
                 raise RetrieverError(
-                    f"run {self.plan.spec.id}",
+                    f"run {self.run_id}",
                     f"nothing has worked in the first {self.n_failures} tries; the last one said:"
                     f" {reasons[-1].rstrip('.')}",
                     "Fix that, then start the run again: it goes on from here.",
                 )
 
     def keep(self, answers: Mapping[str, Mapping[str, Retrieval | str]]) -> None:
-        self.runs.add_all(self.plan.spec.id, answers, self.plan.fresh)
+        self.runs.add_all(self.run_id, answers, self.plan.fresh)
 
     def report(self, instance_id: str | None) -> Progress:
         plan, n_missing = self.plan, len(self.plan.missing)
         elapsed = time.monotonic() - self.began
         remaining = elapsed / self.tried * (n_missing - self.tried) if self.tried else None
         return Progress(
-            plan.spec.id,
+            self.run_id,
             plan.total - n_missing + self.answered,
             plan.total - self.left_out,
             self.failed,

@@ -5,7 +5,7 @@ A retriever is given a `Query` and never an `Instance`, so gold cannot leak into
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from types import MappingProxyType
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 from evidencebench_core.data.model import Focus, Instance, SentenceType
 
 if TYPE_CHECKING:
-    from evidencebench_core.retrievers.llm.rehearsal import Planned
-    from evidencebench_core.retrievers.llm.session import Session
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.llm.conversation import Conversation
 
 Setting = str | int | float | bool | None | tuple["Setting", ...]
 
@@ -114,15 +114,10 @@ class Retriever(Protocol):
 
 @runtime_checkable
 class ServedRetriever(Retriever, Protocol):
-    """A retriever that asks a server, many queries at once, and is safe for that many threads."""
+    """A retriever that asks a server. It says what it asks; others ask it, for many queries at once."""
 
-    @property
-    def concurrency(self) -> int:
-        """How many queries it is asked at once unless told otherwise."""
-        ...
-
-    def connected(self, session: Session) -> Self:
-        """The same retriever, asking through a session; its settings may tell more then.
+    def connected(self, store: Store) -> Self:
+        """The same retriever, with what it needs of a store; its settings may tell more then.
 
         Raises
         ------
@@ -131,8 +126,14 @@ class ServedRetriever(Retriever, Protocol):
         """
         ...
 
-    def rehearsed(self, queries: Sequence[Query]) -> Planned:
-        """How many calls and tokens the queries of one instance will take; nothing is sent."""
+    def conversation(self, query: Query) -> Conversation[Retrieval]:
+        """The calls for a query, round by round, and their result.
+
+        Raises
+        ------
+        RetrieverError
+            Also while it is driven, if no answer can be given.
+        """
         ...
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from evidencebench_core.retrievers.llm.outcome import OUTCOME_KINDS, OutcomeCounts
-from evidencebench_core.retrievers.llm.plan import STRATEGIES
+from evidencebench_core.retrievers.llm.outcome import LOST, OUTCOME_KINDS, OutcomeCounts
+from evidencebench_core.retrievers.llm.planned import ANSWER_TOKENS, Planned, planned, stored
 from evidencebench_core.retrievers.llm.records import CallRecord, calls_in, outcome_of, reasons_in
-from evidencebench_core.retrievers.llm.rehearsal import ANSWER_TOKENS, Planned
-from evidencebench_core.retrievers.llm.session import Session, session_for
+from evidencebench_core.retrievers.llm.strategies import STRATEGIES, outdated_prompts
 
 __all__ = [
     "ANSWER_TOKENS",
+    "LOST",
     "OUTCOME_KINDS",
     "STRATEGIES",
     "CallRecord",
     "OutcomeCounts",
     "Planned",
-    "Session",
     "calls_in",
     "outcome_of",
+    "outdated_prompts",
+    "planned",
     "reasons_in",
-    "session_for",
+    "stored",
 ]

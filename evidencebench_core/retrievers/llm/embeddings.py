@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from time import perf_counter
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+import numpy as np
 
 from evidencebench_core.errors import SettingError
+from evidencebench_core.llm.conversation import Ask, Conversation, answer_of
+from evidencebench_core.llm.request import EmbeddingRequest
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
-from evidencebench_core.retrievers.llm.rehearsal import Planned, Rehearsal
-from evidencebench_core.retrievers.llm.session import Session, default_session
 from evidencebench_core.retrievers.ranking import retrieval_by_score
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+
+_TOGETHER: Final = 64  # texts a call
 
 
 class Embeddings:
@@ -22,40 +30,41 @@ class Embeddings:
     """
 
     name = "embeddings"
-    concurrency = 8
 
-    def __init__(
-        self, *, model: str | None = None, instruction: Instruction = "none", session: Session | None = None
-    ) -> None:
+    def __init__(self, *, model: str | None = None, instruction: Instruction = "none") -> None:
         if model is None:
             raise SettingError(
                 "retriever embeddings", "has no model", "Name one, as in --set model=text-embedding-3-small."
             )
         self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
         self._model, self._instruction = model, instruction
-        self._session = session
 
-    def connected(self, session: Session) -> Embeddings:
-        """The same, asking through a session."""
-        return Embeddings(model=self._model, instruction=self._instruction, session=session)
+    def connected(self, store: Store) -> Self:  # noqa: ARG002 - of the protocol; it needs nothing of a store
+        """Itself."""
+        return self
 
-    def retrieve(self, query: Query) -> Retrieval:
-        """Rank by cosine and select the best."""
-        if self._session is None:
-            return self.connected(default_session()).retrieve(query)
+    def conversation(self, query: Query) -> Conversation[Retrieval]:
+        """Rank by cosine and select the best; all texts in one round of calls."""
         started = perf_counter()
-        self._session.check()
         instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
         texts = (instruction + query.hypothesis, *query.sentences)
-        vectors = self._session.client.embed(self._model, texts, fresh=self._session.fresh)
+        parts = [texts[start : start + _TOGETHER] for start in range(0, len(texts), _TOGETHER)]
+        vectors = yield [
+            Ask(f"embeddings {number} of {len(parts)}", EmbeddingRequest(self._model, part))
+            for number, part in enumerate(parts, start=1)
+        ]
         details = {"instruction": instruction.strip()} if instruction else {}
-        return retrieval_by_score(query, cosines(vectors), started, MappingProxyType(details))
+        scores = cosines(np.concatenate(cast("Any", vectors)))
+        return retrieval_by_score(query, scores, started, MappingProxyType(details))
 
-    def rehearsed(self, queries: Sequence[Query]) -> Planned:
-        """The cost of one instance's queries; vectors already kept cost nothing."""
-        real = self._session or default_session()
-        rehearsal = Rehearsal(real.client, real.fresh)
-        stand_in = self.connected(Session(rehearsal, real.store))
-        for query in queries:
-            stand_in.retrieve(query)
-        return rehearsal.planned
+    def retrieve(self, query: Query) -> Retrieval:
+        """The same, asking the server that the environment names."""
+        return answer_of(default_llm(), self.conversation(query))
+
+
+def default_llm() -> Any:
+    """The server that the environment names, with the answers of its store."""
+    from evidencebench_core.data.store import open_store
+    from evidencebench_core.llm import LLM, AnswerCache
+
+    return LLM(answers=AnswerCache(open_store()))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from evidencebench_core.errors import RetrieverError, shown
+from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.metrics import optimal_cover
 
@@ -51,17 +51,27 @@ MADE_UP: Final = Example(
 
 
 class ExamplePool:
-    """Examples of one dataset, in one random order for all queries; for any number of threads.
+    """Examples of one dataset, in one order for all queries; for any number of threads.
 
-    Every query gets the first ones of the order that are not its own: so the beginnings of prompts are
-    alike, which servers with a prompt cache are quicker and cheaper on.
+    The order is that of ``ids``, or random where none are named. Every query gets the first ones that are not
+    its own: so the beginnings of prompts are alike, which servers with a prompt cache are quicker and cheaper on.
     """
 
-    def __init__(self, store: Store, dataset: str, seed: int) -> None:
+    def __init__(self, store: Store, dataset: str, seed: int, ids: tuple[str, ...] = ()) -> None:
         self._store, self.dataset = store, dataset
         self.sha256 = store.dataset(dataset).sha256
-        self._order = sorted(store.ids(dataset))
-        random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
+        there = store.ids(dataset)
+        if unknown := sorted(set(ids) - set(there)):
+            raise SettingError(
+                "retriever llm",
+                f"example_ids has {shown(unknown[0])}, which is no instance of {shown(dataset)}",
+                f"`evidencebench show` and the page Browse have the ids, such as {there[0]}."
+                if there
+                else "Name another dataset.",
+            )
+        self._order = list(ids) or sorted(there)
+        if not ids:
+            random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
         self._read: list[Instance] = []
         self._lock = threading.Lock()
 

@@ -27,7 +27,10 @@ SOME_UNKNOWN: Final = "some-unknown"
 REGENERATED: Final = "regenerated"
 PARTLY: Final = "partly"
 
-_WORST_FIRST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list", "unknown")
+LOST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list")
+"""The kinds of answers that leave open what the model would have chosen; the one that says least first."""
+
+_WORST_FIRST: Final[tuple[OutcomeKind, ...]] = (*LOST, "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,6 @@ class OutcomeCounts:
         if self.regenerated:
             parts.append(f"{self.regenerated:,} asked again for fewer")
         return ", ".join(parts)
-
-
-def is_lost(kind: OutcomeKind) -> bool:
-    """Whether an answer leaves open what the model would have chosen."""
-    return kind in ("cut_off", "refusal", "no_list")
 
 
 def least_told(kinds: Iterable[OutcomeKind]) -> OutcomeKind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from evidencebench_core.llm.request import Message, json_bytes
@@ -48,6 +48,10 @@ class CallRecord:
         Fields of the request that the server did not take.
     messages : tuple of Message
         The prompt as sent. Stored only where the store does not have it under the key.
+    model, fingerprint, id : str
+        What the server says it served, and the response's id.
+    usage : mapping of str to int
+        Every count that the server gives; see `llm.Answer`.
     """
 
     step: str
@@ -68,9 +72,13 @@ class CallRecord:
     cost: float | None = None
     left_out: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
+    model: str = ""
+    fingerprint: str = ""
+    id: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
 
 
-_FIELDS = tuple(field.name for field in fields(CallRecord))
+_FIELDS = tuple(one.name for one in fields(CallRecord))
 
 
 def calls_json(calls: tuple[CallRecord, ...]) -> str:
@@ -116,7 +124,7 @@ def outcome_of(retrieval: Retrieval) -> str:
 
 def _document(call: CallRecord) -> dict[str, Any]:
     values = {name: getattr(call, name) for name in _FIELDS}
-    document = {name: value for name, value in values.items() if value not in (None, "", ())}
+    document = {name: value for name, value in values.items() if value not in (None, "", (), {})}
     if call.messages:
         document["messages"] = [{"role": one.role, "content": one.content} for one in call.messages]
     return document

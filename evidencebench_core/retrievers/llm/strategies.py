@@ -1,115 +1,221 @@
-"""The strategies: a query in, what the model chose out (spec rules 13 to 19, and one of our own)."""
+"""The strategies (spec rules 13 to 19, and one of our own): conversations about a query that end in a choice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-from evidencebench_core.llm.lines import parsed_aspects
-from evidencebench_core.llm.parse import OutcomeKind, parsed
+from evidencebench_core.errors import SettingError
+from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm.parse import OutcomeKind, parsed, parsed_aspects
 from evidencebench_core.llm.prices import estimated_prompt_tokens
-from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered
-from evidencebench_core.retrievers.llm.conversation import Chosen, Conversation
-from evidencebench_core.retrievers.llm.outcome import is_lost, least_told
+from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered, prompt, prompt_version
+from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Calls, Choice, Chosen
+from evidencebench_core.retrievers.llm.outcome import LOST, least_told
 from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
 
 if TYPE_CHECKING:
+    from evidencebench_core.data.model import Focus
     from evidencebench_core.retrievers.base import Query
-    from evidencebench_core.retrievers.llm.plan import Plan, Strategy
 
+Strategy = Literal["cot", "icl", "section", "result-section", "unconstrained", "guided"]
+
+STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "auto": "the paper's for the task: cot for ER, result-section for Result-ER, unconstrained without a budget",
+        "cot": "the whole paper at once, reasons first",
+        "icl": "as cot, with examples from a dataset",
+        "section": "every section on its own, then the best of what was found",
+        "result-section": "as section, for results and analyses only, with one example in the first step",
+        "unconstrained": "the whole paper at once, any number of sentences; for results with examples, if named",
+        "guided": "our own, not the paper's: name the points to look for, search for each, choose for coverage",
+    }
+)
+"""The strategies with what they do; ``auto`` chooses one of the others for every task."""
 
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 PER_ASPECT: Final = 3  # sentences that guided asks for a point
 
+# The prompts in the order of their use; the first and the last can be replaced.
+_PROMPTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "section": ("section", "section-final"),
+        "result-section": ("result-section", "result-section-final"),
+        "guided": ("guided-aspects", "guided-retrieve", "guided-final"),
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The inputs of a strategy."""
+class Steps:
+    """A strategy with its prompts, in the order of their use."""
+
+    strategy: Strategy
+    prompts: tuple[Prompt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A query, and all that a strategy answers it with."""
 
     query: Query
-    plan: Plan
-    talk: Conversation
+    steps: Steps
+    calls: Calls
     examples: str = ""
     n_aspects: int = 8
 
+    def choice(
+        self,
+        step: str,
+        asked: Prompt,
+        part: Sequence[int],
+        *,
+        first: int,
+        budget: int | None,
+        **fields: str,
+    ) -> Choice:
+        """A choice from a part of the paper, numbered from ``first``."""
+        sentences = numbered([self.query.sentences[index] for index in part], first)
+        known = {"hypothesis": self.query.hypothesis, "sentences": sentences, "examples": self.examples}
+        return Choice(step, asked, known | fields, dict(enumerate(part, start=first)), budget)
 
-def _whole_paper(given: Given) -> Chosen:
+
+def steps_for(  # noqa: PLR0913 - what a query is, and what is set
+    strategy: str,
+    focus: Focus,
+    budget: int | None,
+    own: str | None = None,
+    own_final: str | None = None,
+    has_examples: bool = False,
+) -> Steps:
+    """How a query is answered."""
+    if strategy == "auto":
+        strategy = "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
+    elif strategy == "section" and focus == "results":
+        strategy = "result-section"
+    whole = f"{strategy}-results" if focus == "results" else strategy
+    if whole == "unconstrained-results" and has_examples:
+        whole = "unconstrained-results-icl"
+    names = _PROMPTS.get(strategy, (whole,))
+    prompts = [prompt(name) for name in names]
+    if own is not None:
+        prompts[0] = _in_place_of(names[0], own)
+    if own_final is not None:
+        prompts[-1] = _in_place_of(names[-1], own_final)
+    return Steps(cast("Strategy", strategy), tuple(prompts))
+
+
+def used_prompts(every: Mapping[object, Steps], as_json: bool) -> tuple[str, ...]:
+    """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
+    more = (prompt(REGENERATE), *([prompt(AS_JSON)] if as_json else []))
+    used = {one.name: one.version for steps in every.values() for one in (*steps.prompts, *more)}
+    return tuple(f"{name} {used[name]}" for name in sorted(used))
+
+
+def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """Names of the prompts of a stored run that are not there any more as they were used; empty for other runs."""
+    used = cast("Sequence[str]", settings.get("prompts") or ())
+    return tuple(name for name, _, version in (one.partition(" ") for one in used) if _version(name) != version)
+
+
+def _version(name: str) -> str:
+    try:
+        return prompt_version(name)
+    except SettingError:
+        return ""
+
+
+def _in_place_of(ours: str, own: str) -> Prompt:
+    """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
+    needed, asked = prompt(ours).fields, prompt(own)
+    shown = needed & {"hypothesis", "sentences"}
+    if missing := sorted(shown - asked.fields):
+        raise SettingError(
+            f"prompt {own}",
+            f"has no ${missing[0]}, which the model has to see",
+            f"Put it in, as {ours} does.",
+        )
+    known = needed | ({"budget", "examples"} if "sentences" in needed else set())
+    if unknown := sorted(asked.fields - known):
+        raise SettingError(
+            f"prompt {own}",
+            f"has ${unknown[0]}, which is not known in the place of {ours}",
+            f"Known there: {', '.join('$' + name for name in sorted(known))}.",
+        )
+    return asked
+
+
+def _whole_paper(work: Work) -> Conversation[Chosen]:
     """``cot``, ``icl`` and ``unconstrained``: one prompt with the whole paper, counted from 0."""
-    query = given.query
-    budget = None if given.plan.strategy == "unconstrained" else query.budget
-    everything = range(len(query.sentences))
-    return given.talk.choice(
-        "whole paper",
-        given.plan.prompts[0],
-        dict(enumerate(everything)),
-        budget,
-        **_fields(given, everything, first=0),
-    )
+    budget = None if work.steps.strategy == "unconstrained" else work.query.budget
+    everything = range(len(work.query.sentences))
+    choice = work.choice("whole paper", work.steps.prompts[0], everything, first=0, budget=budget)
+    return (yield from work.calls.final(choice))
 
 
-def _by_section(given: Given) -> Chosen:
-    """``section`` and ``result-section``: every section, then the best of what was found."""
-    first, final = given.plan.prompts
-    found: list[Chosen] = []
-    sections = section_indices(given.query.sentence_types)
+def _by_section(work: Work) -> Conversation[Chosen]:
+    """``section`` and ``result-section``: all sections side by side, then the best of what was found."""
+    first, final = work.steps.prompts
+    sections = section_indices(work.query.sentence_types)
+    choices: list[Choice] = []
     for number, section in enumerate(sections, start=1):
         step = f"section {number} of {len(sections)}"
-        slices = _slices(given, first, section)
-        for place, part in enumerate(slices, start=1):
-            name = step if len(slices) == 1 else f"{step}, part {place} of {len(slices)}"
-            found.append(_from_one(given, name, first, part))
-    return _best_of(given, final, found)
+        whole = work.choice(step, first, section, first=1, budget=work.query.budget)
+        if estimated_prompt_tokens(whole.messages()) <= LONGEST_PROMPT:
+            choices.append(whole)
+            continue
+        slices = overlapping_slices(section)  # spec rule 15
+        choices += [
+            work.choice(
+                f"{step}, part {place} of {len(slices)}", first, part, first=1, budget=work.query.budget
+            )
+            for place, part in enumerate(slices, start=1)
+        ]
+    found = yield from work.calls.choices(choices)
+    return (yield from _best_of(work, final, found, first=1))
 
 
-def _guided(given: Given) -> Chosen:
+def _guided(work: Work) -> Conversation[Chosen]:
     """Ours: name the points a judgement needs, search the paper for each, choose for coverage."""
-    naming, searching, final = given.plan.prompts
-    query = given.query
-    answer = given.talk.answer(
+    naming, searching, final = work.steps.prompts
+    query = work.query
+    points = "".join(f"- point {number}\n" for number in range(work.n_aspects))
+    answer = yield from work.calls.text(
         "points to look for",
         naming,
+        f"ASPECTS:\n{points}",
         hypothesis=query.hypothesis,
         focus=focus_phrase(query.focus),
-        n_aspects=given.n_aspects,
+        n_aspects=work.n_aspects,
     )
-    aspects = parsed_aspects(answer.text, given.n_aspects)
+    aspects = parsed_aspects(answer.text, work.n_aspects)
     if not aspects:
         nothing = parsed(answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason or None)
         kinds: tuple[OutcomeKind, ...] = ("refusal", "cut_off")
         return Chosen(nothing.kind if nothing.kind in kinds else "no_list")
     everything = range(len(query.sentences))
-    found = [
-        given.talk.choice(
-            f"point {number} of {len(aspects)}",
-            searching,
-            dict(enumerate(everything)),
-            PER_ASPECT,
-            **{**_fields(given, everything, first=0), "aspect": aspect},
-        )
-        for number, aspect in enumerate(aspects, start=1)
-    ]
+    found = yield from work.calls.choices(
+        [
+            work.choice(
+                f"point {number} of {len(aspects)}",
+                searching,
+                everything,
+                first=0,
+                budget=PER_ASPECT,
+                aspect=aspect,
+            )
+            for number, aspect in enumerate(aspects, start=1)
+        ]
+    )
     listed = "\n".join(f"- {aspect}" for aspect in aspects)
-    return _best_of(given, final, found, first=0, aspects=listed)
-
-
-def _slices(given: Given, asked: Prompt, section: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The section, or four overlapping parts of it if its prompt is too long (spec rule 15)."""
-    budget = len(section) if given.query.budget is None else given.query.budget
-    messages = asked.messages(budget=budget, **_fields(given, section, first=1))
-    if estimated_prompt_tokens(messages) <= LONGEST_PROMPT:
-        return (tuple(section),)
-    return overlapping_slices(section)
-
-
-def _from_one(given: Given, step: str, asked: Prompt, part: Sequence[int]) -> Chosen:
-    shown = dict(enumerate(part, start=1))
-    return given.talk.choice(step, asked, shown, given.query.budget, **_fields(given, part, first=1))
+    return (yield from _best_of(work, final, found, first=0, aspects=listed))
 
 
 def _best_of(
-    given: Given, asked: Prompt, found: Sequence[Chosen], *, first: int = 1, **fields: str
-) -> Chosen:
+    work: Work, asked: Prompt, found: Sequence[Chosen], *, first: int, **fields: str
+) -> Conversation[Chosen]:
     """The last step: all that was found, in the order of the paper, renumbered (spec rule 16).
 
     It is asked even if no more was found than is allowed; where nothing was, there is nothing to ask.
@@ -117,30 +223,14 @@ def _best_of(
     candidates = in_paper_order(pick for one in found for pick in one.picks)
     if not candidates:
         return Chosen(least_told(one.kind for one in found))
-    chosen = given.talk.choice(
-        "final choice",
-        asked,
-        dict(enumerate(candidates, start=first)),
-        given.query.budget,
-        **_fields(given, candidates, first=first),
-        **fields,
-    )
+    choice = work.choice("final choice", asked, candidates, first=first, budget=work.query.budget, **fields)
+    chosen = yield from work.calls.final(choice)
     earlier = {index: reason for one in found for index, reason in one.reasons.items()}
     reasons = {pick: earlier[pick] for pick in chosen.picks if pick in earlier} | dict(chosen.reasons)
-    return Chosen(chosen.kind, chosen.picks, reasons, any(is_lost(one.kind) for one in found))
+    return Chosen(chosen.kind, chosen.picks, reasons, any(one.kind in LOST for one in found))
 
 
-def _fields(given: Given, part: Sequence[int], *, first: int) -> dict[str, str]:
-    """The fields of every prompt of sentences, for a part of the paper numbered from ``first``."""
-    query = given.query
-    return {
-        "hypothesis": query.hypothesis,
-        "sentences": numbered([query.sentences[index] for index in part], first),
-        "examples": given.examples,
-    }
-
-
-ANSWERED_BY: Final[Mapping[Strategy, Callable[[Given], Chosen]]] = {
+ANSWERED_BY: Final[Mapping[Strategy, Callable[[Work], Conversation[Chosen]]]] = {
     "cot": _whole_paper,
     "icl": _whole_paper,
     "unconstrained": _whole_paper,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from evidencebench_core.errors import LLMCancelledError, LLMError
+from evidencebench_core.errors import LLMCancelledError, LLMError, RetrieverError
 from evidencebench_core.llm.request import Reply, Request
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def answer_of(
     one = [((), conversation)]
     for batch in results(llm, one, fresh=fresh, on_step=on_step, stopped=stopped, grace=grace):
         for _, result in batch:
-            if isinstance(result, LLMError):
+            if isinstance(result, (LLMError, RetrieverError)):
                 raise result
             return result
     raise LLMCancelledError("the call", "was cancelled", "Start it again: what is answered is kept.", True)
@@ -129,7 +129,7 @@ def results(
     on_step: OnStep | None = None,
     stopped: Callable[[], bool] = lambda: False,
     grace: float = 30.0,
-) -> Iterator[list[tuple[_K, _T | LLMError]]]:
+) -> Iterator[list[tuple[_K, _T | LLMError | RetrieverError]]]:
     """Results of many conversations with their keys, in batches of what is ready, as they come.
 
     A batch is empty where nothing was ready for a moment, so that whoever reads can look at the clock.
@@ -141,7 +141,7 @@ def results(
 
     Yields
     ------
-    list of (key, result or LLMError)
+    list of (key, result or LLMError or RetrieverError)
     """
     loop = _Loop(llm, iter(conversations), fresh, on_step, grace)
     thread = threading.Thread(target=loop.run, name="evidencebench-llm", daemon=True)
@@ -174,7 +174,7 @@ class _Loop(Generic[_K, _T]):
     ) -> None:
         self.llm, self.conversations, self.fresh = llm, conversations, fresh
         self.on_step, self.grace = on_step, grace
-        self.ready: queue.SimpleQueue[tuple[_K, _T | LLMError] | None] = queue.SimpleQueue()
+        self.ready: queue.SimpleQueue[tuple[_K, _T | LLMError | RetrieverError] | None] = queue.SimpleQueue()
         self.stop = threading.Event()
         self.fatal: list[BaseException] = []
 
@@ -212,8 +212,8 @@ class _Loop(Generic[_K, _T]):
             result = await converse(self.llm, conversation, fresh=self.fresh, on_step=self.on_step)
         except LLMCancelledError:
             return
-        except LLMError as error:
-            if not error.stops_run:
+        except (LLMError, RetrieverError) as error:
+            if not getattr(error, "stops_run", False):
                 self.ready.put((key, error))
                 return
             self.fatal.append(error)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,13 @@ _BOOLS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
-_KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_KINDS: Final = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    dict: 'a JSON object such as {"top_p": 0.9}',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,8 @@ class SettingSpec:
     default : Setting
         Used where nothing is said; if it is ``None``, ``None`` and ``"none"`` are values too.
     kind : type
-        ``int``, ``float``, ``bool``, ``str`` or ``tuple`` (of texts; written ``a,b``).
+        ``int``, ``float``, ``bool``, ``str``, ``tuple`` (of texts; written ``a,b``) or ``dict`` (a JSON object,
+        kept as its canonical text).
     help : str
         One sentence for a command's help and the app's tooltip.
     choices : tuple of str, optional
@@ -35,6 +43,8 @@ class SettingSpec:
     derived : bool
         Filled in by the retriever itself (the version of a prompt, say), so that a run's settings tell it;
         nobody is asked for it, and labels leave it out.
+    optional : bool
+        ``None`` and ``"none"`` are values too; always so where ``None`` is the default.
     """
 
     default: Setting
@@ -44,6 +54,11 @@ class SettingSpec:
     minimum: float | None = None
     maximum: float | None = None
     derived: bool = False
+    optional: bool = False
+
+    def __post_init__(self) -> None:
+        if self.default is None:
+            object.__setattr__(self, "optional", True)
 
     def canonical(self, value: object, owner: str, name: str) -> Setting:
         """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.
@@ -65,7 +80,7 @@ class SettingSpec:
             raise SettingError(f"retriever {owner}", f"{name} cannot be {shown(wrong)}", remedy)
 
         text = value.strip() if isinstance(value, str) else value
-        if self.default is None and (text is None or (isinstance(text, str) and text.lower() == "none")):
+        if self.optional and (text is None or (isinstance(text, str) and text.lower() == "none")):
             return None
         plain = _of_kind(self.kind, text)
         if plain is None or (isinstance(plain, int | float) and not self._within_bounds(plain)):
@@ -126,6 +141,8 @@ def _of_kind(kind: type, value: object) -> Setting:
         return tuple(part.strip() for part in parts if part.strip()) or None
     if kind is str:
         return value if isinstance(value, str) and value else None
+    if kind is dict:
+        return _json_object(value)
     if kind is bool:
         return (
             _BOOLS.get(value.lower())
@@ -135,6 +152,16 @@ def _of_kind(kind: type, value: object) -> Setting:
             else None
         )
     return _number(kind, value)
+
+
+def _json_object(value: object) -> str | None:
+    """The canonical text of a JSON object: sorted names, no spaces."""
+    try:
+        given = json.loads(value) if isinstance(value, str) else value
+        text = json.dumps(given, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return text if isinstance(given, Mapping) and given else None
 
 
 def _number(kind: type, value: object) -> int | float | None:

@@ -74,7 +74,8 @@ _LLM_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
             str,
             "cot: the whole paper at once, reasons first; icl: with examples; section: section by section, then "
             "the best of what was found; result-section: the same for results, with one example; unconstrained: "
-            "any number; guided (ours, not the paper's): name points, search for each, choose for coverage; "
+            "any number, for results with examples if named; guided (ours, not the paper's): name points, search "
+            "for each, choose for coverage; "
             "auto: cot for ER, result-section for Result-ER, unconstrained without a budget.",
             choices=("auto", "cot", "icl", "section", "result-section", "unconstrained", "guided"),
         ),
@@ -86,7 +87,12 @@ _LLM_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
             "The dataset in the store that examples come from, best the train set; icl cannot do without. "
             "Never the instance's own hypothesis or paper.",
         ),
-        "n_examples": SettingSpec(8, int, "How many examples icl shows.", minimum=1, maximum=64),
+        "example_ids": SettingSpec(
+            None, tuple, "The instances of that dataset to show, in this order; none: drawn at random."
+        ),
+        "n_examples": SettingSpec(
+            8, int, "How many examples are shown where no example_ids are named.", minimum=1, maximum=64
+        ),
         "examples_seed": SettingSpec(0, int, "Another seed, other examples.", minimum=0),
         "n_aspects": SettingSpec(
             8,
@@ -95,13 +101,44 @@ _LLM_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
             minimum=1,
             maximum=20,
         ),
-        "temperature": SettingSpec(0.0, float, "Sent where the server takes it.", minimum=0, maximum=2),
+        "samples": SettingSpec(
+            1,
+            int,
+            "How often the final choice is asked for, each time with the next seed; the sentences with most votes "
+            "win. Wants a temperature above 0.",
+            minimum=1,
+            maximum=64,
+        ),
+        "format": SettingSpec(
+            "auto",
+            str,
+            "json: reasons and indices by a schema, from servers that enforce one; text: a line DECISION: [...]; "
+            "auto: json for guided, text for the paper's strategies. Answers are read either way.",
+            choices=("auto", "json", "text"),
+        ),
+        "temperature": SettingSpec(
+            0.0,
+            float,
+            "Sent where the server takes it; none: the server's own.",
+            minimum=0,
+            maximum=2,
+            optional=True,
+        ),
         "seed": SettingSpec(0, int, "Sent where the server takes it.", minimum=0),
         "max_tokens": SettingSpec(
-            None, int, "Most tokens of an answer, reasons included; none: the server's limit.", minimum=1
+            None,
+            int,
+            "Most tokens of an answer, reasons included; none: 1,024, or 16,384 with reasoning_effort; "
+            "0: the server's limit.",
+            minimum=0,
         ),
         "reasoning_effort": SettingSpec(
             None, str, "For thinking models whose server takes it: low, medium, high."
+        ),
+        "extra_body": SettingSpec(
+            None,
+            dict,
+            'Further fields of the request as a JSON object: {"top_p": 0.9, "chat_template_kwargs": {...}}.',
         ),
         "prompts": SettingSpec(
             None, tuple, "Names and versions of the prompts; filled in by itself.", derived=True

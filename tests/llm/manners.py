@@ -46,7 +46,9 @@ def main() -> None:
     for one in every:
         if one.verdict() != "right":
             answer = one.read()
-            print(f"{one.verdict()} {one.family}: {answer.kind} {answer.indices}, not {one.kind} {one.chosen}")
+            print(
+                f"{one.verdict()} {one.family}: {answer.kind} {answer.indices}, not {one.kind} {one.chosen}"
+            )
             print("    " + one.text.strip().replace("\n", "\n    "))
     print(len(every), "answers:", dict(Counter(one.verdict() for one in every)))
 

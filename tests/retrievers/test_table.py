@@ -42,8 +42,10 @@ def test_an_entry_agrees_with_its_class(name: str) -> None:
     module, _, attribute = entry.target.partition(":")
     target = getattr(importlib.import_module(module), attribute)
     assert entry.name == target.name == name
+    if name == "llm":  # reads its settings by this very table
+        return
     parameters = inspect.signature(target).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.default is not p.empty and p.name != "session"}
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     assert defaults == {key: spec.default for key, spec in entry.settings.items()}
     assert defaults == {key: spec.canonical(spec.default, name, key) for key, spec in entry.settings.items()}
 

@@ -39,7 +39,7 @@ class Embeddings:
         self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
         self._model, self._instruction = model, instruction
 
-    def connected(self, store: Store) -> Self:  # noqa: ARG002 - of the protocol; it needs nothing of a store
+    def connected(self, store: Store) -> Self:
         """Itself."""
         return self
 

@@ -18,6 +18,8 @@ from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import outcome_text
 from evidencebench_core.retrievers.llm.records import calls_json, reasons_json
 from evidencebench_core.retrievers.llm.strategies import ANSWERED_BY, Steps, Work, steps_for, used_prompts
+from evidencebench_core.retrievers.settings import canonical_settings
+from evidencebench_core.retrievers.table import RETRIEVERS
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
@@ -39,90 +41,48 @@ class LanguageModel:
 
     name = "llm"
 
-    def __init__(  # noqa: PLR0913 - one for every setting
-        self,
-        *,
-        model: str | None = None,
-        strategy: str = "auto",
-        prompt: str | None = None,
-        final_prompt: str | None = None,
-        examples: str | None = None,
-        example_ids: tuple[str, ...] | None = None,
-        n_examples: int = 8,
-        examples_seed: int = 0,
-        n_aspects: int = 8,
-        samples: int = 1,
-        format: str = "auto",
-        temperature: float | None = 0.0,
-        seed: int = 0,
-        max_tokens: int | None = None,
-        reasoning_effort: str | None = None,
-        extra_body: str | None = None,
-        prompts: tuple[str, ...] | None = None,
-        examples_sha256: str | None = None,
-        store: Store | None = None,
-    ) -> None:
-        if model is None:
+    def __init__(self, store: Store | None = None, **settings: object) -> None:
+        given: dict[str, Any] = canonical_settings(self.name, RETRIEVERS[self.name].settings, settings)
+        strategy, examples, ids = given["strategy"], given["examples"], given["example_ids"]
+        own, own_final = given["prompt"], given["final_prompt"]
+        if given["model"] is None:
             raise _wrong("has no model", "Name one, as in --set model=gpt-4o-mini.")
-        if examples is None and (strategy == "icl" or example_ids):
-            needs = "example_ids names instances" if example_ids else "icl has no examples"
-            raise _wrong(needs, "Name a dataset of the store, as in --set examples=train.")
-        if strategy == "auto" and (prompt or final_prompt):
+        if examples is None and (strategy == "icl" or ids):
+            problem = "has example_ids and no examples" if ids else "icl has no examples"
+            raise _wrong(problem, "Name a dataset of the store, as in --set examples=train.")
+        if strategy == "auto" and (own or own_final):
             raise _wrong("has a prompt of its own and the strategy auto", "Say the strategy it is for.")
-        if max_tokens is None:
-            max_tokens = _MAX_TOKENS_THINKING if reasoning_effort else _MAX_TOKENS
-        self._as_json = format == "json" or (format == "auto" and strategy == "guided")
         self._steps: dict[object, Steps] = {
-            (focus, limited): steps_for(
-                strategy, focus, 1 if limited else None, prompt, final_prompt, examples is not None
-            )
+            (focus, budget): steps_for(strategy, focus, budget, own, own_final, examples is not None)
             for focus in _FOCUSES
-            for limited in (True, False)
+            for budget in (1, None)
         }
-        if final_prompt is not None and any(len(one.prompts) < 2 for one in self._steps.values()):
+        if own_final is not None and any(len(one.prompts) < 2 for one in self._steps.values()):
             raise _wrong(f"has a final_prompt, and {strategy} asks once only", "Leave it out.")
-        used = used_prompts(self._steps, self._as_json)
-        _check("prompts", prompts, used)
+        self._as_json = given["format"] == "json" or (given["format"] == "auto" and strategy == "guided")
+        if given["max_tokens"] is None:
+            given["max_tokens"] = _MAX_TOKENS_THINKING if given["reasoning_effort"] else _MAX_TOKENS
+        _fill(given, "prompts", used_prompts(self._steps, self._as_json))
         self._pool: ExamplePool | None = None
         if store is not None and examples is not None:
-            self._pool = ExamplePool(store, examples, examples_seed, example_ids or ())
-            _check("examples_sha256", examples_sha256, self._pool.sha256)
-            examples_sha256 = self._pool.sha256
-        self._settings: dict[str, Setting] = {
-            "model": model,
-            "strategy": strategy,
-            "prompt": prompt,
-            "final_prompt": final_prompt,
-            "examples": examples,
-            "example_ids": example_ids,
-            "n_examples": n_examples,
-            "examples_seed": examples_seed,
-            "n_aspects": n_aspects,
-            "samples": samples,
-            "format": format,
-            "temperature": temperature,
-            "seed": seed,
-            "max_tokens": max_tokens,
-            "reasoning_effort": reasoning_effort,
-            "extra_body": extra_body,
-            "prompts": used,
-            "examples_sha256": examples_sha256,
-        }
-        extra: dict[str, Any] = {} if extra_body is None else json.loads(extra_body)
-        if reasoning_effort is not None:
-            extra["reasoning_effort"] = reasoning_effort
-        self._request = ChatRequest(model, (), temperature, seed, max_tokens or None, extra)
-        self._samples, self._n_aspects = samples, n_aspects
-        self._n_examples = len(example_ids) if example_ids else n_examples
+            self._pool = ExamplePool(store, examples, given["examples_seed"], ids or ())
+            _fill(given, "examples_sha256", self._pool.sha256)
+        extra: dict[str, Any] = json.loads(given["extra_body"] or "{}")
+        if given["reasoning_effort"] is not None:
+            extra["reasoning_effort"] = given["reasoning_effort"]
+        self._request = ChatRequest(
+            given["model"], (), given["temperature"], given["seed"], given["max_tokens"] or None, extra
+        )
+        self._given = given
 
     @property
     def settings(self) -> Mapping[str, Setting]:
         """All settings, with the versions of the prompts and, once connected, what examples there are."""
-        return MappingProxyType(self._settings)
+        return MappingProxyType(self._given)
 
     def connected(self, store: Store) -> LanguageModel:
         """The same, with its examples from a store."""
-        return LanguageModel(**self._settings, store=store)  # type: ignore[arg-type]
+        return LanguageModel(store, **self._given)
 
     def conversation(self, query: Query) -> Conversation[Retrieval]:
         """Ask, read, select.
@@ -132,9 +92,9 @@ class LanguageModel:
         RetrieverError
             If there is no example for the query.
         """
-        steps = self._steps[query.focus, query.budget is not None]
-        calls = Calls(self._request, self._price, self._as_json, self._samples)
-        work = Work(query, steps, calls, self._examples(query, steps), self._n_aspects)
+        steps = self._steps[query.focus, None if query.budget is None else 1]
+        calls = Calls(self._request, self._price, self._as_json, self._given["samples"])
+        work = Work(query, steps, calls, self._examples(query, steps), self._given["n_aspects"])
         chosen = yield from ANSWERED_BY[steps.strategy](work)
         return Retrieval(
             ranking=chosen.picks,
@@ -157,12 +117,17 @@ class LanguageModel:
         return price_of(self._request.model, prices())
 
     def _examples(self, query: Query, steps: Steps) -> str:
+        given = self._given
         if not any("examples" in prompt.fields for prompt in steps.prompts):
             return ""
         if self._pool is not None:
-            n = 1 if steps.strategy == "result-section" else self._n_examples
+            n = (
+                1
+                if steps.strategy == "result-section"
+                else len(given["example_ids"] or ()) or given["n_examples"]
+            )
             return "\n\n".join(map(str, self._pool.drawn(query, n)))
-        if self._settings["examples"] is not None:
+        if given["examples"] is not None:
             raise _wrong("has no store to take its examples from", "Call connected(store) first.")
         return str(MADE_UP)
 
@@ -198,12 +163,14 @@ def _sum(counts: Iterable[int | None]) -> str:
     return "" if None in known else str(sum(count or 0 for count in known))
 
 
-def _check(name: str, given: Setting, now: Setting) -> None:
-    if given is not None and given != now:
+def _fill(given: dict[str, Any], name: str, now: Setting) -> None:
+    """Fill in what is derived, unless a run's settings have it otherwise."""
+    if given[name] not in (None, now):
         raise _wrong(
-            f"{name} is {shown(given)} in the run's settings, and now it is {shown(now)}",
+            f"{name} is {shown(given[name])} in the run's settings, and now it is {shown(now)}",
             f"Leave {name} out: that begins another run.",
         )
+    given[name] = now
 
 
 def _wrong(problem: str, remedy: str) -> SettingError:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.llm.parse import OutcomeKind, parsed, parsed_aspects
+from evidencebench_core.llm.lines import parsed_aspects
+from evidencebench_core.llm.parse import OutcomeKind, parsed
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered, prompt, prompt_version
 from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Calls, Choice, Chosen
@@ -82,7 +83,7 @@ class Work:
         return Choice(step, asked, known | fields, dict(enumerate(part, start=first)), budget)
 
 
-def steps_for(  # noqa: PLR0913 - what a query is, and what is set
+def steps_for(
     strategy: str,
     focus: Focus,
     budget: int | None,
@@ -117,7 +118,9 @@ def used_prompts(every: Mapping[object, Steps], as_json: bool) -> tuple[str, ...
 def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
     """Names of the prompts of a stored run that are not there any more as they were used; empty for other runs."""
     used = cast("Sequence[str]", settings.get("prompts") or ())
-    return tuple(name for name, _, version in (one.partition(" ") for one in used) if _version(name) != version)
+    return tuple(
+        name for name, _, version in (one.partition(" ") for one in used) if _version(name) != version
+    )
 
 
 def _version(name: str) -> str:

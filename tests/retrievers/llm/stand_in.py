@@ -1,4 +1,4 @@
-"""A client that needs no server: a function answers, and everything asked is remembered."""
+"""A model that needs no server: a function answers, and everything asked is remembered."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import LLMError
-from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes, request_key
+from evidencebench_core.llm import Answer, ChatRequest, EmbeddingRequest, answer_of
+from evidencebench_core.llm.request import Reply, Request, json_bytes, request_key
 from evidencebench_core.retrievers import Query
-from evidencebench_core.retrievers.llm import Session
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 
 Said = str | Answer | LLMError
@@ -19,19 +21,45 @@ Said = str | Answer | LLMError
 
 @dataclass
 class StandIn:
-    """Answers with what ``say`` makes of a request; an error is raised."""
+    """Answers with what ``say`` makes of a request; an error is raised. ``kept`` has the replies by key.
 
-    say: Callable[[ChatRequest], Said]
+    The vector of a text is ``embed`` of it.
+    """
+
+    say: Callable[[ChatRequest], Said] = lambda _: "DECISION: []"
+    embed: Callable[[str], list[float]] = lambda _: [1.0, 0.0]
     asked: list[ChatRequest] = field(default_factory=list)
-    answers: Any = None
-    closed: bool = False
+    texts: list[str] = field(default_factory=list)
+    kept: dict[str, Answer] = field(default_factory=dict)
+    concurrency: int = 4
+    stopped: bool = False
+
+    async def __aenter__(self) -> StandIn:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    def stop(self) -> None:
+        self.stopped = True
 
     def key(self, request: ChatRequest) -> str:
         return request_key("chat", json_bytes(request.body()), "stand-in")
 
-    def chat(
-        self, request: ChatRequest, fresh: bool = False, on_delta: Callable[[str | None], None] | None = None
-    ) -> Answer:
+    def known(self, request: Request) -> Reply | None:
+        if isinstance(request, ChatRequest):
+            return self.kept.get(self.key(request))
+        return None if self.unknown_texts(request) else self._vectors(request)
+
+    def unknown_texts(self, request: EmbeddingRequest) -> tuple[str, ...]:
+        return tuple(text for text in dict.fromkeys(request.texts) if text not in self.texts)
+
+    async def reply(
+        self, request: Request, *, fresh: bool = False, on_delta: Callable[[str | None], None] | None = None
+    ) -> Reply:
+        if isinstance(request, EmbeddingRequest):
+            self.texts.extend(self.unknown_texts(request))
+            return self._vectors(request)
         self.asked.append(request)
         said = self.say(request)
         if isinstance(said, LLMError):
@@ -39,16 +67,10 @@ class StandIn:
         answer = Answer(said, "stop", None, 100, 10, 0.5) if isinstance(said, str) else said
         if on_delta is not None:
             on_delta(answer.text)
-        return answer
+        return self.kept.setdefault(self.key(request), answer)
 
-    def embed(self, model: str, texts: Sequence[str], *, fresh: bool = False) -> Any:
-        raise AssertionError("nobody asked for vectors")
-
-    def embedded(self, model: str, texts: Sequence[str]) -> frozenset[str]:
-        return frozenset()
-
-    def close(self) -> None:
-        self.closed = True
+    def _vectors(self, request: EmbeddingRequest) -> Reply:
+        return np.array([self.embed(text) for text in request.texts], dtype=np.float32)
 
     @property
     def prompts(self) -> list[str]:
@@ -75,7 +97,12 @@ def in_turn(*said: Said) -> StandIn:
 
 def asked(client: StandIn, query: Query, **settings: Any) -> Any:
     """The retrieval of a model called ``m`` through this client."""
-    return LanguageModel(model="m", **settings).connected(Session(client)).retrieve(query)
+    return retrieved(client, LanguageModel(model="m", **settings), query)
+
+
+def retrieved(client: StandIn, made: Any, query: Query, **how: Any) -> Any:
+    """The retrieval of a retriever through this client."""
+    return answer_of(client, made.conversation(query), **how)  # type: ignore[arg-type]
 
 
 def query_over(sentences: Sequence[str], types: str = "", **rest: Any) -> Query:

@@ -12,11 +12,10 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
 from evidencebench_core.retrievers import Query, query_of
-from evidencebench_core.retrievers.llm import Session
 from evidencebench_core.retrievers.llm.examples import ExamplePool
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from tests.factories import raw_dataset, raw_instance, written
-from tests.retrievers.llm.stand_in import in_turn, query_over
+from tests.retrievers.llm.stand_in import in_turn, query_over, retrieved
 
 
 @pytest.fixture
@@ -110,21 +109,20 @@ def test_no_example_at_all(tmp_path: Path) -> None:
 
 def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
     client = in_turn("DECISION: [1]", "DECISION: [1]")
-    made = LanguageModel(model="m", strategy="icl", examples="pool").connected(Session(client, store))
-    made.retrieve(own(store, "tiny_0"))
-    made.retrieve(own(store, "tiny_5", focus="results"))
+    made = LanguageModel(model="m", strategy="icl", examples="pool").connected(store)
+    retrieved(client, made, own(store, "tiny_0"))
+    retrieved(client, made, own(store, "tiny_5", focus="results"))
     assert [prompt.count("Hypothesis: ") for prompt in client.prompts] == [8, 7]  # results: 8 less tiny_5
     assert made.settings["examples_sha256"] == store.dataset("pool").sha256
     again = LanguageModel(**dict(made.settings))
-    assert again.connected(Session(client, store)).settings == made.settings
+    assert again.connected(store).settings == made.settings
 
 
 def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:
-    session = Session(in_turn(), store)
     with pytest.raises(UnknownNameError):
-        LanguageModel(model="m", examples="elsewhere").connected(session)
+        LanguageModel(model="m", examples="elsewhere").connected(store)
     with pytest.raises(SettingError, match="examples_sha256"):
-        LanguageModel(model="m", examples="pool", examples_sha256="0" * 64).connected(session)
+        LanguageModel(model="m", examples="pool", examples_sha256="0" * 64).connected(store)
 
 
 @pytest.mark.realdata

@@ -16,10 +16,10 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.request import Answer
-from evidencebench_core.retrievers.llm import Session, calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm import calls_in, outcome_of, reasons_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.llm.strategies import LONGEST_PROMPT
-from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over
+from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over, retrieved
 
 PAPER = ["Title", "We asked.", "We found.", "Methods", "Two groups.", "Results", "It fell.", "By 5 mmHg."]
 TYPES = "saasnsnn"  # sections: (1, 2), (0,), (3, 4), (5, 6, 7)
@@ -60,10 +60,10 @@ def test_cot_shows_the_whole_paper_from_zero() -> None:
 @pytest.mark.parametrize(
     ("focus", "budget", "strategy", "prompt"),
     [
-        ("all", 4, "cot", "cot 1-"),
-        ("results", None, "unconstrained", "unconstrained-results 1-"),
-        ("all", None, "unconstrained", "unconstrained 1-"),
-        ("results", 4, "result-section", "result-section 1-"),
+        ("all", 4, "cot", "cot 2-"),
+        ("results", None, "unconstrained", "unconstrained-results 2-"),
+        ("all", None, "unconstrained", "unconstrained 2-"),
+        ("results", 4, "result-section", "result-section 2-"),
     ],
 )
 def test_auto_takes_the_strategy_of_the_task(focus: str, budget: int, strategy: str, prompt: str) -> None:
@@ -105,8 +105,8 @@ class TestSections:
             (PAPER[:3], 3, ("[2]", "[1]"), ["1: We asked."], (1,)),
             # As text "10" stands before "9": sentence 9 is the first candidate all the same.
             ([f"S{i}." for i in range(12)], 2, ("[11, 10]", "[1]"), ["1: S9.", "2: S10."], (9,)),
-            # a section that gives too many is asked again for fewer
-            (["A.", "B.", "C."], 1, ("[1, 2, 3]", "[2]", "[1]"), ["1: B."], (1,)),
+            # a section that gives too many is not asked again: the last step chooses from all
+            (["A.", "B.", "C."], 1, ("[1, 2, 3]", "[2]"), ["1: A.", "2: B.", "3: C."], (1,)),
             # [0, 3) [2, 5) [4, 7) [6, 10): sentence 2, found in two slices, is one candidate
             (LONG, 3, ("[3]", "[1]", "[]", "[]", "[1]"), [f"1: {LONG[2]}"], (2,)),
         ],
@@ -160,11 +160,11 @@ class TestSections:
         asked(client, query_over(["A.", "B.", "C.", filler], budget=3), strategy="section")
         assert len(client.asked) == n_calls
 
-    def test_results_have_one_example_in_both_steps(self) -> None:
+    def test_results_have_one_example_in_the_first_step(self) -> None:
         client = StandIn(lambda _: "DECISION: [1]")
         answer = asked(client, RESULTS, strategy="section")
         assert answer.details["strategy"] == "result-section"
-        assert all(prompt.count("Hypothesis: ") == 1 for prompt in client.prompts)
+        assert [prompt.count("Hypothesis: ") for prompt in client.prompts] == [1, 1, 1, 1, 0]
         assert "afternoon naps" in client.prompts[0]
         assert all("Background, aims, methods" in prompt for prompt in client.prompts)
 
@@ -294,7 +294,7 @@ class TestGuided:
 )
 def test_a_failed_call_in_any_step_is_an_error(strategy: str, before: tuple[str, ...]) -> None:
     with pytest.raises(LLMUnreachableError):
-        asked(in_turn(*before, DOWN), QUERY, strategy=strategy)
+        asked(in_turn(*before, *[DOWN] * 4), QUERY, strategy=strategy)
 
 
 class TestSettings:
@@ -345,15 +345,15 @@ class TestSettings:
         client = in_turn("DECISION: [1]")
         made = LanguageModel(model="m", strategy="cot", prompt="mine")
         assert any(one.startswith("mine 3-") for one in made.settings["prompts"])
-        answer = made.connected(Session(client)).retrieve(QUERY)
+        answer = retrieved(client, made, QUERY)
         assert client.prompts[0].startswith("My way: Tea lowers")
         assert calls_in(answer)[0].prompt.startswith("mine 3-")
 
 
 def test_pieces_are_reported_with_their_step() -> None:
     pieces: list[tuple[str, str | None]] = []
-    session = Session(in_turn("DECISION: [1]"), on_step=lambda step, piece: pieces.append((step, piece)))
-    LanguageModel(model="m").connected(session).retrieve(QUERY)
+    made = LanguageModel(model="m")
+    retrieved(in_turn("DECISION: [1]"), made, QUERY, on_step=lambda *step: pieces.append(step))
     assert pieces == [("whole paper", "DECISION: [1]")]
 
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
-import json
 import os
 import threading
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import Any, Final, TypeAlias
 
 from evidencebench_core.data.packing import zstd_frames
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm.claims import Claims, Wait
-from evidencebench_core.llm.request import Answer, json_bytes
+from evidencebench_core.llm.claims import Claims
+from evidencebench_core.llm.request import Answer, from_json, json_bytes
 
 _PER_QUERY: Final = 500
 _LEVEL: Final = 1  # of zstd: as small as need be, and soon done
 _KEPT: Final = tuple(one.name for one in fields(Answer) if one.name not in ("cached", "key"))
+
+Record: TypeAlias = tuple[str, str, bytes, object]
+"""Key, model, request (as `json_bytes` writes it) and what is kept of the answer, JSON-able."""
 
 
 class AnswerCache:
@@ -34,7 +35,7 @@ class AnswerCache:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._shared = _shared_by(store.path)
+        self._claims = _claims_of(store.path)
 
     def __repr__(self) -> str:
         return f"AnswerCache({str(self.store.path)!r})"
@@ -48,9 +49,9 @@ class AnswerCache:
         left_out = tuple(found.get("left_out", ()))
         return Answer(**{**known, "left_out": left_out, "cached": True, "key": key})
 
-    def records(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    def records(self, keys: Iterable[str]) -> dict[str, Any]:
         """The records of those keys that have one."""
-        return {key: _loaded(text) for key, text in self._rows("key, answer", keys)}
+        return {key: from_json(text) for key, text in self._rows("key, answer", keys)}
 
     def known(self, keys: Iterable[str]) -> frozenset[str]:
         """Those of the keys under which something is kept."""
@@ -66,85 +67,85 @@ class AnswerCache:
                 found += db.execute(f"SELECT {columns} FROM llm_answers WHERE key IN ({marks})", part)
         return found
 
-    def keep(self, key: str, model: str, request: bytes, answer: Answer) -> None:
-        """Keep an answer, in place of an older one; the request as `json_bytes` writes it."""
-        kept = {name: getattr(answer, name) for name in _KEPT}
-        self.keep_records(model, [(key, request, kept)])
-
-    def keep_records(self, model: str, records: Iterable[tuple[str, bytes, object]]) -> None:
-        """Keep keys with their request and answer, in one transaction; it is done when this returns."""
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        shared = self._shared
-        mine = _Waiting(
-            [(key, model, request, json_bytes(answer).decode(), now) for key, request, answer in records]
-        )
-        shared.waiting.append(mine)
-        with shared.writing:
-            if mine.written:  # by the one before, in one transaction with its own
-                return
-            together = shared.waiting[:]
-            try:
-                self._write([row for one in together for row in one.rows])
-            except BaseException:
-                shared.waiting.remove(mine)  # the others try for themselves
-                raise
-            for one in together:
-                one.written = True
-            del shared.waiting[: len(together)]
-
-    def _write(self, rows: list[tuple[str, str, bytes, str, str]]) -> None:
-        packed = zstd_frames([request for _, _, request, _, _ in rows], _LEVEL)
-        values = [
-            (key, model, body, *rest) for (key, model, _, *rest), body in zip(rows, packed, strict=True)
-        ]
-        with self.store.write() as db:
-            db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?)", values)
-
     def request(self, key: str) -> Any:
         """The request that was answered, as JSON; ``None`` if there is no answer."""
         from zstandard import ZstdDecompressor
 
         with self.store.read() as db:
             row = db.execute("SELECT request FROM llm_answers WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _loaded(ZstdDecompressor().decompress(row[0]))
+        return None if row is None else from_json(ZstdDecompressor().decompress(row[0]))
 
-    def claimed(self, keys: Iterable[str], wait: Wait, patience: float) -> AbstractContextManager[None]:
-        """While the block runs nobody else asks for these, in whatever process: see `Claims.claimed`."""
-        return self._shared.claims.claimed(keys, wait, patience)
+    def keep(self, key: str, model: str, request: bytes, answer: Answer) -> None:
+        """Keep an answer, in place of an older one; the request as `json_bytes` writes it."""
+        self.keep_records([record_of(key, model, request, answer)])
 
+    def keep_records(self, records: Sequence[Record]) -> None:
+        """Keep them all, in one transaction; it is durable when this returns."""
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        packed = zstd_frames([request for _, _, request, _ in records], _LEVEL)
+        values = [
+            (key, model, body, json_bytes(answer).decode(), now)
+            for (key, model, _, answer), body in zip(records, packed, strict=True)
+        ]
+        with self.store.write() as db:
+            db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?)", values)
 
-def _loaded(text: str | bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:  # half a surrogate pair, escaped
-        return json.loads(text)
-
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    """Rows of one asker on their way into the store."""
-
-    rows: list[tuple[str, str, bytes, str, str]]
-    written: bool = False
-
-
-class _Shared:
-    """State shared by all caches of one store in this process."""
-
-    def __init__(self, store: Path) -> None:
-        self.claims = Claims(store.with_name(f"{store.name}.llm-claims"))
-        self.waiting: list[_Waiting] = []  # to be written next
-        self.writing = threading.Lock()
+    def claimed(self, keys: Iterable[str], check: Callable[[], None]) -> AbstractAsyncContextManager[None]:
+        """While the block runs nobody else asks for these: see `Claims.claimed`."""
+        return self._claims.claimed(keys, check)
 
 
-_BY_STORE: dict[Path, _Shared] = {}
+def record_of(key: str, model: str, request: bytes, answer: Answer) -> Record:
+    """All of an answer but what its key and its way here say."""
+    return key, model, request, {name: getattr(answer, name) for name in _KEPT}
+
+
+class Writer:
+    """Keeps records for one event loop: what gathers while a transaction is written goes into the next."""
+
+    def __init__(self, answers: AnswerCache) -> None:
+        self._answers = answers
+        self._waiting: list[tuple[Sequence[Record], asyncio.Future[None]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def keep(self, records: Sequence[Record]) -> None:
+        """They are durable when this returns; a cancel does not hinder that."""
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append((records, written))
+        if self._task is None:
+            self._task = asyncio.create_task(self._write())
+        await asyncio.shield(written)
+
+    async def close(self) -> None:
+        """Wait until all is written."""
+        if self._task is not None:
+            await self._task
+
+    async def _write(self) -> None:
+        while self._waiting:
+            waiting, self._waiting = self._waiting, []
+            error: Exception | None = None
+            try:
+                rows = [record for records, _ in waiting for record in records]
+                await asyncio.to_thread(self._answers.keep_records, rows)
+            except Exception as failure:  # noqa: BLE001 - raised again where each of them waits
+                error = failure
+            for _, written in waiting:
+                if error is None:
+                    written.set_result(None)
+                else:
+                    written.set_exception(error)
+        self._task = None
+
+
+_BY_STORE: dict[Path, Claims] = {}
 _BY_STORE_LOCK: Final = threading.Lock()
 
 
-def _shared_by(store: Path) -> _Shared:
+def _claims_of(store: Path) -> Claims:
     path = store.resolve()
     with _BY_STORE_LOCK:
-        return _BY_STORE.setdefault(path, _Shared(path))
+        return _BY_STORE.setdefault(path, Claims(path.with_name(f"{path.name}.llm-claims")))
 
 
 if hasattr(os, "register_at_fork"):

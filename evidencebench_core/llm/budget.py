@@ -25,8 +25,11 @@ class Spending:
         Answered from the store.
     failed : int
         Given up without an answer.
+    perhaps_billed : int
+        Attempts without an answer of which the server may have made one: timeouts, 504, broken off. They count
+        against the caps, with their estimates, and are in tokens and money.
     prompt_tokens, completion_tokens : int
-        Of the paid calls; ``estimated`` of these calls had no count from the server and were estimated.
+        ``estimated`` of the paid calls had no count from the server and were estimated.
     money : float or None
         Dollars; ``None`` as soon as a paid call's model has no known price.
     seconds : float
@@ -36,6 +39,7 @@ class Spending:
     calls: int = 0
     cached: int = 0
     failed: int = 0
+    perhaps_billed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     estimated: int = 0
@@ -134,14 +138,15 @@ class Budget:
             )
         with self._lock:
             spent, (held_tokens, held_money) = self._spent, self._held
-            guess = round(spent.completion_tokens / spent.calls) if spent.calls else _FIRST_GUESS
-            completion = min(guess, most if most is not None else guess) if answers else 0
+            n_answers = spent.calls + spent.perhaps_billed
+            completion = self._guess(most) if answers else 0
             money = price.of(prompt_tokens, completion) if price else 0.0
             reservation = Reservation(model, prompt_tokens, completion, money)
             tokens = prompt_tokens + completion
-            if self.calls is not None and spent.calls + len(self._under_way) + 1 > self.calls:
+            if self.calls is not None and n_answers + len(self._under_way) + 1 > self.calls:
                 waiting = f" and {len(self._under_way):,} under way" if self._under_way else ""
-                raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done{waiting}")
+                perhaps = f", {spent.perhaps_billed:,} perhaps" if spent.perhaps_billed else ""
+                raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done{perhaps}{waiting}")
             if self.tokens is not None and spent.tokens + held_tokens + tokens > self.tokens:
                 waiting = f", about {held_tokens:,} are under way" if self._under_way else ""
                 raise _reached(
@@ -164,11 +169,12 @@ class Budget:
         prompt_tokens: int | None,
         completion_tokens: int | None,
         seconds: float,
+        estimated: bool = False,
     ) -> None:
-        """A call was answered. Tokens that the server did not count stay as estimated."""
-        counted = prompt_tokens is not None and completion_tokens is not None
+        """A call was answered; ``None``: the server did not count, so that they stay as reserved."""
         prompt = reservation.prompt_tokens if prompt_tokens is None else prompt_tokens
         completion = reservation.completion_tokens if completion_tokens is None else completion_tokens
+        estimated |= prompt_tokens is None or completion_tokens is None
         price = self.price(reservation.model)
         with self._lock:
             self._drop(reservation)
@@ -181,25 +187,40 @@ class Budget:
                 calls=spent.calls + 1,
                 prompt_tokens=spent.prompt_tokens + prompt,
                 completion_tokens=spent.completion_tokens + completion,
-                estimated=spent.estimated + (not counted),
+                estimated=spent.estimated + estimated,
                 money=money,
                 seconds=spent.seconds + seconds,
             )
 
-    def reestimated(self, reservation: Reservation, completion_tokens: int) -> Reservation:
-        """The same with what the answer's text makes likely, where the server does not count."""
+    def release(self, reservation: Reservation, perhaps_billed: bool = False) -> None:
+        """An attempt brought no answer."""
+        price = self.price(reservation.model)
         with self._lock:
             self._drop(reservation)
-            better = replace(reservation, completion_tokens=completion_tokens)
-            self._under_way[id(better)] = better
-            tokens, money = self._held
-            self._held = (tokens + better.prompt_tokens + completion_tokens, money + better.money)
-            return better
+            if perhaps_billed:
+                spent = self._spent
+                self._spent = replace(
+                    spent,
+                    perhaps_billed=spent.perhaps_billed + 1,
+                    prompt_tokens=spent.prompt_tokens + reservation.prompt_tokens,
+                    completion_tokens=spent.completion_tokens + reservation.completion_tokens,
+                    money=None if spent.money is None or price is None else spent.money + reservation.money,
+                )
 
-    def release(self, reservation: Reservation) -> None:
+    def answer_tokens(self, most: int | None = None) -> int:
+        """About how many tokens the next answer has, of at most so many."""
+        with self._lock:
+            return self._guess(most)
+
+    def _guess(self, most: int | None) -> int:
+        spent = self._spent
+        n_answers = spent.calls + spent.perhaps_billed
+        guess = round(spent.completion_tokens / n_answers) if n_answers else _FIRST_GUESS
+        return guess if most is None else min(guess, most)
+
+    def count_failed(self) -> None:
         """A call was given up without an answer."""
         with self._lock:
-            self._drop(reservation)
             self._spent = replace(self._spent, failed=self._spent.failed + 1)
 
     def count_cached(self, n: int = 1) -> None:

@@ -15,22 +15,29 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.request import Message
 
 _DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
-_FIELDS: Final = ("prompt", "completion", "date", "source")
+_FIELDS: Final = ("prompt", "completion", "batch", "date", "source")
+_DOLLARS: Final = "dollars for a million tokens"
+_MEANINGS: Final = {"prompt": _DOLLARS, "completion": _DOLLARS, "batch": "a part, such as 0.5"}
 _PER_MESSAGE: Final = 4  # tokens around each turn of a conversation
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens of prompt and of answer; as of when, and who says so."""
+    """Dollars for a million tokens of prompt and of answer; as of when, and who says so.
+
+    ``batch``: what a batch endpoint charges, as a part of it.
+    """
 
     prompt: float
     completion: float
     date: str = ""
     source: str = ""
+    batch: float = 1.0
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Dollars."""
-        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+    def of(self, prompt_tokens: int, completion_tokens: int, batch: bool = False) -> float:
+        """Dollars, asked one by one or by a batch."""
+        whole = (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+        return whole * self.batch if batch else whole
 
 
 def estimated_tokens(text: str) -> int:
@@ -100,9 +107,10 @@ def _price(model: str, entry: Any) -> Price:
     entry = entry if isinstance(entry, dict) else {}
     if unknown := sorted(entry.keys() - _FIELDS):
         raise ValueError(f"{model} has {shown(unknown[0])}; known are {', '.join(_FIELDS)}")
-    for name in ("prompt", "completion"):
-        value = entry.get(name, 0.0 if name == "completion" else None)
+    for name, default in (("prompt", None), ("completion", 0.0), ("batch", 1.0)):
+        value = entry.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-            raise ValueError(f"{model}: {name} is {shown(value)}, not dollars for a million tokens")
+            raise ValueError(f"{model}: {name} is {shown(value)}, not {_MEANINGS[name]}")
         values.append(float(value))
-    return Price(values[0], values[1], str(entry.get("date", "")), str(entry.get("source", "")))
+    prompt, completion, batch = values
+    return Price(prompt, completion, str(entry.get("date", "")), str(entry.get("source", "")), batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidencebench_core.llm.answers import AnswerCache
 from evidencebench_core.llm.budget import Budget, Spending
-from evidencebench_core.llm.client import LLM, OnDelta, listed_models, one_word
+from evidencebench_core.llm.client import LLM, OnDelta
 from evidencebench_core.llm.connection import (
     DEFAULT_ADDRESS,
     Connection,

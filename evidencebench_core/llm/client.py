@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-from collections.abc import Callable, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -336,23 +334,3 @@ def _text_body(request: EmbeddingRequest, text: str) -> bytes:
 
 def _packed(vector: Vectors) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
-
-
-def listed_models(connection: Connection | None = None) -> tuple[str, ...]:
-    """As `LLM.models`, for callers without a loop."""
-    return _alone(connection, LLM.models)
-
-
-def one_word(connection: Connection, model: str) -> Answer:
-    """As `LLM.try_out`, for callers without a loop."""
-    return _alone(connection, lambda llm: llm.try_out(model))
-
-
-def _alone(connection: Connection | None, ask: Callable[[LLM], Coroutine[Any, Any, _T]]) -> _T:
-    async def asked() -> _T:
-        async with llm:
-            return await ask(llm)
-
-    llm = LLM(connection)  # here, where the connection is in force
-    with ThreadPoolExecutor(1) as pool:  # a notebook has a loop in this thread
-        return pool.submit(asyncio.run, asked()).result()

@@ -14,11 +14,12 @@ from evidencebench_core.llm.connection import (
 )
 from evidencebench_core.llm.conversation import Ask, Conversation, OnStep, answer_of, converse, results
 from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
-from evidencebench_core.llm.lines import parsed_aspects, parsed_hypothesis
 from evidencebench_core.llm.parse import (
     OutcomeKind,
     ParsedAnswer,
     parsed,
+    parsed_aspects,
+    parsed_hypothesis,
 )
 from evidencebench_core.llm.prices import (
     Price,

@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import LLMCancelledError, LLMError
-from evidencebench_core.llm.lines import parsed_hypothesis
+from evidencebench_core.llm.parse import parsed_hypothesis
 from evidencebench_core.llm.parallel import in_parallel
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import prompt

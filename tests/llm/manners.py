@@ -23,6 +23,7 @@ class Manner:
     kind: str = "selection"
     first: int = 0
     finish_reason: str | None = None
+    unseen: bool = False
 
     def read(self) -> ParsedAnswer:
         shown = range(self.first, self.first + N_SHOWN)
@@ -50,7 +51,9 @@ def main() -> None:
                 f"{one.verdict()} {one.family}: {answer.kind} {answer.indices}, not {one.kind} {one.chosen}"
             )
             print("    " + one.text.strip().replace("\n", "\n    "))
-    print(len(every), "answers:", dict(Counter(one.verdict() for one in every)))
+    for unseen in (False, True):
+        verdicts = Counter(one.verdict() for one in every if one.unseen == unseen)
+        print(verdicts.total(), "unseen answers:" if unseen else "answers:", dict(verdicts))
 
 
 if __name__ == "__main__":

@@ -95,10 +95,6 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
         ("I read [12] and [13].\n\n[3, 7]", (3, 7)),
         ("Because of this.\n**Selected indices:** [3, 7]", (3, 7)),
     ],
-    "counting said outright": [
-        ("DECISION (1-based): [4, 8]", (3, 7)),
-        ("DECISION (0-based): [3, 7]", (3, 7)),
-    ],
     "other languages and digits": [
         ("Meine Begründung...\n\n**ENTSCHEIDUNG:** [Satz 3 und Satz 7]", (3, 7)),
         ("理由：句子3说明效果。\n\n最终决定：【第3句，第7句】", (3, 7)),

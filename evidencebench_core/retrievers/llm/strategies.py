@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.llm.lines import parsed_aspects
-from evidencebench_core.llm.parse import OutcomeKind, parsed
+from evidencebench_core.llm.parse import OutcomeKind, parsed, parsed_aspects
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered, prompt, prompt_version
 from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Calls, Choice, Chosen

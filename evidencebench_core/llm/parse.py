@@ -1,8 +1,8 @@
 """A model's words -> the sentences it chose. Nothing is taken that the model did not say it chose.
 
-The last of the answer's decisions counts: a word such as ``DECISION:`` or ``Final answer is`` with a list behind it, in
-brackets, JSON, bare, or a line each. Without one, a list that is the answer's last line, then ``Selected sentences: 3``,
-then ``I choose sentences 3 and 7``. Texts of 10 MB are read in linear time.
+The last of the answer's decisions counts: a word such as ``DECISION:`` or ``Final answer is`` with a list behind it,
+in brackets, JSON, bare, or a line each. Without one, a list that is the answer's last line; then
+``Selected sentences: 3``; then ``I choose sentences 3 and 7``. Texts of 10 MB are read in linear time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ _THINKING: Final = re.compile(
     r"|<\|channel\|>(?:(?P<close4>final)|analysis|commentary)\b",
     re.IGNORECASE,
 )
-_TAG: Final = re.compile(r"<(?:final_)?(?:decision|answer|selection)>", re.IGNORECASE)
+_TAG: Final = re.compile(
+    r"<(?:(?:final_|selected_)?(?:decision|answer|selection)|selected_\w+)>", re.IGNORECASE
+)
 _NOISE: Final = re.compile(  # LaTeX, tags and tokens of templates
     r"\\[\[\]()]|\\(?:boxed|text\w{0,2}|math\w\w)\s*\{|</?[a-z_]{1,20}>|<\|[^<>|\n]{1,40}\|>|\[TOOL_CALLS\]",
     re.IGNORECASE,
@@ -81,7 +83,8 @@ _DECISION: Final = (
 )
 _NOUN: Final = r"answer|selection|choice|index list|indices|picks|antwort|réponse|respuesta|答案|回答|ответ"
 _AFTER: Final = (  # what makes a word the head of a list
-    r"[*_`\"' ]*+(?:\([^()\n]{0,40}\)[*_` ]*+)?(?:[:=→]|[–—-](?=\s)|(?:is|are|(?:would|should) be|ist|est|es)\b:?|(?=\n|$))"
+    r"[*_`\"' ]*+(?:\([^()\n]{0,40}\)[*_` ]*+)?(?:of sentences )?"
+    r"(?:[:=→]|[–—-](?=\s)|(?:is|are|(?:would|should) be|consists of|ist|est|es)\b:?|(?=\n|$))"
 )
 _STRONG: Final = re.compile(
     rf"(?<![A-Za-zÀ-ÿА-я0-9])(?:(?:{_DECISION})(?:{_AFTER}|[*_`]++ ?(?=\[)|(?-i:(?<=DECISION)) ?(?=\[))"
@@ -89,7 +92,8 @@ _STRONG: Final = re.compile(
     re.IGNORECASE,
 )
 _WEAK: Final = re.compile(
-    rf"(?<![^\W_])(?:(?:{_NOUN})|(?:selected|chosen|relevant|best)(?: (?:list|sentences|{_NOUN}))+){_AFTER}",
+    rf"(?<![^\W_])(?:(?:{_NOUN}|selected|chosen)|(?:selected|chosen|relevant|best)(?: (?:list|sentences"
+    rf"|{_NOUN}))+){_AFTER}",
     re.IGNORECASE,
 )
 _NUMBERS: Final = r"\d{1,9}(?:[ ]*(?:,[ ]*(?:and )?|&|and|[-–—]|to)[ ]*\d{1,9})*+"
@@ -103,10 +107,10 @@ _LEAD: Final = re.compile(r"(?:[\s*_`>\"'$:=→]|#(?!\d)|-(?=\s)|\b(?:json|pytho
 _BRACKET: Final = re.compile(r"\[([^\[\]]*+)\]")
 _BETWEEN: Final = re.compile(r"[ \t]*(?:\([^()\[\]\n]{0,80}\))?[ \t]*(?:,|;|and|und|et|y|&)?[ \t]*\n?[ \t]*")
 _NO_MORE: Final = re.compile(r"[ \t]*(?:[,;.(]|\n|$)")
-_BROKEN: Final = re.compile(r"[^\w\[]*+(?:json)?\s*+\[[\d\s,\"'-]*+")
 _FENCE: Final = re.compile(r"\A```\w*\s*|\s*```\Z")
 _NOTHING: Final = re.compile(
-    r"[\s\"'`*_({]*(?:(?:there (?:is|are) )?(?:none|no|not any)\b[^.\d\[\]]{0,60}|(?:an |the list is )?empty(?: list| set)?"
+    r"[\s\"'`*_({]*(?:(?:there (?:is|are) )?(?:none|no|not any)\b[^.\d\[\]]{0,60}"
+    r"|(?:an |the list is )?empty(?: list| set)?"
     r"|null|nil|nothing|n/?a|zero|∅|keine?|aucune?|ninguna?|nenhuma?|无|無|なし|нет|없음)[\s\"'`*_.)}]*",
     re.IGNORECASE,
 )
@@ -115,11 +119,12 @@ _CUT: Final = re.compile(r"[,;\n&|]|(?<!\w)(?:and|or|plus|und|et|y|и)(?!\w)")
 _MARKS: Final = " \t\r\n\"'`*_()[]{}<>$\\.#"
 _ELEMENT: Final = re.compile(
     rf"(?:{_NAME}[\s.:=_\"'*#-]*)*([+-]?\d{{1,9}})(?:\.0+)?(?![.\d]*\d)[\"'*_`\])]*"
-    rf"(?:\s*(?:to|bis|through|[–—~-]|\.\.+)\s*(?:{_NAME}\s*)?(\d{{1,9}}))?[\"'*_`\])]*(?:\s*[:(=–—句文号번].*|\s+-\s.*)?",
+    rf"(?:\s*(?:to|bis|through|[–—~-]|\.\.+)\s*(?:{_NAME}\s*)?(\d{{1,9}}))?[\"'*_`\])]*(?:\s*(?:[:(=–—句文号번]|\.\s(?!{_NAME})).*|\s+-\s.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _LIST_LINE: Final = re.compile(
-    rf"(?:[\s,;.&(){{}}<>$\"'`*_\\–—-]|\d++|(?:and|to|und|et|y|bis)(?![a-z])|{_NAME}[:.]?)*+", re.IGNORECASE
+    rf"(?:[\s,;.&|(){{}}\]<>$\"'`*_\\–—-]|\d++|(?:and|to|through|und|et|y|bis)(?![a-z])|{_NAME}[:.]?)*+",
+    re.IGNORECASE,
 )
 _ITEM: Final = re.compile(
     rf"(?:[-*•·▪►→+–—>☑✅✓]++[ \t]+)?[*_`\"']*+(?:\d{{1,3}}[.)][ \t]+[*_`\"']*+)?"
@@ -155,9 +160,8 @@ _REASON: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _JSON_REASON: Final = re.compile(r'\{\s*"\w+":\s*"?(\d{1,7})"?,\s*"\w+":\s*("(?:[^"\\]|\\.)*+")')
-_MENTION: Final = re.compile(
-    r"^(?![ \t>*#_`\"'{]*decision).*?(?:sentence|index|idx|#|\[)[ \t]*\d.*", re.I | re.M
-)
+_MENTION: Final = re.compile(r"(?:sentences?|index|idx|#|\[|,|\band)[ \t]*(\d{1,7})\b", re.IGNORECASE)
+_DECISION_LINE: Final = re.compile(r"[\s>*#_`\"'{]*decision", re.IGNORECASE)
 _ASPECT: Final = re.compile(r"[ \t>]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]*(\S[^\n]*)")
 _ASPECTS: Final = re.compile(
     r"(?<![^\W_])aspects?[ \t*_`\"]*(?:[:：][ \t*_`]*|(?=\n[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])))", re.IGNORECASE
@@ -194,11 +198,11 @@ def parsed(
     known = shown if isinstance(shown, (set, frozenset, range)) else frozenset(shown)
     said = text.translate(_PLAIN)
     answer, thinks_still = _after_thinking(said)
-    found, broken_off = (None, True) if thinks_still else _decision(answer)
+    found = None if thinks_still else _decision(answer)
     if found is None:
         if refusal or finish_reason == "content_filter" or _SORRY.match(answer[:200]):
             return ParsedAnswer("refusal")
-        return ParsedAnswer("cut_off" if broken_off or finish_reason == "length" else "no_list")
+        return ParsedAnswer("cut_off" if thinks_still or finish_reason == "length" else "no_list")
     indices, n_unknown = _among(found, known)
     if not indices:
         return ParsedAnswer("unknown" if n_unknown else "empty", (), n_unknown)
@@ -236,45 +240,38 @@ def parsed_hypothesis(text: str) -> str | None:
 
 def _after_thinking(text: str) -> tuple[str, bool]:
     """The text after the last marked thoughts, and whether they never ended."""
-    last = None
-    for last in _THINKING.finditer(text):
-        pass
-    if last is None:
+    matches = list(_THINKING.finditer(text))
+    if not matches:
         return text, False
-    return (text[last.end() :], False) if any(last.groups()) else ("", True)
+    return (text[matches[-1].end() :], False) if any(matches[-1].groups()) else ("", True)
 
 
-def _decision(answer: str) -> tuple[_List | None, bool]:
-    """The list that counts; without one, whether it was begun and broken off."""
+def _decision(answer: str) -> _List | None:
+    """The list that counts."""
     text = _NOISE.sub("", _TAG.sub("\nDECISION: ", answer)).strip()
     if (found := _json(_FENCE.sub("", text))) is not None:
-        return found, False
+        return found
     for heads in (_STRONG, None, _WEAK):
         if heads is None:
             if (found := _alone(text)) is not None:
-                return found, False
+                return found
             continue
         end = len(text)
         for match in reversed(list(heads.finditer(text))):
-            start, stop, end = match.end(), end, match.start()
-            if _is_quoted(text, end, start):
-                continue
-            body = text[start:stop].lstrip("*_`\"' ")
-            if (found := _behind(body)) is not None:
-                return found, False
-            if stop == len(text) and _BROKEN.fullmatch(body):
-                return None, True
+            body, end = text[match.end() : end].lstrip("*_`\"' "), match.start()
+            if not _is_quoted(text, end, match.end()) and (found := _behind(body)) is not None:
+                return found
     prose = [match for match in _PROSE.finditer(text) if not _is_quoted(text, match.start(), match.end())]
-    return (_elements(prose[-1][1]) if prose else None), False
+    return _elements(prose[-1][1]) if prose else None
 
 
 def _behind(body: str) -> _List | None:
     """The list that a text begins with, on the same line or below."""
     start = len(body) - len(_LEAD.sub("", body, 1))
     line, _, below = body[start:].partition("\n")
-    if line[:1] == "{" or re.match(r"\[\s*[\[{\"]", body[start : start + 40]):
-        if (found := _json(body[start:], whole=False)) is not None:
-            return found
+    is_json = line[:1] == "{" or re.match(r"\[\s*[\[{\"]", body[start : start + 40])
+    if is_json and (found := _json(body[start:], whole=False)) is not None:
+        return found
     before, bracket, _ = line.partition("[")
     if bracket and len(before) < 60 and not re.search(r"\d", before):
         return _bracketed(body, start + len(before))
@@ -344,6 +341,9 @@ def _alone(text: str) -> _List | None:
     ):
         return found
     tail = tail.rstrip(" \t\r\n`*_.}\"'$\\)")
+    last = tail.rpartition("\n")[2].strip(_MARKS)
+    if last.count(",") and (found := _line(last)) is not None:
+        return found
     first = tail.find("[", tail.rfind("\n", 0, max(0, tail.rfind("["))) + 1)
     alone = first >= 0 and tail.endswith("]") and not tail[:first].rpartition("\n")[2].strip(_MARKS + ">-")
     return _bracketed(tail, first) if alone else None
@@ -464,8 +464,8 @@ def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
             for number in map(int, re.findall(r"\d+", numbers)):
                 if number in lines:
                     lines[number].setdefault(said.strip(" \t\r|")[:_LONGEST_REASON])
-    for match in _MENTION.finditer(text) if not all(lines.values()) else ():
-        for number in map(int, re.findall(r"\d{1,7}", match[0][:_LONGEST_REASON])):
-            if not lines.get(number, True):
-                lines[number].setdefault(match[0].strip()[:_LONGEST_REASON])
+    for line in text.splitlines() if not all(lines.values()) else ():
+        for number in map(int, _MENTION.findall(line[:_LONGEST_REASON])):
+            if not lines.get(number, True) and not _DECISION_LINE.match(line):
+                lines[number].setdefault(line.strip()[:_LONGEST_REASON])
     return {index: "\n".join(said)[:_LONGEST_REASON] for index, said in lines.items() if said}

@@ -20,8 +20,8 @@ from components.models.caps import spent_text
 from evidencebench_core.errors import LLMCancelledError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
 from evidencebench_core.llm.conversation import Conversation, answer_of
+from evidencebench_core.llm.planned import Planned, planned, stored
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
-from evidencebench_core.retrievers.llm import Planned, planned, stored
 
 JOB_KIND: Final = "ask"
 _LONGEST: Final = 200_000  # characters of a streamed answer that are kept for watching

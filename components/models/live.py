@@ -13,8 +13,8 @@ from components.models.server import address_text, draw_model_needed, unlisted_t
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import price_of
+from evidencebench_core.llm.planned import Planned
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.llm import Planned
 from evidencebench_core.words import quantity
 
 _TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once

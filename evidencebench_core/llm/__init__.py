@@ -21,6 +21,7 @@ from evidencebench_core.llm.parse import (
     parsed_aspects,
     parsed_hypothesis,
 )
+from evidencebench_core.llm.planned import Planned, planned, stored
 from evidencebench_core.llm.prices import (
     Price,
     estimated_prompt_tokens,
@@ -71,6 +72,7 @@ __all__ = [
     "OnStep",
     "OutcomeKind",
     "ParsedAnswer",
+    "Planned",
     "Price",
     "Prompt",
     "RawReply",
@@ -95,6 +97,7 @@ __all__ = [
     "parsed",
     "parsed_aspects",
     "parsed_hypothesis",
+    "planned",
     "price_of",
     "prices",
     "prices_path",
@@ -103,5 +106,6 @@ __all__ = [
     "prompt_names",
     "prompt_version",
     "results",
+    "stored",
     "using",
 ]

@@ -161,7 +161,7 @@ _REASON: Final = re.compile(
 )
 _JSON_REASON: Final = re.compile(r'\{\s*"\w+":\s*"?(\d{1,7})"?,\s*"\w+":\s*("(?:[^"\\]|\\.)*+")')
 _MENTION: Final = re.compile(r"(?:sentences?|index|idx|#|\[|,|\band)[ \t]*(\d{1,7})\b", re.IGNORECASE)
-_DECISION_LINE: Final = re.compile(r"[\s>*#_`\"'{]*decision", re.IGNORECASE)
+_DECISION_LINE: Final = re.compile(r"[\s>*#_`\"']*(?:decision|[{\[\"])", re.IGNORECASE)
 _ASPECT: Final = re.compile(r"[ \t>]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]*(\S[^\n]*)")
 _ASPECTS: Final = re.compile(
     r"(?<![^\W_])aspects?[ \t*_`\"]*(?:[:：][ \t*_`]*|(?=\n[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])))", re.IGNORECASE

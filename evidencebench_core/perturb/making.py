@@ -6,16 +6,15 @@ import re
 from collections.abc import Callable, Container, Generator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import LLMCancelledError, LLMError
+from evidencebench_core.llm.conversation import Ask, Conversation, results
 from evidencebench_core.llm.parse import parsed_hypothesis
-from evidencebench_core.llm.parallel import in_parallel
-from evidencebench_core.llm.prices import estimated_prompt_tokens
+from evidencebench_core.llm.planned import Planned, planned
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Answer, ChatRequest
-from evidencebench_core.perturb.drafts import Draft
+from evidencebench_core.perturb.drafts import Draft, DraftState
 from evidencebench_core.perturb.wordings import (
     LONGEST_WORDING,
     NEGATION,
@@ -24,28 +23,15 @@ from evidencebench_core.perturb.wordings import (
     wording_problem,
 )
 
+if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
+
 Kind = Literal["paraphrase", "negation"]
 KINDS: Final[tuple[Kind, ...]] = ("paraphrase", "negation")
 _TOKENS: Final = 150  # of an answer, before one is known: a sentence or two of thought and the wording
 _SAMPLE: Final = 50  # instances whose prompts are made for a plan; the others are taken to be like them
 # Numbers and their units, and words with a digit or two capitals: IL-6, BRCA1, 5-HT, 0.3, mRNA.
 _TERM: Final = re.compile(r"[^\s()\[\],;:]+")
-
-
-class ChatClient(Protocol):
-    """The part of `evidencebench_core.llm.LLM` that asks."""
-
-    def chat(
-        self, request: ChatRequest, fresh: bool = False, on_delta: Callable[[str | None], None] | None = None
-    ) -> Answer: ...
-
-    def close(self) -> None: ...
-
-
-class AnswerLookup(Protocol):
-    """The part of `evidencebench_core.llm.LLM` that knows whether a request is answered already."""
-
-    def cached(self, request: ChatRequest) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +56,7 @@ def draft_plan(  # noqa: PLR0913 - the arguments of `new_drafts`
     store: Store,
     dataset: str,
     model: str,
-    client: AnswerLookup,
+    llm: LLM,
     *,
     kinds: Sequence[Kind] = KINDS,
     limit: int | None = None,
@@ -78,7 +64,6 @@ def draft_plan(  # noqa: PLR0913 - the arguments of `new_drafts`
     fresh: bool = False,
 ) -> DraftPlan:
     """The cost of `new_drafts` with the same arguments. Nothing is sent."""
-    prompts = {kind: prompt(kind) for kind in kinds}
     wanted = {
         one: left
         for one in store.ids(dataset, limit)
@@ -86,23 +71,19 @@ def draft_plan(  # noqa: PLR0913 - the arguments of `new_drafts`
     }
     n_wordings = sum(map(len, wanted.values()))
     sample = tuple(wanted)[:: max(1, -(-len(wanted) // _SAMPLE))]
-    calls = cached = tokens = 0
+    total = Planned()
     for row in store.rows(dataset, sample):
         for kind in wanted[row.id]:
-            request = ChatRequest(model, prompts[kind].messages(hypothesis=row.hypothesis))
-            if not fresh and client.cached(request):
-                cached += 1
-            else:
-                calls, tokens = calls + 1, tokens + estimated_prompt_tokens(request.messages)
-    factor = n_wordings / (calls + cached) if calls + cached else 0.0
-    all_calls = round(calls * factor)
+            total += planned(llm, _drafted(row.id, row.hypothesis, kind, model), fresh)
+    factor = n_wordings / (total.calls + total.cached) if total != Planned() else 0.0
+    all_calls = round(total.calls * factor)
     return DraftPlan(
         n_wordings,
         len(wanted),
         len(sample),
         all_calls,
         n_wordings - all_calls,
-        round(tokens * factor),
+        round(total.prompt_tokens * factor),
         all_calls * _TOKENS,
     )
 
@@ -111,65 +92,53 @@ def new_drafts(  # noqa: PLR0913 - what is asked, and how
     store: Store,
     dataset: str,
     model: str,
-    client: ChatClient,
+    llm: LLM,
     *,
     kinds: Sequence[Kind] = KINDS,
     limit: int | None = None,
-    concurrency: int = 8,
     known: Container[tuple[str, str]] = (),
     fresh: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Generator[Draft, None, None]:
     """Ask a model for wordings of every hypothesis, at temperature 0, as they come.
 
-    Answers are kept by the client, so that going on after a kill costs nothing twice. A wording that is
+    Answers are kept in the store, so that going on after a kill asks only for what was under way. A wording that is
     empty or the original again is refused, and so is a paraphrase that has lost a term (`lost_terms`). Instance
     ids with kinds in `known` are not asked for; once `cancelled` says so nothing more is. An error that every
     further call would meet is raised after what came till then.
     """
-    fatal: list[LLMError] = []
-    prompts = {kind: prompt(kind) for kind in kinds}
-    versions = {kind: prompt_of(kind) for kind in kinds}
-
-    def draft(item: tuple[str, str, Kind]) -> Draft | None:
-        instance_id, original, kind = item
-        name = NEGATION if kind == "negation" else PARAPHRASE + model
-        if fatal:
-            return None
-        try:
-            request = ChatRequest(model, prompts[kind].messages(hypothesis=original))
-            answer = client.chat(request, fresh=fresh)
-        except LLMCancelledError:
-            return None
-        except LLMError as error:
-            if error.stops_run:
-                fatal.append(error)
-                return None
-            return Draft(instance_id, name, original, "", str(error), failed=True)
-        text = " ".join((parsed_hypothesis(answer.text) or "").split())
-        made_by = MadeBy(model, versions[kind], datetime.now(UTC).isoformat(timespec="seconds"))
-        problem = wording_problem(original, text)
-        if not problem and kind == "paraphrase" and (lost := lost_terms(original, text)):
-            problem = f"the paraphrase has lost {', '.join(lost)}"
-        if problem:
-            text = text.encode("utf-8", "replace").decode()[:LONGEST_WORDING]
-        return Draft(instance_id, name, original, text, problem, made_by, "refused" if problem else "waiting")
-
-    def items() -> Generator[tuple[str, str, Kind], None, None]:
-        for row in store.rows(dataset, store.ids(dataset, limit)):
-            for kind in kinds:
-                if fatal:
-                    return
-                if (row.id, kind) not in known:
-                    yield row.id, row.hypothesis, kind
-
-    batches = in_parallel(
-        draft, items(), concurrency, stopped=cancelled, stop=lambda: None, close=client.close
+    wanted = (
+        ((row, kind), _drafted(row.id, row.hypothesis, kind, model))
+        for row in store.rows(dataset, store.ids(dataset, limit))
+        for kind in kinds
+        if (row.id, kind) not in known
     )
-    for batch in batches:
-        yield from (one for one in batch if one is not None)
-    if fatal:
-        raise fatal[0]
+    for batch in results(llm, wanted, fresh=fresh, stopped=cancelled):
+        for (row, kind), found in batch:
+            if isinstance(found, Draft):
+                yield found
+            else:
+                name = _name(kind, model)
+                yield Draft(row.id, name, row.hypothesis, "", str(found), failed=True)
+
+
+def _drafted(instance_id: str, original: str, kind: Kind, model: str) -> Conversation[Draft]:
+    """One call, and the draft that its answer makes."""
+    asked = prompt(kind)
+    (reply,) = yield [Ask(kind, ChatRequest(model, asked.messages(hypothesis=original)))]
+    text = " ".join((parsed_hypothesis(cast("Answer", reply).text) or "").split())
+    made_by = MadeBy(model, prompt_of(kind), datetime.now(UTC).isoformat(timespec="seconds"))
+    problem = wording_problem(original, text)
+    if not problem and kind == "paraphrase" and (lost := lost_terms(original, text)):
+        problem = f"the paraphrase has lost {', '.join(lost)}"
+    if problem:
+        text = text.encode("utf-8", "replace").decode()[:LONGEST_WORDING]
+    state: DraftState = "refused" if problem else "waiting"
+    return Draft(instance_id, _name(kind, model), original, text, problem, made_by, state)
+
+
+def _name(kind: Kind, model: str) -> str:
+    return NEGATION if kind == "negation" else PARAPHRASE + model
 
 
 def lost_terms(original: str, paraphrase: str) -> tuple[str, ...]:

@@ -70,15 +70,16 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
         For a retriever that asks no server.
     """
     from evidencebench_core.llm import prices
-    from evidencebench_core.retrievers.llm import Planned, planned
+    from evidencebench_core.llm.planned import Planned, planned
 
     served, ids = plan.served, tuple(plan.missing)
     looked_at = ids[:: max(1, -(-len(ids) // _LOOKED_AT))]
     total, n_there = Planned(), 0
     for _, questions in plan.questions(looked_at):
         n_there += bool(questions)
+        seen: set[object] = set()  # what tasks have in common is asked once
         for question in questions:
-            total += planned(plan.llm, served.conversation(question.query), plan.fresh)
+            total += planned(plan.llm, served.conversation(question.query), plan.fresh, seen)
     factor = len(ids) / len(looked_at) if looked_at else 0.0
     total = total.times(factor)
     model = str(plan.spec.settings.get("model", ""))

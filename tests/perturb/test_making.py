@@ -10,7 +10,7 @@ import pytest
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import LLMRejectedError
-from evidencebench_core.llm import LLM, AnswerCache, Connection, RetryPolicy
+from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
 from evidencebench_core.perturb.making import draft_plan, lost_terms, new_drafts, prompt_of
 from tests.factories import tiny_dataset, written
 from tests.llm.server import Step, answering, reply, scripted, status
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def client_of(url: str, store: Store) -> LLM:
-    return LLM(Connection(url, "k"), AnswerCache(store), RetryPolicy(attempts=1))
+    return LLM(Connection(url, "k"), AnswerCache(store), limits=Limits(concurrency=1))
 
 
 def wording(request: dict[str, Any]) -> Step:
@@ -109,9 +109,7 @@ def test_what_is_refused(store: Store, kind: Any, said: str, problem: str) -> No
 
 def test_a_refused_key_ends_it_after_what_came(store: Store) -> None:
     with scripted(reply("HYPOTHESIS: Other words for 0."), status(401)) as server:
-        found = new_drafts(
-            store, "tiny", "m", client_of(server.url, store), kinds=["negation"], concurrency=1
-        )
+        found = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=["negation"])
         assert next(found).text == "Other words for 0."
         with pytest.raises(LLMRejectedError):
             list(found)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from evidencebench_core.retrievers.llm.outcome import LOST, OUTCOME_KINDS, OutcomeCounts
-from evidencebench_core.retrievers.llm.planned import ANSWER_TOKENS, Planned, planned, stored
 from evidencebench_core.retrievers.llm.records import CallRecord, calls_in, outcome_of, reasons_in
 from evidencebench_core.retrievers.llm.strategies import STRATEGIES, outdated_prompts
 
 __all__ = [
-    "ANSWER_TOKENS",
     "LOST",
     "OUTCOME_KINDS",
     "STRATEGIES",
     "CallRecord",
     "OutcomeCounts",
-    "Planned",
     "calls_in",
     "outcome_of",
     "outdated_prompts",
-    "planned",
     "reasons_in",
-    "stored",
 ]

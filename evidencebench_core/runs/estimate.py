@@ -72,14 +72,14 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     from evidencebench_core.llm import prices
     from evidencebench_core.llm.planned import Planned, planned
 
-    served, ids = plan.served, tuple(plan.missing)
+    (llm, served), ids = plan.served, tuple(plan.missing)
     looked_at = ids[:: max(1, -(-len(ids) // _LOOKED_AT))]
     total, n_there = Planned(), 0
     for _, questions in plan.questions(looked_at):
         n_there += bool(questions)
         seen: set[object] = set()  # what tasks have in common is asked once
         for question in questions:
-            total += planned(plan.llm, served.conversation(question.query), plan.fresh, seen)
+            total += planned(llm, served.conversation(question.query), plan.fresh, seen)
     factor = len(ids) / len(looked_at) if looked_at else 0.0
     total = total.times(factor)
     model = str(plan.spec.settings.get("model", ""))

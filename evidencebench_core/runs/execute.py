@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final, cast
@@ -126,7 +126,9 @@ class _Execution:
 
     def progress(self, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
         yield self.report(None)
-        answers = cast("Generator[list[Answered]]", engine.answers(self.plan, self.questions(), cancelled))
+        answers = cast(
+            "Generator[Sequence[Answered]]", engine.answers(self.plan, self.questions(), cancelled)
+        )
         try:
             with closing(answers):
                 for batch in answers:
@@ -146,7 +148,7 @@ class _Execution:
                 self.unasked.append(instance_id)
             yield from questions
 
-    def complete(self, batch: list[Answered]) -> dict[str, dict[str, Retrieval | str]]:
+    def complete(self, batch: Sequence[Answered]) -> dict[str, dict[str, Retrieval | str]]:
         """The instances that a batch completes, with all their answers by task."""
         whole: dict[str, dict[str, Retrieval | str]] = {}
         for question, answer in batch:

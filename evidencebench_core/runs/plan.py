@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.query import Filter
@@ -95,19 +95,19 @@ class Plan:
     trained: Mapping[str, Trained] = field(default_factory=dict)
 
     @property
-    def served(self) -> ServedRetriever:
-        """The retriever, of a run that asks a server.
+    def served(self) -> tuple[LLM, ServedRetriever]:
+        """The server and the retriever that asks it.
 
         Raises
         ------
         SettingError
-            If it asks none.
+            For a retriever that asks none.
         """
-        if self.llm is None:
+        if self.llm is None or not isinstance(self.retriever, ServedRetriever):
             raise SettingError(
                 f"retriever {self.spec.retriever}", "asks no server", "Run it: it costs nothing."
             )
-        return cast("ServedRetriever", self.retriever)
+        return self.llm, self.retriever
 
     def retriever_for(self, question: Question) -> Retriever:
         """The retriever that answers a question."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from evidencebench_core.errors import EvidenceBenchError
@@ -18,7 +18,7 @@ class Engine(Protocol):
 
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[list[Answered]]:
+    ) -> Iterator[Sequence[Answered]]:
         """Answers as they come, in any order.
 
         Questions are read as they can be begun. Once ``stopped`` says so none is begun; those under way may

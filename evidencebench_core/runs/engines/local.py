@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evidencebench_core.errors import RetrieverError
@@ -26,13 +26,13 @@ class LocalEngine:
 
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[list[Answered]]:
+    ) -> Iterator[Sequence[Answered]]:
         if plan.llm is not None:
             from evidencebench_core.llm.conversation import results
 
-            served = plan.served
+            llm, served = plan.served
             conversations = ((one, served.conversation(one.query)) for one in questions)
-            yield from results(plan.llm, conversations, fresh=plan.fresh, stopped=stopped, grace=self.grace)
+            yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped, grace=self.grace)
             return
         for question in questions:
             if stopped():

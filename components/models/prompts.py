@@ -22,6 +22,7 @@ _USED: Final = {  # by the beginning of the names of ours
     "result-section": "each section, results only",
     "unconstrained": "any number of sentences",
     "regenerate": "when too many came back",
+    "as-json": "where the answer is to be JSON",
     "guided": "guided, our own strategy",
     "paraphrase": "makes paraphrases",
     "negation": "makes negations",

@@ -88,3 +88,17 @@ def test_none_is_a_value_only_where_it_is_the_default() -> None:
 def test_a_number_survives_its_text(number: float) -> None:
     spec = SettingSpec(0.0, float, "")
     assert spec.canonical(repr(number), "r", "s") == spec.canonical(number, "r", "s")
+
+
+def test_a_default_that_can_be_unset() -> None:
+    spec = SettingSpec(0.0, float, "", optional=True)
+    assert (spec.canonical("none", "r", "s"), spec.canonical("0.5", "r", "s")) == (None, 0.5)
+
+
+@pytest.mark.parametrize("given", ['{"b": [1], "a": {"c": null}}', {"a": {"c": None}, "b": [1]}])
+def test_a_json_object_is_kept_as_its_canonical_text(given: object) -> None:
+    spec = SettingSpec(None, dict, "")
+    assert spec.canonical(given, "r", "s") == '{"a":{"c":null},"b":[1]}'
+    for wrong in ("{", "[1]", "3", "{}", '{"a": NaN}', {"a": object()}):
+        with pytest.raises(SettingError, match="Give a JSON object"):
+            spec.canonical(wrong, "r", "s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from evidencebench_core.retrievers import Query, query_of
 from evidencebench_core.retrievers.llm.examples import ExamplePool
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from tests.factories import raw_dataset, raw_instance, written
-from tests.retrievers.llm.stand_in import in_turn, query_over, retrieved
+from tests.retrievers.llm.stand_in import StandIn, in_turn, query_over, retrieved
 
 
 @pytest.fixture
@@ -116,6 +117,36 @@ def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
     assert made.settings["examples_sha256"] == store.dataset("pool").sha256
     again = LanguageModel(**dict(made.settings))
     assert again.connected(store).settings == made.settings
+
+
+def test_named_examples_in_their_order_and_never_ones_own(store: Store) -> None:
+    ids = ("tiny_7", "tiny_2", "tiny_5")
+    pool = ExamplePool(store, "pool", 0, ids)
+    assert [one.hypothesis[-2] for one in pool.drawn(OTHER, 3)] == ["7", "2", "5"]
+    assert [one.hypothesis[-2] for one in pool.drawn(own(store, "tiny_7"), 3)] == ["2", "5"]
+    with pytest.raises(SettingError, match=r"example_ids has .*nobody"):
+        ExamplePool(store, "pool", 0, ("tiny_1", "nobody"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "budget", "shots"),
+    [
+        ({"examples": "pool"}, None, [7]),  # 8, were there as many with results
+        ({"examples": "pool", "example_ids": ("tiny_1", "tiny_2")}, None, [2]),
+        ({}, None, [0]),
+        ({"examples": "pool"}, 3, [1, 0]),
+        ({}, 3, [1, 0]),
+    ],
+)
+def test_shots_for_results(
+    store: Store, settings: dict[str, Any], budget: int | None, shots: list[int]
+) -> None:
+    client = StandIn(lambda _: "DECISION: [1]")
+    query = replace(own(store, "tiny_0", focus="results"), budget=budget)
+    retrieved(client, LanguageModel(model="m", **settings).connected(store), query)
+    counts = [prompt.count("Hypothesis: ") for prompt in client.prompts]
+    assert [max(counts[:-1], default=0), counts[-1]][-len(shots) :] == shots
+    assert any("naps" in prompt for prompt in client.prompts) == (not settings and budget is not None)
 
 
 def test_the_pool_has_to_be_there_and_what_it_was(store: Store) -> None:

@@ -14,9 +14,10 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
+from evidencebench_core.llm.planned import Planned, planned, stored
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.request import Answer
-from evidencebench_core.retrievers.llm import calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm import calls_in, outcome_of, outdated_prompts, reasons_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.llm.strategies import LONGEST_PROMPT
 from tests.retrievers.llm.stand_in import Said, StandIn, asked, in_turn, query_over, retrieved
@@ -282,6 +283,130 @@ class TestGuided:
         assert len(client.asked) == 1 + 3
 
 
+class TestRounds:
+    """What is asked side by side."""
+
+    @pytest.mark.parametrize(
+        ("settings", "rounds"),
+        [
+            ({"strategy": "cot"}, [1]),
+            ({"strategy": "cot", "samples": 3}, [3]),
+            ({"strategy": "section"}, [4, 1]),
+            ({"strategy": "section", "samples": 3}, [4, 3]),
+            ({"strategy": "guided", "n_aspects": 5}, [1, 5, 1]),
+        ],
+    )
+    def test_calls_that_do_not_need_each_other(self, settings: dict[str, object], rounds: list[int]) -> None:
+        conversation = LanguageModel(model="m", **settings).conversation(QUERY)
+        asks, seen = next(conversation), list[int]()
+        try:
+            while True:
+                seen.append(len(asks))
+                asks = conversation.send([Answer(ask.rehearsal) for ask in asks])
+        except StopIteration:
+            assert seen == rounds
+
+    def test_the_cost_and_what_the_store_knows(self) -> None:
+        client, made = StandIn(lambda _: "DECISION: [1]"), LanguageModel(model="m", strategy="section")
+        before = planned(client, made.conversation(QUERY))
+        assert (before.calls, before.cached, before.completion_tokens) == (5, 0, 5 * 800)
+        assert stored(client, made.conversation(QUERY)) is None
+        answer = retrieved(client, made, QUERY)
+        assert len(client.asked) == 5
+        assert planned(client, made.conversation(QUERY)) == Planned(cached=5)
+        assert planned(client, made.conversation(QUERY), fresh=True) == before
+        found = stored(client, made.conversation(QUERY))
+        assert found is not None
+        assert found.selection == answer.selection
+        assert len(client.asked) == 5
+
+
+class TestSamples:
+    def test_sentences_by_votes(self) -> None:
+        # 6 and 2 have two votes, 6 the better places (0 and 0, 1 and 0); 4 and 1 one each.
+        client = in_turn("DECISION: [6, 4]", "6: effect\nDECISION: [6, 2]", "DECISION: [2, 1]")
+        answer = asked(client, QUERY, samples=3, seed=7, temperature=0.7)
+        assert [request.seed for request in client.asked] == [7, 8, 9]
+        assert answer.selection == (6, 2)
+        assert reasons_in(answer) == {6: "effect"}
+        assert answer.details["outcome"] == "selection"
+        assert [call.step for call in calls_in(answer)] == [
+            f"whole paper, sample {n} of 3" for n in (1, 2, 3)
+        ]
+
+    def test_without_a_budget_more_than_half_have_to_agree(self) -> None:
+        client = in_turn("DECISION: [4, 6]", "DECISION: [6, 2]", "DECISION: [6, 2, 1]", "No idea.")
+        answer = asked(client, query_over(PAPER, TYPES, budget=None), samples=4)
+        assert answer.selection == (6, 2)
+
+    def test_none_that_chose(self) -> None:
+        answer = asked(in_turn("DECISION: []", "Hard to say."), QUERY, samples=2)
+        assert (answer.selection, answer.details["outcome"]) == ((), "no_list")
+
+
+class TestStructuredOutput:
+    def test_a_schema_and_the_words_for_it(self) -> None:
+        client = in_turn('{"reasons": [{"index": 6, "reason": "effect"}], "indices": [6, 2]}')
+        answer = asked(client, QUERY, format="json", extra_body='{"top_p": 0.9}')
+        body = client.asked[0].body()
+        assert body["top_p"] == 0.9
+        form = body["response_format"]["json_schema"]
+        assert (body["response_format"]["type"], form["strict"]) == ("json_schema", True)
+        properties = form["schema"]["properties"]
+        assert list(properties) == ["reasons", "indices"]  # thought first
+        number = {"type": "integer", "minimum": 0, "maximum": 7}
+        assert properties["indices"] == {"type": "array", "items": number, "maxItems": 2}
+        assert "JSON" in client.prompts[0].splitlines()[-1]
+        assert (answer.selection, reasons_in(answer)) == ((6, 2), {6: "effect"})
+
+    @pytest.mark.parametrize(
+        ("settings", "formats"),
+        [
+            ({"strategy": "cot"}, [False]),
+            ({"strategy": "guided", "n_aspects": 1}, [False, True, True]),
+            ({"strategy": "guided", "n_aspects": 1, "format": "text"}, [False, False, False]),
+        ],
+    )
+    def test_auto_is_for_guided_only(self, settings: dict[str, object], formats: list[bool]) -> None:
+        client = StandIn(lambda _: "ASPECTS:\n- dose\n\nDECISION: [1]")
+        asked(client, QUERY, **settings)
+        assert ["response_format" in request.body() for request in client.asked] == formats
+
+
+def test_what_is_kept_of_an_answer() -> None:
+    usage = {"prompt_tokens_details.cached_tokens": 64}
+    said = Answer("DECISION: [1]", "stop", model="m-2026", fingerprint="fp_1", id="chatcmpl-9", usage=usage)
+    (call,) = calls_in(asked(in_turn(said), QUERY))
+    assert (call.model, call.fingerprint, call.id, call.usage) == ("m-2026", "fp_1", "chatcmpl-9", usage)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sent"),
+    [
+        ({}, {"max_tokens": 1_024, "temperature": 0.0}),
+        ({"temperature": "none"}, {"max_tokens": 1_024}),
+        ({"max_tokens": 0}, {"temperature": 0.0}),
+        (
+            {"reasoning_effort": "high"},
+            {"max_tokens": 16_384, "temperature": 0.0, "reasoning_effort": "high"},
+        ),
+        (
+            {"extra_body": {"chat_template_kwargs": {"enable_thinking": False}}},
+            {
+                "max_tokens": 1_024,
+                "temperature": 0.0,
+                "chat_template_kwargs": {"enable_thinking": False},
+            },
+        ),
+    ],
+)
+def test_what_is_sent(settings: dict[str, object], sent: dict[str, object]) -> None:
+    client = in_turn("DECISION: [1]")
+    asked(client, QUERY, **settings)
+    body = client.asked[0].body()
+    assert {name: body[name] for name in body if name not in ("model", "messages", "seed")} == sent
+
+
 @pytest.mark.parametrize(
     ("strategy", "before"),
     [
@@ -303,6 +428,8 @@ class TestSettings:
         [
             ({"model": None}, "has no model"),
             ({"strategy": "icl"}, "icl has no examples"),
+            ({"example_ids": ("a",)}, "example_ids and no examples"),
+            ({"extra_body": "top_p=1"}, "Give a JSON object"),
             ({"prompts": ("cot 0-00000000",)}, "prompts is"),
             ({"strategy": "cot", "final_prompt": "section-final"}, "asks once only"),
             ({"final_prompt": "section-final"}, "the strategy it is for"),
@@ -315,6 +442,13 @@ class TestSettings:
     def test_settings_make_the_same_again(self) -> None:
         made = LanguageModel(model="m")
         assert LanguageModel(**dict(made.settings)).settings == made.settings
+
+    def test_prompts_of_another_version(self) -> None:
+        settings = LanguageModel(model="m", strategy="cot").settings
+        assert outdated_prompts(settings) == ()
+        old = ("cot 1-12345678", "gone 1-12345678", str(settings["prompts"][-1]))  # type: ignore[index]
+        assert outdated_prompts({**settings, "prompts": old}) == ("cot", "gone")
+        assert outdated_prompts({"k1": 1.5}) == ()
 
     @pytest.mark.parametrize(
         ("body", "strategy", "problem"),

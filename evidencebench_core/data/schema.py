@@ -215,6 +215,18 @@ _TRAINED: Final = (
     ) WITHOUT ROWID""",
 )
 
+_BATCHES: Final = (
+    # Batches under way at a server, so that another process can go on with them.
+    """CREATE TABLE llm_batches (
+        name TEXT PRIMARY KEY,                -- of the file of requests, as it is uploaded
+        run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        address TEXT NOT NULL,                -- of the server
+        file_id TEXT NOT NULL DEFAULT '',     -- '' until the server is known to have it
+        batch_id TEXT NOT NULL DEFAULT '',
+        begun_at TEXT NOT NULL
+    ) WITHOUT ROWID""",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         "CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)",
@@ -227,6 +239,7 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     _DRAFTS,
     _OWN_PAPERS,
     _TRAINED,
+    _BATCHES,
 )
 
 VERSION: Final = len(_MIGRATIONS)

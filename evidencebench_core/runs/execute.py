@@ -133,7 +133,7 @@ class _Execution:
             with closing(answers):
                 for batch in answers:
                     yield from self.stored(self.complete(batch))
-                    note = self.plan.llm.note if self.plan.llm else ""
+                    note = getattr(engine, "note", "") or (self.plan.llm.note if self.plan.llm else "")
                     if note != self.note:
                         self.note = note
                         yield self.report(None)

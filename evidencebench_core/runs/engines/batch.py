@@ -1,0 +1,453 @@
+"""Answers from a server's batch endpoint, or from files that carry the same requests and results.
+
+A pass drives every open conversation as far as the store and the results at hand go, and writes what it still has to
+ask as lines of JSON. Once these are answered, another pass goes further. So nothing is held in memory but the paper in
+hand, and a run that was killed begins like any other pass.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from evidencebench_core.errors import (
+    BudgetReachedError,
+    LLMCancelledError,
+    LLMError,
+    LLMRejectedError,
+    LLMUnreachableError,
+    RetrieverError,
+    SettingError,
+)
+from evidencebench_core.llm.answers import Record, record_of
+from evidencebench_core.llm.budget import Reservation
+from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm.fields import FieldsTaken
+from evidencebench_core.llm.prices import estimated_prompt_tokens
+from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
+from evidencebench_core.llm.request import Answer, ChatRequest, from_json, json_bytes
+from evidencebench_core.llm.verdict import verdict
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.words import quantity
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
+    from evidencebench_core.runs.engines import Answered
+    from evidencebench_core.runs.plan import Plan, Question
+
+MOST_LINES: Final = 50_000  # a file
+MOST_BYTES: Final = 100_000_000
+_TOGETHER: Final = 200  # questions whose answers are kept in one transaction
+
+
+@dataclass
+class BatchEngine:
+    """Asks in batches: as cheap as the server makes them, and done within a day.
+
+    Attributes
+    ----------
+    out : Path, optional
+        Where the files of the next requests go; without it the server's batch endpoint is asked.
+    into : tuple of Path
+        Files with results, in any order.
+    poll : float
+        Seconds between looks at the batches under way.
+    note : str
+        How the batches are, or where the files are, in a line for people.
+    """
+
+    out: Path | None = None
+    into: tuple[Path, ...] = ()
+    poll: float = 15.0
+    note: str = field(default="", init=False)
+
+    def answers(
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+    ) -> Iterator[list[Answered]]:
+        """As `Engine.answers`. The batches under way are in the store: another call goes on with them."""
+        if plan.llm is None or plan.spec.retriever != "llm":
+            raise SettingError(
+                f"retriever {plan.spec.retriever}",
+                "asks no chat model, so it cannot be run in batches",
+                "Leave out --engine batch.",
+            )
+        with ExitStack() as held:
+            folder = Path(held.enter_context(TemporaryDirectory(prefix="evidencebench-batch-")))
+            lines = held.enter_context(closing(Lines(folder / "lines.sqlite")))
+            carrier = self._carrier(plan, plan.llm, stopped, held)
+            work = _Work(plan, plan.llm, lines, _Files(folder, carrier))
+            try:
+                for path in self.into:
+                    lines.read(path, str(path))
+                yield from self._passes(plan, work, carrier, questions, stopped)
+            except LLMCancelledError:
+                return
+
+    def _carrier(self, plan: Plan, llm: LLM, stopped: Callable[[], bool], held: ExitStack) -> Carrier:
+        if self.out is not None or self.into:
+            return _Folder(self, plan.spec.id)
+        from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
+
+        return held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
+
+    def _passes(
+        self,
+        plan: Plan,
+        work: _Work,
+        carrier: Carrier,
+        questions: Iterable[Question],
+        stopped: Callable[[], bool],
+    ) -> Iterator[list[Answered]]:
+        while True:
+            for _ in carrier.fetch(work.lines):
+                yield []
+            work.begin()
+            unanswered: dict[tuple[str, str], None] = {}
+            batch: list[Answered] = []
+            for question in questions:
+                if stopped():
+                    break
+                answer = work.answer(question)
+                if answer is None:
+                    unanswered[question.instance_id, question.task] = None
+                else:
+                    batch.append((question, answer))
+                if len(batch) >= _TOGETHER or len(work.records) >= _TOGETHER:
+                    work.keep()
+                    yield batch
+                    batch = []
+            work.keep()
+            yield batch
+            if stopped():
+                return
+            work.check_sources([str(path) for path in self.into])
+            n_asked = work.files.finish()
+            carrier.settle()
+            if work.ended is not None and (not n_asked or self.out is not None):
+                raise work.ended
+            if not n_asked or isinstance(carrier, _Folder):
+                return
+            questions = _again(plan, unanswered)
+
+
+def _again(plan: Plan, unanswered: Collection[tuple[str, str]]) -> Iterator[Question]:
+    ids = dict.fromkeys(instance_id for instance_id, _ in unanswered)
+    for instance_id, questions in plan.questions(list(ids)):
+        yield from (one for one in questions if (instance_id, one.task) in unanswered)
+
+
+class Carrier(Protocol):
+    """Takes files of requests away, and brings results."""
+
+    def submit(self, path: Path, n_lines: int) -> None:
+        """Take a file of requests; it may be moved."""
+        ...
+
+    def fetch(self, lines: Lines) -> Iterator[None]:
+        """Add all results of what was submitted, yielding while they are not there."""
+        ...
+
+    def settle(self) -> None:
+        """Forget what was fetched: its answers are kept."""
+        ...
+
+
+class _Folder:
+    """Files for a server that is run offline, such as ``vllm run-batch``."""
+
+    def __init__(self, engine: BatchEngine, run_id: str) -> None:
+        self._engine, self._run_id = engine, run_id
+        self._n_files = self._n_lines = 0
+
+    def submit(self, path: Path, n_lines: int) -> None:
+        import hashlib
+        import shutil
+
+        self._n_lines += n_lines
+        out = self._engine.out
+        if out is None:
+            self._engine.note = f"{quantity(self._n_lines, 'request')} left: --batch-out DIR writes them"
+            return
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:8]
+        self._n_files += 1
+        name = f"{self._run_id}-{self._n_files:03}-{digest}.jsonl"
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, out / name)
+        except OSError as error:
+            raise SettingError(str(out), f"cannot be written to ({error.strerror})", "Name another.") from error
+        self._engine.note = (
+            f"{quantity(self._n_lines, 'request')} in {quantity(self._n_files, 'file')} in {out} (the last is {name});"
+            " give their results with --batch-in"
+        )
+
+    def fetch(self, lines: Lines) -> Iterator[None]:
+        yield from ()
+
+    def settle(self) -> None:
+        pass
+
+
+class Lines:
+    """Results by the key of their request, and how often a request was asked; on disk, as there may be millions."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+            "CREATE TABLE results (key TEXT PRIMARY KEY, line BLOB, source TEXT, used INTEGER) WITHOUT ROWID;"
+            "CREATE TABLE asked (key TEXT PRIMARY KEY, times INTEGER, pass INTEGER) WITHOUT ROWID"
+        )
+
+    def close(self) -> None:
+        self._db.close()
+
+    def read(self, path: Path, source: str) -> None:
+        """Add the results of a file.
+
+        Raises
+        ------
+        SettingError
+            If it cannot be read, or holds other lines than results.
+        """
+        try:
+            with path.open("rb") as file:
+                rows = (
+                    (_key_of(line, f"{source}, line {number}"), line, source)
+                    for number, line in enumerate(file, start=1)
+                    if line.strip()
+                )
+                self._db.execute("BEGIN")
+                self._db.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, 0)", rows)
+                self._db.execute("COMMIT")
+        except OSError as error:
+            raise SettingError(source, f"cannot be read ({error.strerror})", "Check its name.") from error
+
+    def take(self, key: str) -> dict[str, Any] | None:
+        """The result of a request, once."""
+        row = self._db.execute("SELECT line FROM results WHERE key = ? AND NOT used", (key,)).fetchone()
+        if row is None:
+            return None
+        self._db.execute("UPDATE results SET used = 1, line = NULL WHERE key = ?", (key,))
+        line: dict[str, Any] = from_json(row[0])
+        return line
+
+    def unused(self, source: str) -> tuple[list[str], int]:
+        """The keys of a file's results that nobody asked for, and how many results it has."""
+        rows = self._db.execute("SELECT key, used FROM results WHERE source = ?", (source,)).fetchall()
+        return [key for key, used in rows if not used], len(rows)
+
+    def times_asked(self, key: str) -> tuple[int, int]:
+        """In how many passes a request was asked, and the last one."""
+        return self._db.execute("SELECT times, pass FROM asked WHERE key = ?", (key,)).fetchone() or (0, -1)
+
+    def add_asked(self, key: str, number: int) -> None:
+        self._db.execute(
+            "INSERT INTO asked VALUES (?1, 1, ?2) ON CONFLICT (key) DO UPDATE SET times = times + 1, pass = ?2",
+            (key, number),
+        )
+
+
+def _key_of(line: bytes, place: str) -> str:
+    try:
+        result = from_json(line)
+    except ValueError:
+        result = None
+    if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
+        raise SettingError(place, "is no line of a batch's results", "Give the files that the server wrote.")
+    if "response" not in result and "error" not in result:
+        raise SettingError(place, "is a request, not a result", "Give the files that the server wrote.")
+    key: str = result["custom_id"]
+    return key
+
+
+class _Files:
+    """Requests on their way into files of at most 50,000 lines and 100 MB."""
+
+    def __init__(self, folder: Path, carrier: Carrier) -> None:
+        self._path, self._carrier = folder / "requests.jsonl", carrier
+        self._n_lines = self._n_bytes = self._n_total = 0
+
+    def add(self, line: bytes) -> None:
+        if self._n_lines == MOST_LINES or self._n_bytes + len(line) > MOST_BYTES:
+            self._submit()
+        with self._path.open("ab") as file:
+            file.write(line)
+        self._n_lines, self._n_bytes = self._n_lines + 1, self._n_bytes + len(line)
+
+    def finish(self) -> int:
+        """Submit what is left; how many lines there were since the last time."""
+        if self._n_lines:
+            self._submit()
+        n_lines, self._n_total = self._n_total, 0
+        return n_lines
+
+    def _submit(self) -> None:
+        self._carrier.submit(self._path, self._n_lines)
+        self._path.unlink(missing_ok=True)
+        self._n_total += self._n_lines
+        self._n_lines = self._n_bytes = 0
+
+
+@dataclass
+class _Work:
+    """The conversations of one run: what is known, what is asked."""
+
+    plan: Plan
+    llm: LLM
+    lines: Lines
+    files: _Files
+    number: int = -1  # of the pass
+    ended: LLMError | None = None  # why nothing more is asked
+    records: list[Record] = field(default_factory=list)
+    _unkept: dict[str, Answer] = field(default_factory=dict)
+    _errors: dict[str, LLMError] = field(default_factory=dict)
+    _reasons: dict[str, str] = field(default_factory=dict)  # why the last attempt failed
+    _reserved: dict[str, Reservation] = field(default_factory=dict)
+    _fields: FieldsTaken = field(default_factory=FieldsTaken)
+    _attempts: int = 3  # batches that a request takes part in before it is given up
+
+    def begin(self) -> None:
+        self.number += 1
+
+    def answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
+        """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
+        conversation: Conversation[Retrieval] = self.plan.served.conversation(question.query)
+        try:
+            asks = next(conversation)
+            while True:
+                replies = [self._reply(ask.request) for ask in asks]
+                if None in replies:
+                    return None
+                if error := next((one for one in replies if isinstance(one, LLMError)), None):
+                    asks = conversation.throw(error)
+                else:
+                    asks = conversation.send([one for one in replies if isinstance(one, Answer)])
+        except StopIteration as end:
+            retrieval: Retrieval = end.value
+            return retrieval
+        except (LLMError, RetrieverError) as error:
+            return error
+        finally:
+            conversation.close()
+
+    def keep(self) -> None:
+        """Make the answers durable that were read."""
+        if self.records and self.llm.answers is not None:
+            self.llm.answers.keep_records(self.records)
+        self.records.clear()
+        self._unkept.clear()
+
+    def check_sources(self, sources: list[str]) -> None:
+        """Raise if a file holds nothing but results of another run."""
+        for source in sources:
+            keys, n_results = self.lines.unused(source)
+            known = self.llm.answers.known(keys) if keys and self.llm.answers is not None else frozenset[str]()
+            if keys and len(keys) == n_results and not known:
+                raise SettingError(
+                    source,
+                    f"belongs to another run: none of its {quantity(n_results, 'result')} answers a request of"
+                    f" run {self.plan.spec.id}",
+                    "Check the file, the retriever's settings, the dataset and OPENAI_BASE_URL.",
+                )
+
+    def _reply(self, request: Any) -> Answer | LLMError | None:
+        key = self.llm.key(request)
+        if found := self._unkept.get(key) or self._errors.get(key):
+            return found
+        times, last = self.lines.times_asked(key)
+        result = self.lines.take(key)
+        if result is None and (not self.plan.fresh or times) and (known := self.llm.known(request)):
+            if self.number == 0:
+                self.llm.budget.count_cached()
+            return replace(known, cached=False) if times else known
+        if result is not None:
+            if not times:  # asked by a process that was killed, or for a file
+                self.lines.add_asked(key, -1)
+            reply = self._read(key, request, result)
+            if isinstance(reply, LLMError):
+                self._errors[key] = reply
+            if reply is not None:
+                return reply
+        if last == self.number or self.ended is not None:
+            return None
+        if times >= self._attempts:
+            reason = self._reasons.get(key, "it was in no result")
+            self._errors[key] = self._error(LLMUnreachableError, f"gave no answer in {times} batches ({reason})")
+            self.llm.budget.count_failed()
+            return self._errors[key]
+        self._ask(key, request)
+        return None
+
+    def _ask(self, key: str, request: ChatRequest) -> None:
+        """Write a request into the next file, unless a cap forbids it."""
+        budget = self.llm.budget
+        if budget.capped:
+            try:
+                tokens = estimated_prompt_tokens(request.messages)
+                self._reserved[key] = budget.reserve(request.model, tokens, request.max_tokens)
+            except BudgetReachedError as error:
+                self.ended = error
+                return
+        body, _ = self._fields.fitting(request.body(), request.model)
+        self.lines.add_asked(key, self.number)
+        line = {"custom_id": key, "method": "POST", "url": f"/v1{request.path}", "body": body}
+        self.files.add(json_bytes(line) + b"\n")
+
+    def _read(self, key: str, request: ChatRequest, result: dict[str, Any]) -> Answer | LLMError | None:
+        """What a result line says; ``None``: it is to be asked again."""
+        response = result.get("response")
+        response = response if isinstance(response, dict) else {}
+        status, body = response.get("status_code", 0), response.get("body")
+        reservation = self._reserved.pop(key, None)
+        sent, left_out = self._fields.fitting(request.body(), request.model)
+        try:
+            if status != 200 or not body or result.get("error"):
+                failure = failure_of(json_bytes(body or {"error": result.get("error")}))
+            else:
+                reply = chat_answer({}, json_bytes(body))
+                if isinstance(reply, Answer):
+                    return self._paid(key, request, replace(reply, left_out=left_out), reservation)
+                failure, status = reply, reply.status or 500
+        except Unusable as error:
+            failure, status = Failure(str(error)), 500
+        if reservation is not None:
+            self.llm.budget.release(reservation)
+        self._reasons[key] = self.llm.connection.scrubbed(failure.message)
+        # a line that expired, or was cancelled, has no status
+        judged = verdict(status if status >= 300 else 500, failure, sent.keys())
+        if judged.action == "filtered":
+            return self._paid(key, request, Answer("", "content_filter"), None)
+        if judged.action == "without":
+            self._fields.leave_out(request.model, judged.field)
+            self._attempts += 1
+        if judged.action in ("without", "again", "wait"):
+            return None
+        error = self._error(LLMRejectedError, f"HTTP {status}: {self._reasons[key]}", judged.remedy)
+        if judged.action == "end_run":
+            error.stops_run, self.ended = True, error
+            return None
+        self.llm.budget.count_failed()
+        return error
+
+    def _paid(
+        self, key: str, request: ChatRequest, answer: Answer, reservation: Reservation | None
+    ) -> Answer:
+        budget = self.llm.budget
+        if reservation is None:
+            tokens = estimated_prompt_tokens(request.messages)
+            reservation = budget.reserve(request.model, tokens, request.max_tokens, capped=False)
+        budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, 0.0)
+        self.records.append(record_of(key, request.model, json_bytes(request.body()), answer))
+        self._unkept[key] = answer = replace(answer, key=key)
+        return answer
+
+    def _error(self, kind: type[LLMError], problem: str, remedy: str = "") -> LLMError:
+        place = f"batch at {self.llm.connection.address}"
+        return kind(place, problem, remedy or "Start the run again to try once more.")

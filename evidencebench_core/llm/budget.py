@@ -92,6 +92,7 @@ class Budget:
             if cap is not None and not cap >= 0:
                 raise SettingError(f"cap in {name}", f"is {shown(cap)}", "Give a number from 0 on.")
         self.calls, self.tokens, self.money = calls, tokens, money
+        self.in_batches = False  # whether calls have the price of a batch
         self._table = table
         self._lock = threading.Lock()
         self._spent = Spending()
@@ -108,7 +109,24 @@ class Budget:
         """Of a model, by this budget's table."""
         if self._table is None:
             self._table = prices()
-        return price_of(model, self._table)
+        price = price_of(model, self._table)
+        if price is not None and self.in_batches:
+            price = replace(
+                price, prompt=price.prompt * price.batch, completion=price.completion * price.batch
+            )
+        return price
+
+    @property
+    def capped(self) -> bool:
+        """Whether there is any cap."""
+        return (self.calls, self.tokens, self.money) != (None, None, None)
+
+    def count_answer(self, model: str, prompt_tokens: int, completion_tokens: int, estimated: bool) -> None:
+        """An answer that nothing was reserved for; no cap can refuse it, as it is paid."""
+        reservation = Reservation(model, prompt_tokens, completion_tokens, 0.0)
+        with self._lock:
+            self._hold(reservation)
+        self.settle(reservation, prompt_tokens, completion_tokens, 0.0, estimated)
 
     def reserve(
         self, model: str, prompt_tokens: int, most: int | None = None, answers: bool = True
@@ -159,8 +177,7 @@ class Budget:
                     f"${self.money:,.2f}" if self.money >= 0.1 else f"${self.money:,.4f}",
                     f"${spent.money or 0:,.4f} are spent{waiting} and the next call takes about ${money:,.4f}",
                 )
-            self._under_way[id(reservation)] = reservation
-            self._held = (held_tokens + tokens, held_money + money)
+            self._hold(reservation)
             return reservation
 
     def settle(
@@ -227,6 +244,12 @@ class Budget:
         """Answers that came from the store."""
         with self._lock:
             self._spent = replace(self._spent, cached=self._spent.cached + n)
+
+    def _hold(self, reservation: Reservation) -> None:
+        self._under_way[id(reservation)] = reservation
+        tokens, money = self._held
+        tokens += reservation.prompt_tokens + reservation.completion_tokens
+        self._held = (tokens, money + reservation.money)
 
     def _drop(self, reservation: Reservation) -> None:
         del self._under_way[id(reservation)]

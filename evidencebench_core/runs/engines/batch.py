@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from evidencebench_core.errors import (
     BudgetReachedError,
@@ -27,11 +27,10 @@ from evidencebench_core.errors import (
 from evidencebench_core.llm.answers import Record, record_of
 from evidencebench_core.llm.budget import Reservation
 from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.llm.fields import FieldsTaken
-from evidencebench_core.llm.prices import estimated_prompt_tokens
+from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
 from evidencebench_core.llm.request import Answer, ChatRequest, from_json, json_bytes
-from evidencebench_core.llm.verdict import verdict
+from evidencebench_core.llm.verdict import FieldsTaken, verdict
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.words import quantity
 
@@ -76,6 +75,7 @@ class BatchEngine:
                 "asks no chat model, so it cannot be run in batches",
                 "Leave out --engine batch.",
             )
+        plan.llm.budget.in_batches = True
         with ExitStack() as held:
             folder = Path(held.enter_context(TemporaryDirectory(prefix="evidencebench-batch-")))
             lines = held.enter_context(closing(Lines(folder / "lines.sqlite")))
@@ -131,6 +131,7 @@ class BatchEngine:
             if work.ended is not None and (not n_asked or self.out is not None):
                 raise work.ended
             if not n_asked or isinstance(carrier, _Folder):
+                yield []  # with the last note
                 return
             questions = _again(plan, unanswered)
 
@@ -181,7 +182,9 @@ class _Folder:
             out.mkdir(parents=True, exist_ok=True)
             shutil.move(path, out / name)
         except OSError as error:
-            raise SettingError(str(out), f"cannot be written to ({error.strerror})", "Name another.") from error
+            raise SettingError(
+                str(out), f"cannot be written to ({error.strerror})", "Name another."
+            ) from error
         self._engine.note = (
             f"{quantity(self._n_lines, 'request')} in {quantity(self._n_files, 'file')} in {out} (the last is {name});"
             " give their results with --batch-in"
@@ -275,7 +278,7 @@ class _Files:
         self._n_lines = self._n_bytes = self._n_total = 0
 
     def add(self, line: bytes) -> None:
-        if self._n_lines == MOST_LINES or self._n_bytes + len(line) > MOST_BYTES:
+        if self._n_lines and (self._n_lines == MOST_LINES or self._n_bytes + len(line) > MOST_BYTES):
             self._submit()
         with self._path.open("ab") as file:
             file.write(line)
@@ -322,17 +325,19 @@ class _Work:
         try:
             asks = next(conversation)
             while True:
-                replies = [self._reply(ask.request) for ask in asks]
+                replies = [self._reply(cast("ChatRequest", ask.request)) for ask in asks]
                 if None in replies:
                     return None
-                if error := next((one for one in replies if isinstance(one, LLMError)), None):
-                    asks = conversation.throw(error)
+                if failure := next((one for one in replies if isinstance(one, LLMError)), None):
+                    asks = conversation.throw(failure)
                 else:
                     asks = conversation.send([one for one in replies if isinstance(one, Answer)])
         except StopIteration as end:
             retrieval: Retrieval = end.value
             return retrieval
         except (LLMError, RetrieverError) as error:
+            if isinstance(error, LLMCancelledError) or getattr(error, "stops_run", False):
+                raise
             return error
         finally:
             conversation.close()
@@ -348,7 +353,9 @@ class _Work:
         """Raise if a file holds nothing but results of another run."""
         for source in sources:
             keys, n_results = self.lines.unused(source)
-            known = self.llm.answers.known(keys) if keys and self.llm.answers is not None else frozenset[str]()
+            known = (
+                self.llm.answers.known(keys) if keys and self.llm.answers is not None else frozenset[str]()
+            )
             if keys and len(keys) == n_results and not known:
                 raise SettingError(
                     source,
@@ -357,9 +364,10 @@ class _Work:
                     "Check the file, the retriever's settings, the dataset and OPENAI_BASE_URL.",
                 )
 
-    def _reply(self, request: Any) -> Answer | LLMError | None:
+    def _reply(self, request: ChatRequest) -> Answer | LLMError | None:
         key = self.llm.key(request)
-        if found := self._unkept.get(key) or self._errors.get(key):
+        found: Answer | LLMError | None = self._unkept.get(key) or self._errors.get(key)
+        if found is not None:
             return found
         times, last = self.lines.times_asked(key)
         result = self.lines.take(key)
@@ -379,7 +387,9 @@ class _Work:
             return None
         if times >= self._attempts:
             reason = self._reasons.get(key, "it was in no result")
-            self._errors[key] = self._error(LLMUnreachableError, f"gave no answer in {times} batches ({reason})")
+            self._errors[key] = self._error(
+                LLMUnreachableError, f"gave no answer in {times} batches ({reason})"
+            )
             self.llm.budget.count_failed()
             return self._errors[key]
         self._ask(key, request)
@@ -406,7 +416,8 @@ class _Work:
         response = response if isinstance(response, dict) else {}
         status, body = response.get("status_code", 0), response.get("body")
         reservation = self._reserved.pop(key, None)
-        sent, left_out = self._fields.fitting(request.body(), request.model)
+        fields = request.body()
+        _, left_out = self._fields.fitting(fields, request.model)
         try:
             if status != 200 or not body or result.get("error"):
                 failure = failure_of(json_bytes(body or {"error": result.get("error")}))
@@ -421,7 +432,7 @@ class _Work:
             self.llm.budget.release(reservation)
         self._reasons[key] = self.llm.connection.scrubbed(failure.message)
         # a line that expired, or was cancelled, has no status
-        judged = verdict(status if status >= 300 else 500, failure, sent.keys())
+        judged = verdict(status if status >= 300 else 500, failure, {*fields, "max_completion_tokens"})
         if judged.action == "filtered":
             return self._paid(key, request, Answer("", "content_filter"), None)
         if judged.action == "without":
@@ -429,21 +440,24 @@ class _Work:
             self._attempts += 1
         if judged.action in ("without", "again", "wait"):
             return None
-        error = self._error(LLMRejectedError, f"HTTP {status}: {self._reasons[key]}", judged.remedy)
+        rejected = self._error(LLMRejectedError, f"HTTP {status}: {self._reasons[key]}", judged.remedy)
         if judged.action == "end_run":
-            error.stops_run, self.ended = True, error
+            rejected.stops_run, self.ended = True, rejected
             return None
         self.llm.budget.count_failed()
-        return error
+        return rejected
 
     def _paid(
         self, key: str, request: ChatRequest, answer: Answer, reservation: Reservation | None
     ) -> Answer:
-        budget = self.llm.budget
+        n_prompt, n_answer = answer.prompt_tokens, answer.completion_tokens
+        estimated = n_prompt is None or n_answer is None
+        n_prompt = estimated_prompt_tokens(request.messages) if n_prompt is None else n_prompt
+        n_answer = estimated_tokens(answer.text + answer.reasoning) if n_answer is None else n_answer
         if reservation is None:
-            tokens = estimated_prompt_tokens(request.messages)
-            reservation = budget.reserve(request.model, tokens, request.max_tokens, capped=False)
-        budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, 0.0)
+            self.llm.budget.count_answer(request.model, n_prompt, n_answer, estimated)
+        else:
+            self.llm.budget.settle(reservation, n_prompt, n_answer, 0.0, estimated)
         self.records.append(record_of(key, request.model, json_bytes(request.body()), answer))
         self._unkept[key] = answer = replace(answer, key=key)
         return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     import openai
+    from openai import types
 
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.runs.engines.batch import BatchEngine, Lines
@@ -114,40 +116,32 @@ class BatchEndpoint:
 
     def fetch(self, lines: Lines) -> Iterator[None]:
         """Add the results of all batches under way, earlier processes' too, yielding while they are not there."""
-        waiting = self._rows()
-        for batch in waiting:
+        for batch in self._rows():
             if not batch.batch_id:
                 self._begin(batch, None)
-        waiting, total, n_lines, problem = self._rows(), 0, 0, ""
-        n_begun = len(waiting)
+        waiting = self._rows()
+        any_waiting, any_results, problem = bool(waiting), False, ""
         while waiting:
-            done = total = 0
+            counts = Counter[str]()
             for batch in tuple(waiting):
-                state = self._patiently(lambda _, one=batch: self._client.batches.retrieve(one.batch_id), batch)
-                if state is None or state.status in _ENDED:
+                state = self._patiently(self._state_of(batch), batch)
+                if state.request_counts:
+                    counts.update(state.request_counts.model_dump())
+                if state.status in _ENDED:
                     waiting.remove(batch)
                     self._fetched.append(batch)
-                if state is None:
-                    continue
-                if state.request_counts:
-                    done += state.request_counts.completed + state.request_counts.failed
-                    total += state.request_counts.total
-                if state.status not in _ENDED:
-                    continue
-                for file_id in filter(None, (state.output_file_id, state.error_file_id)):
-                    self._patiently(lambda _, one=file_id: self._download(one, lines))
-                    n_lines += 1
-                errors = (state.errors and state.errors.data) or []
-                problem = next((f"{one.code}: {one.message}" for one in errors), problem or state.status)
+                    any_results |= self._add_results(state, lines)
+                    problem = _problem(state) or problem
             if waiting:
+                one = "1 batch" if len(waiting) == 1 else f"{len(waiting):,} batches"
+                done = counts["completed"] + counts["failed"]
                 self._engine.note = (
-                    f"{quantity(len(waiting), 'batch', 'batches')} under way at {self._address}:"
-                    f" {done:,} of {total:,} requests done"
+                    f"{one} under way at {self._address}: {done:,} of {counts['total']:,} requests done"
                 )
                 yield
                 self._wait(self._engine.poll)
         self._engine.note = ""
-        if n_begun and not n_lines:  # not one request was even looked at
+        if any_waiting and not any_results:  # not one request was even looked at
             self.settle()
             raise LLMRejectedError(
                 f"batch at {self._address}",
@@ -155,6 +149,16 @@ class BatchEndpoint:
                 "Do as it says, then start the run again: what is answered is kept.",
                 stops_run=True,
             )
+
+    def _state_of(self, batch: _Batch) -> Callable[[int], types.Batch]:
+        return lambda _: self._client.batches.retrieve(batch.batch_id)
+
+    def _add_results(self, state: types.Batch, lines: Lines) -> bool:
+        """Add what came of a batch; whether anything did."""
+        file_ids = [one for one in (state.output_file_id, state.error_file_id) if one]
+        for file_id in file_ids:
+            self._patiently(lambda _, file_id=file_id: self._download(file_id, lines))  # type: ignore[misc]
+        return bool(file_ids)
 
     def _download(self, file_id: str, lines: Lines) -> None:
         from tempfile import TemporaryDirectory
@@ -208,7 +212,7 @@ class BatchEndpoint:
                 if error.status_code < 500 and error.status_code not in (408, 409, 429):
                     raise self._refused(error, batch) from error
                 reason = f"HTTP {error.status_code}"
-            except (openai.APIConnectionError, httpx.HTTPError, OSError) as error:
+            except (openai.APIConnectionError, httpx.HTTPError) as error:
                 reason = str(error.__cause__ or error)
             limits = self._llm.limits
             patience = limits.give_up if self._answered else min(limits.give_up, _NEVER_ANSWERED)
@@ -225,7 +229,9 @@ class BatchEndpoint:
 
     def _refused(self, error: openai.APIStatusError, batch: _Batch | None) -> LLMRejectedError:
         words = self._llm.connection.scrubbed(" ".join(str(error.message).split())[:300])
-        remedy = "Check the key and the address; it may have no batch endpoint: then leave out --engine batch."
+        remedy = (
+            "Check the key and the address; it may have no batch endpoint: then leave out --engine batch."
+        )
         if batch is not None and error.status_code == 404:
             remedy = f"Use the key that {batch.batch_id} was begun with."
         return LLMRejectedError(f"batch at {self._address}", f"refused ({words})", remedy, stops_run=True)
@@ -241,6 +247,12 @@ class BatchEndpoint:
             if left <= 0:
                 return
             time.sleep(min(left, 0.2))
+
+
+def _problem(state: types.Batch) -> str:
+    errors = state.errors.data if state.errors and state.errors.data else ()
+    said = next((f"{one.code}: {one.message}" for one in errors), "")
+    return said or ("" if state.status == "completed" else state.status)
 
 
 def _client(llm: LLM) -> openai.OpenAI:

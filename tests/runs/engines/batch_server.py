@@ -1,0 +1,200 @@
+"""A server with the endpoints of OpenAI's batches: files, batches and their content.
+
+A batch is carried out when it is looked at for the first time; its results come in the opposite order. ``say`` makes
+the body of an answer, or a status with an error, of the body of a request.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import BytesParser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.llm.server import completion
+
+Said = str | dict[str, Any] | tuple[int, dict[str, Any]] | None
+
+
+@dataclass
+class BatchServer:
+    """What it was given, and how it answers."""
+
+    say: Callable[[dict[str, Any]], Said]
+    url: str = ""
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # name and content by id
+    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)  # method and path
+    hold: bool = False  # batches stay in progress
+    before: Callable[[str], tuple[int, str] | None] = lambda _: None  # a failure in the place of the answer
+    after: Callable[[str], bool] = lambda _: False  # whether to hang up once the work is done
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def asked(self) -> list[dict[str, Any]]:
+        """The bodies of all requests in all batches."""
+        return [
+            json.loads(line)["body"]
+            for batch in self.batches.values()
+            for line in self.files[batch["input_file_id"]][1].splitlines()
+        ]
+
+    def add_file(self, name: str, content: bytes) -> str:
+        file_id = f"file-{next(self.numbers)}"
+        self.files[file_id] = (name, content)
+        return file_id
+
+    def file(self, file_id: str) -> dict[str, Any]:
+        name, content = self.files[file_id]
+        return {
+            "id": file_id,
+            "object": "file",
+            "bytes": len(content),
+            "created_at": 1,
+            "filename": name,
+            "purpose": "batch",
+            "status": "processed",
+        }
+
+    def begin(self, request: dict[str, Any]) -> dict[str, Any]:
+        batch_id = f"batch_{next(self.numbers)}"
+        self.batches[batch_id] = {
+            "id": batch_id,
+            "object": "batch",
+            "created_at": 1,
+            "status": "validating",
+            "endpoint": request["endpoint"],
+            "completion_window": request["completion_window"],
+            "input_file_id": request["input_file_id"],
+        }
+        return self.batches[batch_id]
+
+    def look(self, batch_id: str) -> dict[str, Any]:
+        batch = self.batches[batch_id]
+        if batch["status"] == "validating" and not self.hold:
+            done, failed = answered(self.files[batch["input_file_id"]][1], self.say)
+            batch["status"] = "completed"
+            batch["request_counts"] = {
+                "total": len(done) + len(failed),
+                "completed": len(done),
+                "failed": len(failed),
+            }
+            for name, lines in (("output_file_id", done), ("error_file_id", failed)):
+                if lines:
+                    batch[name] = self.add_file(f"{name}.jsonl", b"\n".join(reversed(lines)) + b"\n")
+        return batch
+
+
+def answered(requests: bytes, say: Callable[[dict[str, Any]], Said]) -> tuple[list[bytes], list[bytes]]:
+    """The result lines of a file of requests, and those of errors."""
+    done, failed = [], []
+    for line in requests.splitlines():
+        request = json.loads(line)
+        said = say(request["body"])
+        if said is None:  # it expired
+            error = {"code": "batch_expired", "message": "This request could not be executed in time."}
+            result = {"id": "r", "custom_id": request["custom_id"], "response": None, "error": error}
+            failed.append(json.dumps(result).encode())
+            continue
+        status, body = said if isinstance(said, tuple) else (200, said)
+        body = completion(body) if isinstance(body, str) else body
+        response = {"status_code": status, "request_id": "q", "body": body}
+        result = {"id": "r", "custom_id": request["custom_id"], "response": response, "error": None}
+        (done if status == 200 else failed).append(json.dumps(result, ensure_ascii=False).encode())
+    return done, failed
+
+
+@contextmanager
+def batch_server(say: Callable[[dict[str, Any]], Said]) -> Iterator[BatchServer]:
+    state = BatchServer(say)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.act()
+
+        def do_GET(self) -> None:
+            self.act()
+
+        def act(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            path = self.path.partition("?")[0].removeprefix("/v1")
+            what = f"{self.command} {path}"
+            state.requests.append(what)
+            if failure := state.before(what):
+                self.say(failure[0], json.dumps({"error": {"message": failure[1]}}).encode())
+                return
+            content = self.done(what, body)
+            if state.after(what):
+                self.close_connection = True
+                self.connection.close()
+                return
+            self.say(
+                200 if content is not None else 404, content or b'{"error": {"message": "no such thing"}}'
+            )
+
+        def done(self, what: str, body: bytes) -> bytes | None:
+            result: Any = None
+            if what == "POST /files":
+                name, content = uploaded(self.headers, body)
+                result = state.file(state.add_file(name, content))
+            elif what == "GET /files":
+                result = {
+                    "object": "list",
+                    "data": [state.file(one) for one in state.files],
+                    "has_more": False,
+                }
+            elif match := re.fullmatch(r"GET /files/([^/]+)/content", what):
+                return state.files[match[1]][1]
+            elif what == "POST /batches":
+                result = state.begin(json.loads(body))
+            elif what == "GET /batches":
+                result = {"object": "list", "data": list(state.batches.values()), "has_more": False}
+            elif (match := re.fullmatch(r"GET /batches/([^/]+)", what)) and match[1] in state.batches:
+                result = state.look(match[1])
+            return None if result is None else json.dumps(result).encode()
+
+        def say(self, status: int, content: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def handle(self) -> None:
+            with suppress(ConnectionError, ValueError, OSError):
+                super().handle()
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def uploaded(headers: Message, body: bytes) -> tuple[str, bytes]:
+    """Name and content of the file in a form."""
+    form = BytesParser().parsebytes(f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode() + body)
+    for part in form.get_payload():
+        assert isinstance(part, Message)
+        if name := part.get_filename():
+            content = part.get_payload(decode=True)
+            assert isinstance(content, bytes)
+            return name, content
+    raise AssertionError("no file in it")

@@ -8,7 +8,7 @@ hand, and a run that was killed begins like any other pass.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -67,7 +67,7 @@ class BatchEngine:
 
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[list[Answered]]:
+    ) -> Iterator[Sequence[Answered]]:
         """As `Engine.answers`. The batches under way are in the store: another call goes on with them."""
         if plan.llm is None or plan.spec.retriever != "llm":
             raise SettingError(
@@ -102,7 +102,7 @@ class BatchEngine:
         carrier: Carrier,
         questions: Iterable[Question],
         stopped: Callable[[], bool],
-    ) -> Iterator[list[Answered]]:
+    ) -> Iterator[Sequence[Answered]]:
         while True:
             for _ in carrier.fetch(work.lines):
                 yield []
@@ -321,7 +321,7 @@ class _Work:
 
     def answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
         """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
-        conversation: Conversation[Retrieval] = self.plan.served.conversation(question.query)
+        conversation: Conversation[Retrieval] = self.plan.served[1].conversation(question.query)
         try:
             asks = next(conversation)
             while True:

@@ -124,7 +124,7 @@ def test_outcomes_are_counted(store: Store) -> None:
         "4": reply("First, the", finish_reason="length"),
         "5": status(400, "this prompt breaks me"),
     }
-    with scripted(answering(lambda request: by_cohort[cohort(request)])) as server:
+    with scripted(answering(lambda request: by_cohort[cohort(request) or "0"])) as server:
         last = finished(executing(server, store, "er@1"))
         n_asked = len(server.requests)
     assert n_asked == 7  # cohort 0 was asked again for fewer

@@ -60,8 +60,6 @@ class LanguageModel:
         if own_final is not None and any(len(one.prompts) < 2 for one in self._steps.values()):
             raise _wrong(f"has a final_prompt, and {strategy} asks once only", "Leave it out.")
         self._as_json = given["format"] == "json" or (given["format"] == "auto" and strategy == "guided")
-        if given["max_tokens"] is None:
-            given["max_tokens"] = _MAX_TOKENS_THINKING if given["reasoning_effort"] else _MAX_TOKENS
         _fill(given, "prompts", used_prompts(self._steps, self._as_json))
         self._pool: ExamplePool | None = None
         if store is not None and examples is not None:
@@ -70,8 +68,11 @@ class LanguageModel:
         extra: dict[str, Any] = json.loads(given["extra_body"] or "{}")
         if given["reasoning_effort"] is not None:
             extra["reasoning_effort"] = given["reasoning_effort"]
+        most = given["max_tokens"]
+        if most is None:
+            most = _MAX_TOKENS_THINKING if given["reasoning_effort"] else _MAX_TOKENS
         self._request = ChatRequest(
-            given["model"], (), given["temperature"], given["seed"], given["max_tokens"] or None, extra
+            given["model"], (), given["temperature"], given["seed"], most or None, extra
         )
         self._given = given
 

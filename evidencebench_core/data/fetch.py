@@ -85,11 +85,7 @@ def fetch(
 
 
 def _receive(
-    client: httpx.Client,
-    url: str,
-    part: _Part,
-    report: Report | None,
-    progress: Progress | None,
+    client: httpx.Client, url: str, part: _Part, report: Report | None, progress: Progress | None
 ) -> None:
     have = part.size()
     headers = {"Accept-Encoding": "identity"}  # or lengths and offsets would be those of a compressed stream

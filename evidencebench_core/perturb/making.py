@@ -16,13 +16,7 @@ from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Answer, ChatRequest
 from evidencebench_core.perturb.drafts import Draft
-from evidencebench_core.perturb.wordings import (
-    LONGEST_WORDING,
-    NEGATION,
-    PARAPHRASE,
-    MadeBy,
-    wording_problem,
-)
+from evidencebench_core.perturb.wordings import LONGEST_WORDING, NEGATION, PARAPHRASE, MadeBy, wording_problem
 
 Kind = Literal["paraphrase", "negation"]
 KINDS: Final[tuple[Kind, ...]] = ("paraphrase", "negation")

@@ -19,15 +19,18 @@ from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
-from evidencebench_core.analyses.arrangements import (
+from evidencebench_core.analyses.needle import (
     PARTS,
     PLACES,
+    SCOPES,
     Part,
     Place,
     arrangement_run,
-    run_arrangements,
+    behind_place,
+    needle,
+    needle_variant,
 )
-from evidencebench_core.analyses.needle import SCOPES, behind_place, needle
+from evidencebench_core.analyses.variant_runs import n_unanswered, run_variants, setups_of
 from evidencebench_core.runs import RunInfo, RunStore
 
 MOVED_DEFAULTS: Final = {"part": "abstract", "scope": "part"}
@@ -124,16 +127,12 @@ def _start(view: View, run: RunInfo, part: Part) -> None:
     store, dataset, task = resources.store(), view.dataset.name, view.task
 
     def work(job: Job) -> str:
-        answered = 0
-        for step in run_arrangements(
-            store, dataset, run.retriever, run.settings, [task], (part,), cancelled=job.cancelled
-        ):
-            progress = step.progress
-            share = (step.number - 1 + progress.done / max(progress.total, 1)) / step.of
-            note = f"{step.number} of {step.of}: {step.variant or 'as it stands'}"
-            job.report(round(1000 * share), 1000, note)
-            answered += progress.instance_id is not None
-        return f"{answered:,} answers."
+        (setup,) = setups_of(store, [run.id], task)
+        variants = [None, *(needle_variant(part, place) for place in PLACES)]
+        before = n_unanswered(store, setup, variants)
+        for step in run_variants(store, setup, variants, job.cancelled):
+            job.report(step.done, step.total, step.note)
+        return f"{before - n_unanswered(store, setup, variants):,} answers."
 
     title = f"{run.label} on {dataset}, {task.title}: {part} moved"
     resources.jobs().start("needle", f"{run.id}/{task.name}/{part}", title, work)

@@ -338,12 +338,9 @@ def pair_frame(original: Answers, other: Answers) -> pd.DataFrame:
         likeness.append((overlap(*picks), kendall_tau(a, b, depth), rank_biased_overlap(a, b, depth)))
     frame = pd.DataFrame(likeness, columns=_LIKENESS, dtype=float)
     difference = (after["recall"] - before["recall"]).round(DECIMALS)
-    of_both = (ids, before["paper"], before["recall"], after["recall"], difference)
-    for name, values in zip(
-        ("difference", "recall", "original", "paper", "instance"), of_both[::-1], strict=True
-    ):
-        frame.insert(0, name, list(values))
-    return frame
+    columns = {"instance": ids, "paper": before["paper"], "original": before["recall"]}
+    columns |= {"recall": after["recall"], "difference": difference}
+    return pd.concat([pd.DataFrame(columns).reset_index(drop=True), frame], axis=1)
 
 
 def instance_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def spelling_chart(frame: pd.DataFrame) -> go.Figure:
     ``recall_high`` (may be missing).
     """
     figure = go.Figure()
-    frame = frame.rename(columns={"recall_low": "low", "recall_high": "high"})
+    frame = frame.assign(low=frame["recall_low"], high=frame["recall_high"])
     counts, groups = sorted(set(frame["errors"])), list(dict.fromkeys(frame["group"]))
     top = float(frame[["recall", "high"]].fillna(0).to_numpy().max(initial=0.0))
     for place, group in enumerate(groups):

@@ -25,11 +25,21 @@ Whoever catches ``EvidenceBenchError`` catches them all; the message is meant fo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def shown(value: object, limit: int = 60) -> str:
     """A value as it may stand in a one-line message: ``repr``, cut to ``limit`` characters."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """``"Did you mean 'bm25'? "`` for a message, or nothing where no known name is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1, cutoff)
+    return f"Did you mean {shown(near[0])}? " if near else ""
 
 
 class EvidenceBenchError(Exception):

@@ -9,6 +9,7 @@ from components.app.state import PageState
 from components.middle.along import ALONG_DEFAULTS, draw_along
 from components.middle.moved import MOVED_DEFAULTS, draw_moved
 from components.middle.split import SPLIT_DEFAULTS, draw_split
+from components.middle.view import View
 from components.widgets.copy_link import copy_link
 from components.widgets.runs import run_picker
 from components.widgets.switches import option_switch
@@ -50,7 +51,7 @@ def draw(state: PageState) -> None:
     )
     words = {name: said for name, (said, _) in VIEWS.items()}
     view = option_switch(state, "view", "Question", words, reset=("mark",), label_visibility="collapsed")
-    VIEWS[view][1](state, dataset, task, runs)
+    VIEWS[view][1](View(state, dataset, task, runs))
 
 
 with guarded():

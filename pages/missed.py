@@ -104,9 +104,9 @@ def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
 
 def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> None:
     n_missed, n_asked = int(queue.asked["missed"].sum()), len(queue.asked)
-    what = "result aspects" if task.focus == "results" or state["all"] != "1" else "aspects"
+    what = "result aspects" if queue.results_only else "aspects"
     share = percent(n_missed / n_asked) if n_asked else "–"
-    notes = left_out_notes(queue.outcomes, task.focus == "all" and state["all"] != "1")
+    notes = left_out_notes(queue.outcomes, task.focus == "all" and queue.results_only)
     st.markdown(
         f"**{n_missed:,} of {n_asked:,} {what} missed ({share})** in {queue.asked['instance'].nunique():,} instances. "
         + " ".join(notes)
@@ -125,10 +125,9 @@ def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> No
         )
     draw_shares(state, queue)
     draw_filters(state, dataset, queue)
-    noted = sum(key in queue.notes for key in queue.keys)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            f"{len(queue.shown):,} of {n_missed:,} misses, {noted:,} with a note. "
+            f"{len(queue.shown):,} of {n_missed:,} misses, {queue.n_noted:,} with a note. "
             "Nearest first unless sorted otherwise; click one to look into it."
         )
         draw_export(queue)
@@ -149,10 +148,8 @@ def _one(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
         if st.button("Next", disabled=following is None):
             _open(state, following or here)
         where = f"Miss {place + 1:,} of {len(keys):,}" if place is not None else "Outside the current filter"
-        noted = sum(key in queue.notes for key in keys)
-        st.caption(
-            f"{where}, {noted:,} noted · {literal(queue.run.label)}, {literal(queue.task.title)} · {literal(here[0])}"
-        )
+        run = f"{literal(queue.run.label)}, {literal(queue.task.title)}"
+        st.caption(f"{where}, {queue.n_noted:,} noted · {run} · {literal(here[0])}")
         copy_link(state.link("task", "run", dataset=dataset.name, run=queue.run.id))
     draw_miss(state, dataset, queue, following)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import runpy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
 from components.app import resources
@@ -88,6 +89,16 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
 def percent(share: float | None, digits: int = 1) -> str:
     """``0.4567`` as ``45.7%``; a dash where there is no value."""
     return "–" if share is None else f"{100 * share:.{digits}f}%"
+
+
+def points(row: Mapping[Any, Any], mark: str = "") -> str:
+    """``+13.8 (7.4 to 20.4)``: the ``difference`` of shares in points with ``low`` and ``high``; a dash without one."""
+    if pd.isna(row["difference"]):
+        return "–"
+    value, low, high = (
+        round(100 * row[name], 1) + 0.0 for name in ("difference", "low", "high")
+    )  # + 0.0: no -0.0
+    return f"{value:+.1f}{mark}" + ("" if pd.isna(low) else f" ({low:.1f} to {high:.1f})")
 
 
 def drop_missing(state: PageState, n_sentences: int, labels: Sequence[str] | None = None) -> None:

@@ -17,10 +17,7 @@ _BARS: Final = 40
 def histogram(frame: pd.DataFrame, title: str, of: str, colour: str) -> go.Figure:
     """How many of something (``of``) have each value; many different values go into bins of one width.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``value`` (whole numbers) and ``n``.
+    ``frame``: ``value`` (whole numbers) and ``n``.
     """
     values, counts = frame["value"].to_numpy(), frame["n"].to_numpy()
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
@@ -64,28 +61,23 @@ def share_chart(
 def weights_chart(frame: pd.DataFrame, title: str, colour: str) -> go.Figure:
     """One bar a row, from top to bottom, labelled with its value.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``name``, ``moves`` (0 or more) and ``note`` (for the hover text).
+    ``frame``: ``name``, ``moves`` (0 or more) and ``note`` (for the hover text).
     """
-    figure = go.Figure(
-        go.Bar(
-            x=frame["moves"],
-            y=list(range(len(frame))),
-            orientation="h",
-            marker={"color": colour},
-            text=[f"{moves:.2f}" for moves in frame["moves"]],
-            textposition="outside",
-            textfont={"color": colour},
-            cliponaxis=False,
-            customdata=[escaped(note) for note in frame["note"]],
-            hovertemplate="%{x:.3f} SD<br>%{customdata}<extra></extra>",
-            showlegend=False,
-        )
+    figure = go.Figure()
+    figure.add_bar(
+        x=frame["moves"],
+        y=list(range(len(frame))),
+        orientation="h",
+        marker={"color": colour},
+        text=[f"{moves:.2f}" for moves in frame["moves"]],
+        textposition="outside",
+        textfont={"color": colour},
+        cliponaxis=False,
+        customdata=[escaped(note) for note in frame["note"]],
+        hovertemplate="%{x:.3f} SD<br>%{customdata}<extra></extra>",
+        showlegend=False,
     )
     name_rows(figure, list(frame["name"]))
     most = max(frame["moves"], default=0.0)
     figure.update_xaxes(title=title, range=[0, 1.3 * most or 1])
-    styled(figure, height=90 + 26 * len(frame))
-    return figure.update_layout(margin={"t": 12}, bargap=0.35)
+    return styled(figure, height=90 + 26 * len(frame)).update_layout(margin={"t": 12}, bargap=0.35)

@@ -7,16 +7,13 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import PERCENT_AXIS, escaped, name_steps, styled, whiskers
+from components.charts.style import PERCENT_AXIS, add_shares, escaped, name_steps, spread, styled
 
 
 def recall_curve(curves: pd.DataFrame, colours: Mapping[str, str], dashed: Collection[str] = ()) -> go.Figure:
     """Recall so far after each pick, one line a selection; references are dashed.
 
-    Parameters
-    ----------
-    curves : DataFrame
-        Columns ``name``, ``pick`` (1-based; 0 is before the first) and ``recall``.
+    ``curves``: ``name``, ``pick`` (1-based; 0 is before the first) and ``recall``.
     """
     figure = go.Figure()
     for name, curve in curves.groupby("name", sort=False):
@@ -38,29 +35,28 @@ def recall_curve(curves: pd.DataFrame, colours: Mapping[str, str], dashed: Colle
 def spelling_chart(frame: pd.DataFrame) -> go.Figure:
     """Recall against the number of misspelt words, a line a system; the numbers stand at equal distances.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``group``, ``colour``, ``errors``, ``n``, ``n_capped``, ``mean_errors``, ``recall``,
-        ``recall_low``, ``recall_high`` (may be missing).
+    ``frame``: ``group``, ``colour``, ``errors``, ``n``, ``n_capped``, ``mean_errors``, ``recall``, ``recall_low``,
+    ``recall_high`` (may be missing).
     """
     figure = go.Figure()
+    frame = frame.assign(low=frame["recall_low"], high=frame["recall_high"])
     counts, groups = sorted(set(frame["errors"])), list(dict.fromkeys(frame["group"]))
-    top = float(frame[["recall", "recall_high"]].fillna(0).to_numpy().max(initial=0.0))
+    top = float(frame[["recall", "high"]].fillna(0).to_numpy().max(initial=0.0))
     for place, group in enumerate(groups):
         rows = frame[(frame["group"] == group) & frame["recall"].notna()]
-        colour = rows["colour"].iloc[0] if len(rows) else None
-        figure.add_scatter(
-            x=[counts.index(count) + (place - (len(groups) - 1) / 2) * 0.07 for count in rows["errors"]],
-            y=100 * rows["recall"],
-            mode="lines+markers",
-            name=escaped(group),
-            line={"color": colour},
-            marker={"size": 8},
-            error_y=whiskers(rows, "recall", colour, ("recall_low", "recall_high"), width=4),
-            customdata=rows[["n", "n_capped", "mean_errors", "errors"]],
+        add_shares(
+            figure,
+            "y",
+            rows,
+            "recall",
+            [counts.index(count) + spread(place, len(groups), 0.07) for count in rows["errors"]],
+            rows["colour"].iloc[0] if len(rows) else None,
+            {"size": 8},
             hovertemplate=f"{escaped(group)}: %{{y:.1f}}%<br>%{{customdata[3]}} errors asked for, "
             "%{customdata[2]:.1f} made on average<br>n = %{customdata[0]}, capped: %{customdata[1]}<extra></extra>",
+            mode="lines+markers",
+            name=escaped(group),
+            customdata=rows[["n", "n_capped", "mean_errors", "errors"]],
         )
     name_steps(figure, counts, "Misspelt words asked for (not to scale)")
     figure.update_yaxes(title="Aspect Recall, %", range=[0, min(102.0, 108 * top) or 102.0])

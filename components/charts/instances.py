@@ -8,7 +8,7 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import GREY, PERCENT_AXIS, escaped, name_steps, styled
+from components.charts.style import DOTTED, PERCENT_AXIS, escaped, name_steps, styled
 
 LINES_AT_MOST: Final = 400
 _WAYS: Final = {
@@ -21,20 +21,10 @@ _WAYS: Final = {
 def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -> go.Figure:
     """Per-instance recall of system a against system b, with the diagonal where they are level.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``id`` (names the instances), ``a``, ``b`` and ``n``: how many instances share the point.
+    ``frame``: ``id`` (names the instances), ``a``, ``b`` and ``n``: how many instances share the point.
     """
     figure = go.Figure()
-    figure.add_scatter(
-        x=[0, 100],
-        y=[0, 100],
-        mode="lines",
-        line={"dash": "dot", "width": 1, "color": GREY},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line=DOTTED)
     figure.add_scatter(
         x=100 * frame["b"],
         y=100 * frame["a"],
@@ -61,19 +51,8 @@ def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -
 def slope_chart(frame: pd.DataFrame, steps: Sequence[str], colours: Mapping[str, str]) -> go.Figure:
     """A line a group of instances that move alike, wider for more; a click on a mark names them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``instance`` and one of shares a step.
-    steps : sequence of str
-        Columns from left to right, the original first.
-    colours : mapping of str to str
-        Of ``"up"``, ``"level"`` and ``"down"`` between the first and the last step.
-
-    Returns
-    -------
-    Figure
-        The marks' ``customdata`` is a list of two: how many instances move like this, and the first.
+    ``frame``: ``instance`` and one column of shares a step. ``colours`` are of ``"up"``, ``"level"`` and ``"down"``
+    from the first step to the last. The marks' ``customdata``: how many instances move like this, and the first.
     """
     paths = frame.groupby(list(steps), sort=False)["instance"].agg(["first", "size"]).reset_index()
     paths["reach"] = paths[list(steps)].max(axis=1) - paths[list(steps)].min(axis=1)

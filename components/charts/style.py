@@ -1,9 +1,10 @@
-"""What all charts share: size, margins, legend on top, whiskers, honest axes."""
+"""What all charts share: size, margins, legend on top, honest axes, shares with their intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,6 +12,7 @@ import plotly.graph_objects as go
 PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
 SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up")
 GREY: Final = "gray"
+DOTTED: Final = {"dash": "dot", "width": 1, "color": GREY}
 
 
 def styled(figure: go.Figure, height: int) -> go.Figure:
@@ -24,8 +26,7 @@ def styled(figure: go.Figure, height: int) -> go.Figure:
         dragmode=False,
     )
     figure.update_xaxes(automargin=True, zeroline=False)
-    figure.update_yaxes(automargin=True, zeroline=False)
-    return figure
+    return figure.update_yaxes(automargin=True, zeroline=False)
 
 
 def escaped(text: object) -> str:
@@ -33,43 +34,50 @@ def escaped(text: object) -> str:
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def whiskers(
-    rows: pd.DataFrame,
-    value: str,
-    colour: str | None,
-    bounds: tuple[str, str] = ("low", "high"),
-    thickness: float = 1.5,
-    width: float = 3,
-) -> dict[str, Any]:
+def whiskers(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> dict[str, Any]:
     """Error bars from a column of shares to the bounds of its interval, none where there is none."""
-    low, high = bounds
     return {
         "type": "data",
         "symmetric": False,
         "array": (100 * (rows[high] - rows[value])).astype(float).clip(lower=0).fillna(0),
         "arrayminus": (100 * (rows[value] - rows[low])).astype(float).clip(lower=0).fillna(0),
-        "color": colour,
-        "thickness": thickness,
-        "width": width,
+        "thickness": 1.5,
+        "width": 3,
     }
+
+
+def add_shares(
+    figure: go.Figure,
+    axis: Literal["x", "y"],
+    rows: pd.DataFrame,
+    value: str,
+    places: Iterable[float],
+    colour: str | None,
+    marker: Mapping[str, Any] = MappingProxyType({}),
+    **trace: Any,
+) -> None:
+    """Draw shares in percent with their intervals (and ``low``, ``high``) along an axis, at places on the other."""
+    trace[axis], trace["y" if axis == "x" else "x"] = 100 * rows[value], list(places)
+    trace[f"error_{axis}"] = whiskers(rows, value) | {"color": colour}
+    figure.add_scatter(
+        **{"mode": "markers", "line": {"color": colour, "width": 1.5}, **trace},
+        marker={"size": 9, "color": colour, **marker},
+    )
+
+
+def spread(place: int, of: int, gap: float) -> float:
+    """How far the one at a place of so many is moved aside, so that no interval hides another."""
+    return (place - (of - 1) / 2) * gap
 
 
 def name_rows(figure: go.Figure, names: Sequence[object], top: float = 0.5, bottom: float = 0.5) -> None:
     """Label the rows 0, 1, ... of a figure from top to bottom, with so much room above and below."""
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(names))),
-        ticktext=[escaped(name) for name in names],
-        range=[len(names) - 1 + bottom, -top],
-        showgrid=False,
-    )
+    texts = [escaped(name) for name in names]
+    room = [len(names) - 1 + bottom, -top]
+    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
 
 
 def name_steps(figure: go.Figure, names: Sequence[object], title: str) -> None:
     """Label the steps 0, 1, ... from left to right."""
-    figure.update_xaxes(
-        tickmode="array",
-        tickvals=list(range(len(names))),
-        ticktext=[escaped(name) for name in names],
-        title=title,
-    )
+    texts = [escaped(name) for name in names]
+    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=texts, title=title)

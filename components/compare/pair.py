@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.page import percent
+from components.app.page import percent, points
 from components.app.state import PageState, open_later
 from components.charts.dots import difference_chart
 from components.charts.palette import SYSTEMS
-from components.compare.systems import points, record
+from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table, instance_table
 from components.widgets.markdown import literal
@@ -26,6 +26,7 @@ from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
 _SHOWN: Final = 200
+_INDICES: Final = 8  # covering sentences that are named
 _ASPECT_COLUMNS: Final = (
     Column("instance", "Instance", "id"),
     Column("label", "Aspect"),
@@ -37,56 +38,35 @@ _ASPECT_COLUMNS: Final = (
 
 def draw_verdict(report: Report, a: str, b: str) -> None:
     """The difference of A and B in words."""
-    row = _pair(report, a, b)
+    pairs = both_ways(report.tables["pairs"])
+    (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
     low, high = row["low"], row["high"]
     within = "" if pd.isna(low) else f" (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
-    p = (
-        "no p-value"
-        if pd.isna(row["p"])
-        else f"p = {row['p']:.4f}, {row['p_holm']:.4f} after Holm's correction"
-    )
+    p = f"p = {row['p']:.4f}, {row['p_holm']:.4f} after Holm's correction"
+    p = "no p-value" if pd.isna(row["p"]) else p
     effect = "undefined" if pd.isna(row["effect"]) else f"{row['effect']:+.2f}"
     power = (
-        ""
-        if pd.isna(row["smallest_detectable"])
-        else f"These instances could detect a true difference of {100 * row['smallest_detectable']:.1f} points (in 80% "
+        f"These instances could detect a true difference of {100 * row['smallest_detectable']:.1f} points (in 80% "
         "of such samples); no difference seen is no proof that there is none."
     )
     st.markdown(
         f"**{100 * row['difference']:+.1f} points**{within}, {p}, d_z {effect}, over {row['n']:,} instances. "
         f"{literal(row['label_a'])} is ahead on {row['wins']:,}, level on {row['ties']:,}, behind on "
-        f"{row['losses']:,}. {power}"
+        f"{row['losses']:,}. {'' if pd.isna(row['smallest_detectable']) else power}"
     )
-
-
-def _pair(report: Report, a: str, b: str) -> dict[str, Any]:
-    """The row of a pair, turned round where it stands the other way."""
-    rows: dict[tuple[str, str], dict[Any, Any]] = {
-        (row["a"], row["b"]): row for row in report.tables["pairs"].to_dict("records")
-    }
-    if (a, b) in rows:
-        return rows[a, b]
-    row = rows[b, a]
-    return row | {
-        "label_a": row["label_b"],
-        "label_b": row["label_a"],
-        "difference": -row["difference"],
-        "low": -row["high"],
-        "high": -row["low"],
-        "effect": -row["effect"],
-        "wins": row["losses"],
-        "losses": row["wins"],
-    }
 
 
 def draw_forest(state: PageState, report: Report, a: str, b: str) -> None:
     """A against every other system; a click on a mark takes that one as B."""
     systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
     others = [key for key in systems["system"] if key != a]
-    frame = pd.DataFrame([_pair(report, a, other) for other in others])
+    pairs = both_ways(report.tables["pairs"])
+    frame = pairs[pairs["a"] == a].set_index("b").loc[others]
     name = frame["label_a"].iloc[0]
-    colours = {True: SYSTEMS[0].on(is_dark()), False: SYSTEMS[1].on(is_dark())}
-    frame = frame.assign(name=frame["label_b"], group=name, colour=[colours[other == b] for other in others])
+    chosen, other = (SYSTEMS[place].on(is_dark()) for place in (0, 1))
+    frame = frame.assign(
+        name=frame["label_b"], group=name, colour=[chosen if o == b else other for o in others]
+    )
     place = _clicked_row(
         frame,
         f"{name} minus the other, points",
@@ -106,12 +86,8 @@ def _clicked_row(
     frame: pd.DataFrame, title: str, *, key: str, alt: str, clickable: bool = True
 ) -> int | None:
     """Draw differences; the place of the one that was clicked."""
-    said = "; ".join(
-        f"{row['name']} {points(row['difference'], row['low'], row['high'])}"
-        for row in frame.to_dict("records")
-    )
-    event = draw_chart(difference_chart(frame, title), key=key, alt=f"{alt}: {said}", clickable=clickable)
-    point = picked_point(event) if clickable else None
+    alt += ": " + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records"))
+    point = picked_point(draw_chart(difference_chart(frame, title), key=key, alt=alt, clickable=clickable))
     place = None if point is None else round(point["y"])
     return place if place is not None and 0 <= place < len(frame) else None
 
@@ -129,11 +105,9 @@ def draw_disagreements(
         ),
     )
     counts = {row["outcome"]: row for row in report.tables["counts"].to_dict("records")}
-    words = {name: name for name in OUTCOMES} | {
-        "only A": f"only {literal(a.label)}",
-        "only B": f"only {literal(b.label)}",
-    }
-    options: dict[str, str] = {name: f"{words[name]}: {counts[name]['n']:,}" for name in OUTCOMES}
+    named = {"only A": f"only {literal(a.label)}", "only B": f"only {literal(b.label)}"}
+    words: dict[str, str] = {name: named.get(name, name) for name in OUTCOMES}
+    options = {name: f"{words[name]}: {counts[name]['n']:,}" for name in words}
     shown = option_switch(state, "outcome", "Aspects that were found by", options)
     row = counts[shown]
     n_aspects = sum(count["n"] for count in counts.values())
@@ -149,15 +123,15 @@ def draw_disagreements(
         instance, _, label = event.value.rpartition(" ")
         open_later("browse", reader_link(dataset, task, instance, runs, aspect=label))
 
+    def indices(covering: tuple[int, ...]) -> str:
+        return ", ".join(map(str, covering[:_INDICES])) + (" …" if len(covering) > _INDICES else "")
+
     frame_table(
         _ASPECT_COLUMNS,
         frame.assign(
             id=frame["instance"] + " " + frame["label"],
             result=["yes" if is_result else "no" for is_result in frame["is_result"]],
-            indices=[
-                ", ".join(map(str, covering[:8])) + (" …" if n > 8 else "")
-                for covering, n in zip(frame["covering"], frame["n_covering"], strict=True)
-            ],
+            indices=[indices(covering) for covering in frame["covering"]],
         ),
         key=f"aspects-{shown}",
         ids="id",
@@ -186,49 +160,46 @@ def draw_slices(
     plain, few = (SYSTEMS[place].on(is_dark()) for place in (0, 2))
     frame = frame.assign(
         name=[
-            f"{row['slice']} (n = {row['n']:,}{', few' if row['few'] else ''})"
-            for row in frame.to_dict("records")
+            f"{r['slice']} (n = {r['n']:,}{', few' if r['few'] else ''})" for r in frame.to_dict("records")
         ],
         group=a.label,
         colour=[few if is_few else plain for is_few in frame["few"]],
     )
     title = f"{a.label} minus {b.label}, points"
+    listed = "instances" in report.tables
     place = _clicked_row(
         frame,
         title,
         key=f"slices-{dataset.id}-{task.name}-{a.id}-{b.id}-{family}",
         alt=f"Aspect Recall of {title}, by {family}",
-        clickable="instances" in report.tables,
+        clickable=listed,
     )
-    if "instances" in report.tables:
+    if listed:
         if place is not None:
             state.put(slice=str(frame.iloc[place]["slice"]))
         st.caption("Bars: 95% intervals of the paired difference. Click a mark to list its instances.")
-        _slice_instances((family, state["slice"]), (dataset, task), report, runs)
-    _slice_table(report, a, b)
+        instances = report.tables["instances"]
+        instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
+        if len(instances):
+            _draw_slice_instances(f"{family}: {state['slice']}", instances, (dataset, task), runs)
+    _draw_slice_figures(report, a, b)
     st.caption(literal(" ".join(report.notes)))
 
 
-def _slice_instances(
-    slice_of: tuple[str, str], place: tuple[DatasetInfo, Task], report: Report, runs: tuple[RunInfo, RunInfo]
+def _draw_slice_instances(
+    title: str, frame: pd.DataFrame, place: tuple[DatasetInfo, Task], runs: tuple[RunInfo, RunInfo]
 ) -> None:
     """The instances of the chosen slice, the largest differences first."""
     a, b = runs
-    family, name = slice_of
-    frame = report.tables["instances"]
-    frame = frame[(frame["family"] == family) & (frame["slice"] == name)]
-    if not len(frame):
-        return
-    frame = frame.assign(id=frame["instance"], difference=frame[a.id] - frame[b.id])
-    frame = frame.sort_values("difference", key=abs, ascending=False, kind="stable")
+    frame = frame.assign(id=frame["instance"], difference=(100 * (frame[a.id] - frame[b.id])).round(1) + 0.0)
     instance_table(
         (
-            Column("id", f"{family}: {name}", "id"),
+            Column("id", title, "id"),
             Column(a.id, a.label, "percent"),
             Column(b.id, b.label, "percent"),
             Column("difference", "A − B, points", "number", digits=1),
         ),
-        frame.assign(difference=(100 * frame["difference"]).round(1) + 0.0),
+        frame.sort_values("difference", key=abs, ascending=False, kind="stable"),
         place,
         runs,
         key="slice-instances",
@@ -238,20 +209,18 @@ def _slice_instances(
     st.caption(f"n = {len(frame):,} instances. A click opens one in the reader with both retrievers.")
 
 
-def _slice_table(report: Report, a: RunInfo, b: RunInfo) -> None:
+def _draw_slice_figures(report: Report, a: RunInfo, b: RunInfo) -> None:
     recall = report.tables["recall"].set_index(["family", "slice", "run"])["recall"]
     rows: list[Row] = []
-    for family, slices in report.tables["difference"].groupby("family", sort=False):
-        rows.append(Row(f"# {family}", (str(family), *(None,) * 5), heading=True))
-        for _, row in slices.iterrows():
-            cells = (
-                row["slice"] + (" (few)" if row["few"] else ""),
-                int(row["n"]),
-                *(float(recall[family, row["slice"], run.id]) for run in (a, b)),
-                points(row["difference"], row["low"], row["high"]),
-                record(row),
-            )
-            rows.append(Row(f"{family} {row['slice']}", cells, muted=True))
+    family = ""
+    for row in report.tables["difference"].to_dict("records"):
+        if row["family"] != family:
+            family = row["family"]
+            rows.append(Row(f"# {family}", (family, *(None,) * 5), heading=True))
+        name = row["slice"] + (" (few)" if row["few"] else "")
+        recalls = [float(recall[family, row["slice"], run.id]) for run in (a, b)]
+        cells = (name, int(row["n"]), *recalls, points(row), record(row))
+        rows.append(Row(f"{family} {row['slice']}", cells, muted=True))
     with st.expander("The slices in figures"):
         table(
             (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
 from components.app import resources
+from components.app.page import points
 from components.app.state import PageState
 from components.widgets.frame_table import draw_notes, frame_table, intervals
 from components.widgets.markdown import literal
@@ -114,13 +115,15 @@ def pair_picker(state: PageState, keys: Sequence[str], labels: Sequence[str]) ->
     return a, b
 
 
-def points(share: float, low: float, high: float, mark: str = "") -> str:
-    """``+13.8 (7.4 to 20.4)``: a difference of shares in points with its interval."""
-    value, below, above = (round(100 * one, 1) + 0.0 for one in (share, low, high))  # no minus before a 0
-    return f"{value:+.1f}{mark}" + ("" if math.isnan(low) else f" ({below:.1f} to {above:.1f})")
+def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of a comparison, and each turned round."""
+    swapped = {"a": "b", "label_a": "label_b", "low": "high", "wins": "losses"}
+    turned = pairs.rename(columns=swapped | {new: old for old, new in swapped.items()})
+    signed = ["difference", "low", "high", "effect"]
+    return pd.concat([pairs, turned.assign(**{name: -turned[name] for name in signed})], ignore_index=True)
 
 
-def record(row: pd.Series[int]) -> str:
+def record(row: Mapping[Any, int]) -> str:
     """Wins, ties and losses of a comparison."""
     return f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}"
 
@@ -131,17 +134,11 @@ def draw_matrix(report: Report) -> None:
     pairs = report.tables["pairs"]
     narrow = len(systems) > _WIDE
     cells: dict[tuple[str, str], str] = {}
-    for row in pairs.to_dict("records"):
-        mark = "" if row["p_holm"] <= _ALPHA else " ns"
-        low, high = (float("nan"),) * 2 if narrow else (row["low"], row["high"])
-        cells[row["a"], row["b"]] = points(row["difference"], low, high, mark)
-        cells[row["b"], row["a"]] = points(-row["difference"], -high, -low, mark)
-    keys = list(systems["system"])
-    frame = systems.assign(
-        interval=intervals(systems, "recall"),
-    )
-    for place, other in enumerate(keys):
-        frame[f"against-{place}"] = [cells.get((key, other)) for key in keys]
+    for row in both_ways(pairs.assign(low=math.nan, high=math.nan) if narrow else pairs).to_dict("records"):
+        cells[row["a"], row["b"]] = points(row, "" if row["p_holm"] <= _ALPHA else " ns")
+    frame = systems.assign(interval=intervals(systems, "recall"))
+    for place, other in enumerate(systems["system"]):
+        frame[f"against-{place}"] = [cells.get((key, other)) for key in systems["system"]]
     columns = [
         Column("label", "System"),
         Column("interval", "Aspect Recall (95% interval)", "interval", "Mean over the instances all have"),
@@ -166,17 +163,18 @@ def draw_pairs(state: PageState, report: Report, chosen: tuple[str, str]) -> Non
 
     def choose(event: TableEvent) -> None:
         if event.kind == "tick" and event.value in known:
-            state.put(a=known[event.value][0], b=known[event.value][1])
+            a, b = known[event.value]
+            state.put(a=a, b=b)
 
-    frame = pairs.assign(
-        id=list(known),
-        points=[points(row["difference"], row["low"], row["high"]) for row in pairs.to_dict("records")],
-        record=pairs.apply(record, axis=1),
-        detectable=100 * pairs["smallest_detectable"],
-    )
+    rows = pairs.to_dict("records")
     frame_table(
         _PAIR_COLUMNS,
-        frame,
+        pairs.assign(
+            id=list(known),
+            points=[points(row) for row in rows],
+            record=[record(row) for row in rows],
+            detectable=100 * pairs["smallest_detectable"],
+        ),
         key="pairs",
         ids="id",
         action="tick",

@@ -16,7 +16,7 @@ from components.charts.palette import retriever_hue
 from components.leaderboard.start import resume_dialog, start_run
 from components.models.ranker.seen import seen_mark, tell_of_seen
 from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import frame_table
+from components.widgets.frame_table import frame_rows, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo, published_results
@@ -58,6 +58,10 @@ OUTCOME_COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # by the keys of `Out
     "unknown_indices": ("Some not shown", "Instances with at least one index that was not shown"),
     "regenerated": ("Asked again", "Told once that it had chosen too many"),
 }
+_FRAME: Final = (
+    *("id", "run", "recall", "low", "high", "se"),
+    *("scored", "skipped", "missing", "ceiling", "random", "colour"),
+)
 _PUBLISHED: Final = (
     Column("system", "System"),
     Column("aspect_recall", "Aspect Recall", "percent"),
@@ -78,10 +82,9 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         )
         return
     bounds = resources.bounds(dataset, task.name)
-    ranked = sorted(
-        (run for run in runs if run.id in scores), key=lambda run: -(scores[run.id].aspect_recall or 0)
-    )
-    names = {run.id: _name(run, scores[run.id]) for run in ranked}
+    answered = [run for run in runs if run.id in scores]
+    ranked = sorted(answered, key=lambda run: -(scores[run.id].aspect_recall or 0))
+    frame = _frame(ranked, scores)
     chosen = [run_id for run_id in state.many("compare") if run_id in scores]
 
     def tick(event: TableEvent) -> None:
@@ -93,9 +96,9 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
     table(
         _COLUMNS,
         [
-            _bound_row("Ceiling (optimal selection)", bounds, bounds.ceiling),
-            *(_row(run, names[run.id], scores[run.id]) for run in ranked),
-            _bound_row("Random expectation", bounds, bounds.random_expectation),
+            _bound("Ceiling (optimal selection)", bounds, bounds.ceiling),
+            *frame_rows(_COLUMNS, frame.assign(recall=intervals(frame, "recall")), "id"),
+            _bound("Random expectation", bounds, bounds.random_expectation),
         ],
         key="runs",
         action="tick",
@@ -110,47 +113,38 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         named = ", ".join(list(first.skipped)[:5]) + (" …" if len(first.skipped) > 5 else "")
         why = next(iter(first.skipped.values()))
         st.caption(f"Skipped on {literal(task.title)}: {literal(named)} ({literal(why)}).")
-    frame = pd.DataFrame(
-        [
-            {
-                "name": names[run.id],
-                "recall": scores[run.id].aspect_recall,
-                **dict(zip(("low", "high"), scores[run.id].ci95 or (None, None), strict=True)),
-                "n": scores[run.id].n_scored,
-                "colour": retriever_hue(run.retriever).on(is_dark()),
-            }
-            for run in ranked
-        ]
-    ).astype({"recall": float, "low": float, "high": float})
-    scored = frame.dropna(subset="recall")
+    title, scored = f"Aspect Recall on {task.title}, %", frame.dropna(subset="recall").to_dict("records")
     draw_chart(
-        interval_chart(frame, f"Aspect Recall on {task.title}, %", first.random_expectation, first.ceiling),
+        interval_chart(
+            frame.rename(columns={"run": "name", "scored": "n"}),
+            title,
+            first.random_expectation,
+            first.ceiling,
+        ),
         key="leaderboard",
         alt="Mean Aspect Recall of each run: "
-        + "; ".join(
-            f"{name} {100 * recall:.1f}%"
-            for name, recall in zip(scored["name"], scored["recall"], strict=True)
-        ),
+        + "; ".join(f"{row['run']} {100 * row['recall']:.1f}%" for row in scored),
     )
 
 
-def _name(run: RunInfo, score: Score) -> str:
-    total = score.n_scored + score.n_missing
-    unfinished = f" (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else ""
-    return f"{run.label}{unfinished}{seen_mark(run)}"
+def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame:
+    rows = []
+    for run in runs:
+        score = scores[run.id]
+        total = score.n_scored + score.n_missing
+        unfinished = f" (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else ""
+        name = f"{run.label}{unfinished}{seen_mark(run)}"
+        recall = (score.aspect_recall, *(score.ci95 or (None, None)))
+        se = None if score.standard_error is None else 100 * score.standard_error
+        counts = (score.n_scored, score.n_skipped, score.n_missing, score.ceiling, score.random_expectation)
+        rows.append((run.id, name, *recall, se, *counts, retriever_hue(run.retriever).on(is_dark())))
+    frame = pd.DataFrame(rows, columns=_FRAME)
+    return frame.astype({"recall": float, "low": float, "high": float})
 
 
-def _bound_row(name: str, score: Score, share: float | None) -> Row:
+def _bound(name: str, score: Score, share: float | None) -> Row:
     mean = None if share is None else Interval(share)
     return Row(name, (name, mean, None, score.n_scored, score.n_skipped, None, None, None, None), muted=True)
-
-
-def _row(run: RunInfo, name: str, score: Score) -> Row:
-    low, high = score.ci95 or (None, None)
-    mean = None if score.aspect_recall is None else Interval(score.aspect_recall, low, high)
-    se = None if score.standard_error is None else 100 * score.standard_error
-    counts = (score.n_scored, score.n_skipped, score.n_missing)
-    return Row(run.id, (name, mean, se, *counts, score.ceiling, score.random_expectation, run.id))
 
 
 def _draw_resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> None:
@@ -166,22 +160,18 @@ def _draw_resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task
 
 def _draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
     """What came back from models, one row a run that asked one."""
-    rows = []
-    for run in runs:
-        outcomes = RunStore(resources.store()).outcomes(run.id).get(task.name)
-        if outcomes is not None:
-            counts = outcomes.as_dict()
-            rows.append(Row(run.id, (run.label, *(counts[kind] for kind in OUTCOME_COLUMNS))))
+    store = RunStore(resources.store())
+    outcomes = [(run, store.outcomes(run.id).get(task.name)) for run in runs]
+    rows = [{"id": run.id, "run": run.label, **of.as_dict()} for run, of in outcomes if of is not None]
     if not rows:
         return
     st.markdown("#### What came back from the models")
-    table(
-        (
-            Column("run", "Run"),
-            *(Column(kind, label, "number", says) for kind, (label, says) in OUTCOME_COLUMNS.items()),
-        ),
-        rows,
+    kinds = (Column(kind, label, "number", text) for kind, (label, text) in OUTCOME_COLUMNS.items())
+    frame_table(
+        (Column("run", "Run"), *kinds),
+        pd.DataFrame(rows),
         key="outcomes",
+        ids="id",
         action="none",
         caption=f"What came back on {task.title}, in instances",
     )

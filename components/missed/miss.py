@@ -18,10 +18,10 @@ from components.widgets.chips import aspect_chip, go_to_sentence, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
 from components.widgets.runs import reader_link
-from components.widgets.table import Chip, Column, Row, table
+from components.widgets.table import Cell, Chip, Column, Row, table
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.missed import with_text
-from evidencebench_core.analyses.missed_context import MissContext, missed_context
+from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import clipped, quantity
@@ -62,45 +62,27 @@ def draw_miss(state: PageState, dataset: DatasetInfo, queue: Queue, next_key: Ke
     """The chosen aspect, with the form to note a cause."""
     context = missed_context(resources.store(), queue.run.id, queue.task, state["instance"], state["aspect"])
     row = _row_of(queue, (state["instance"], state["aspect"]))
+    missed = row is None or bool(row["missed"])
     st.markdown(f"### {literal(context.instance.hypothesis)}")
     st.markdown(_headline(context, row))
     paper, side = st.columns([56, 44], gap="medium")
     with paper, st.container(key="paper-stays-in-sight"):
         _draw_paper(state, queue, context)
     with side:
-        missed = row is None or bool(row["missed"])
         if row is not None and missed:
             _draw_verdict(state, queue, row, next_key)
         elif row is not None:
             st.info("This run found the aspect: one of its picks covers it.")
-        st.markdown("#### What covers it")
-        _draw_table(state, "missed-passages", _PASSAGES, _passage_rows(context), "Sentences that cover the aspect, "
-                    "best ranked first", 260)  # fmt: skip
-        st.markdown("#### What took its place" if missed else "#### The picks")
-        height = None if len(context.picks) <= 12 else 560
-        _draw_table(state, "missed-picks", _PICKS, _pick_rows(context), "The run's picks", height)
-        if context.picks:
-            idle = sum(not pick.new for pick in context.picks)
-            st.caption(f"{idle} of {len(context.picks)} picks add no aspect.")
-        if context.others:
-            st.markdown("#### Other runs")
-            _draw_table(
-                state,
-                "missed-others",
-                _OTHERS,
-                _other_rows(context),
-                "What other runs made of the aspect",
-                240,
-            )
+        _draw_tables(state, context, missed)
         if st.button("Read in the paper", help="Opens Browse on this instance, with this run's retriever"):
-            sentence = state["sentence"] or str(context.passages[0].sentence if context.passages else 0)
+            first = context.passages[0].sentence if context.passages else 0
             link = reader_link(
                 dataset,
                 queue.task,
                 context.instance.id,
                 [queue.run],
                 aspect=context.aspect.label,
-                sentence=sentence,
+                sentence=state["sentence"] or str(first),
             )
             st.switch_page("pages/browse.py", query_params=link)
 
@@ -108,12 +90,10 @@ def draw_miss(state: PageState, dataset: DatasetInfo, queue: Queue, next_key: Ke
 def _row_of(queue: Queue, key: Key) -> dict[Any, Any] | None:
     """The aspect's row with its text columns; ``None`` where the page is about other aspects."""
     asked = queue.asked
-    found = asked[(asked["instance"] == key[0]) & (asked["aspect"] == key[1])]
-    if found.empty:
-        return None
-    found = found if queue.with_words else with_text(resources.store(), found)
-    record: dict[Any, Any] = found.to_dict("records")[0]
-    return record
+    rows = asked[(asked["instance"] == key[0]) & (asked["aspect"] == key[1])]
+    if not queue.with_words and len(rows):
+        rows = with_text(resources.store(), rows)
+    return next(iter(rows.to_dict("records")), None)
 
 
 def _headline(context: MissContext, row: Mapping[Any, Any] | None) -> str:
@@ -165,89 +145,76 @@ def _draw_paper(state: PageState, queue: Queue, context: MissContext) -> None:
     paper_view(view, key="missed-reader", height=700, on_event=act)
 
 
-def _draw_table(
-    state: PageState,
-    key: str,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    caption: str,
-    height: int | None,
-) -> None:
-    """A table of sentences; a click on one shows it in the paper."""
-    table(
-        columns,
-        rows,
-        key=key,
-        action="none",
-        on_event=lambda event: go_to_sentence(state, event),
-        caption=caption,
-        empty="The run picked nothing.",
-        height=height,
-    )
+def _draw_tables(state: PageState, context: MissContext, missed: bool) -> None:
+    """What covers the aspect, the picks, other runs; a click on a sentence shows it in the paper."""
+    instance, picks = context.instance, context.picks
+    aspects = {aspect.label: (aspect, number) for number, aspect in enumerate(instance.evidence.aspects)}
+    last = picks[-1].score if picks else None
 
+    def sentence(index: int) -> tuple[Chip, ...]:
+        return (sentence_chip(index, instance.sentences[index]),)
 
-def _chip(context: MissContext, sentence: int) -> tuple[Chip, ...]:
-    return (sentence_chip(sentence, context.instance.sentences[sentence]),)
-
-
-def _part(context: MissContext, sentence: int, section: str) -> str:
-    kind = context.instance.sentence_types[sentence]
-    return f"{section}, heading" if kind == "section_name" else section
-
-
-def _passage_rows(context: MissContext) -> list[Row]:
-    last = context.picks[-1].score if context.picks else None
-    return [
-        Row(
-            str(passage.sentence),
-            (
-                _chip(context, passage.sentence),
-                passage.rank,
-                None if last is None or passage.score is None else last - passage.score,
-                _part(context, passage.sentence, passage.section),
-                ", ".join(sorted(passage.shared)) or "no word",
-            ),
-        )
-        for passage in context.passages
-    ]
-
-
-def _pick_rows(context: MissContext) -> list[Row]:
-    aspects = {
-        aspect.label: (aspect, number) for number, aspect in enumerate(context.instance.evidence.aspects)
-    }
+    def part(of: Passage | Pick) -> str:
+        heading = instance.sentence_types[of.sentence] == "section_name"
+        return f"{of.section}, heading" if heading else of.section
 
     def chips(labels: Sequence[str], filled: bool) -> tuple[Chip, ...] | None:
         return tuple(aspect_chip(*aspects[label], filled) for label in labels) or None
 
-    return [
-        Row(
-            str(place),
-            (
-                _chip(context, pick.sentence),
-                chips(pick.new, True),
-                chips(pick.repeated, False),
-                _part(context, pick.sentence, pick.section),
-                clipped(context.instance.sentences[pick.sentence], 110),
-            ),
+    def draw(
+        key: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], caption: str, height: int | None
+    ) -> None:
+        table(
+            columns,
+            [Row(str(place), tuple(cells)) for place, cells in enumerate(rows)],
+            key=key,
+            action="none",
+            on_event=lambda event: go_to_sentence(state, event),
+            caption=caption,
+            empty="The run picked nothing.",
+            height=height,
         )
-        for place, pick in enumerate(context.picks[:60])
-    ]
 
-
-def _other_rows(context: MissContext) -> list[Row]:
-    return [
-        Row(
-            other.run_id,
-            (
-                other.label,
-                _OUTCOMES[other.found],
-                other.rank,
-                None if other.sentence is None else _chip(context, other.sentence),
-            ),
+    st.markdown("#### What covers it")
+    covering = [
+        (
+            sentence(one.sentence),
+            one.rank,
+            None if last is None or one.score is None else last - one.score,
+            part(one),
+            ", ".join(sorted(one.shared)) or "no word",
         )
-        for other in sorted(context.others, key=lambda other: (not other.found, other.rank or 10**9))
+        for one in context.passages
     ]
+    draw("missed-passages", _PASSAGES, covering, "Sentences that cover the aspect, best ranked first", 260)
+    st.markdown("#### What took its place" if missed else "#### The picks")
+    picked = [
+        (
+            sentence(pick.sentence),
+            chips(pick.new, True),
+            chips(pick.repeated, False),
+            part(pick),
+            clipped(instance.sentences[pick.sentence], 110),
+        )
+        for pick in picks[:60]
+    ]
+    draw("missed-picks", _PICKS, picked, "The run's picks", None if len(picks) <= 12 else 560)
+    if picks:
+        idle = sum(not pick.new for pick in picks)
+        st.caption(f"{idle} of {len(picks)} picks add no aspect.")
+    if context.others:
+        st.markdown("#### Other runs")
+        others = sorted(context.others, key=lambda other: (not other.found, other.rank or 10**9))
+        outcomes = [
+            (
+                one.label,
+                _OUTCOMES[one.found],
+                one.rank,
+                None if one.sentence is None else sentence(one.sentence),
+            )
+            for one in others
+        ]
+        draw("missed-others", _OTHERS, outcomes, "What other runs made of the aspect", 240)
 
 
 def _draw_verdict(state: PageState, queue: Queue, row: Mapping[Any, Any], next_key: Key | None) -> None:
@@ -272,9 +239,8 @@ def _draw_verdict(state: PageState, queue: Queue, row: Mapping[Any, Any], next_k
 
 def _note_text(note: Note) -> str:
     title = cause_title(note.cause)
-    parts = [f"**{literal(title)}**"] if title else []
-    parts += [literal(f"#{tag}") for tag in note.tags]
-    parts += [literal(note.text)] if note.text else []
+    parts = [f"**{literal(title)}**" if title else "", *(literal(f"#{tag}") for tag in note.tags)]
+    parts = [*filter(None, parts), *([literal(note.text)] if note.text else [])]
     when = literal(note.created_at[:16].replace("T", " "))
     return f"{literal(note.author)}, {when} UTC: {' · '.join(parts)}"
 

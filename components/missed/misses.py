@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -17,7 +15,7 @@ from components.app.page import percent
 from components.app.state import PageState
 from components.charts.dots import missed_chart
 from components.charts.palette import MARKS
-from components.missed.queue import BINNING_OF, FILTERS, RANGES, SORTS, Queue, ranges_of, results_only
+from components.missed.queue import BINNING_OF, FILTERS, RANGES, SORTS, Queue, ranges_of
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table
 from components.widgets.table import Column, TableEvent
@@ -88,8 +86,7 @@ def draw_shares(state: PageState, queue: Queue) -> None:
 def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     by = BINNING_OF[name]
     limits = queue.limits.text() if queue.with_words else None
-    only = results_only(state, queue.task)
-    shares = resources.missed_share(queue.run, queue.task.name, limits, by, only)
+    shares = resources.missed_share(queue.run, queue.task.name, limits, by, queue.results_only)
     mean: float | None = float(queue.asked["missed"].mean())
     top = None
     if name == "cause":  # small shares of all aspects, to which a mean says nothing
@@ -101,7 +98,7 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     st.markdown(f"#### {_TITLES[name]}", help=BINNINGS[by])
     event = draw_chart(
         missed_chart(shares, MARKS["missed"].on(is_dark()), "Missed, %", chosen, mean, top),
-        key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{only}-{state[name]}-{state['rules']}",
+        key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{queue.results_only}-{state[name]}-{state['rules']}",
         alt=f"{_TITLES[name]}, share missed: "
         + "; ".join(
             f"{row['label']} {percent(row['share'])} of {row['n_aspects']}"
@@ -130,12 +127,11 @@ def draw_filters(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
         _choice(state, "noted", "Notes", _NOTED, width=170)
         with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
             if queue.with_words:
-                _several(state, "cause", "Suggested cause", {n: CAUSES[n].title for n in bin_names("cause")})
-                sections = {n: n.capitalize() for n in bin_names("section")}
-                _several(state, "section", "A covering sentence in", sections)
+                _several(state, "cause", "Suggested cause", lambda name: CAUSES[name].title)
+                _several(state, "section", "A covering sentence in", str.capitalize)
                 _choice(state, "type", "A covering sentence that is", _TYPES)
-            _several(state, "decile", "A covering sentence within", {n: n for n in bin_names("decile")})
-            _several(state, "n", "Covering sentences", {n: n for n in bin_names("n_covering")})
+            _several(state, "decile", "A covering sentence within")
+            _several(state, "n", "Covering sentences")
             for column, label in RANGES.items():
                 _range_slider(state, dataset, column, label)
         if queue.with_words:
@@ -147,19 +143,14 @@ def draw_filters(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
 
 
 def _choice(state: PageState, name: str, label: str, options: dict[str, str], **look: Any) -> None:
-    chosen = state[name] if state[name] in options else ""
-    widget = state.widget(name, chosen, reset=("page",))
+    widget = state.widget(name, state[name] if state[name] in options else "", reset=("page",))
     st.selectbox(label, list(options), format_func=options.__getitem__, **look, **widget)
 
 
-def _several(state: PageState, name: str, label: str, options: dict[str, str]) -> None:
-    st.multiselect(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        placeholder="Any",
-        **state.widget(name, [o for o in state.many(name) if o in options], tuple, reset=("page",)),
-    )
+def _several(state: PageState, name: str, label: str, title: Callable[[str], str] = str) -> None:
+    bins = bin_names(BINNING_OF[name])
+    widget = state.widget(name, [one for one in state.many(name) if one in bins], tuple, reset=("page",))
+    st.multiselect(label, bins, format_func=title, placeholder="Any", **widget)
 
 
 def _range_slider(state: PageState, dataset: DatasetInfo, column: str, label: str) -> None:
@@ -185,26 +176,22 @@ def _draw_rules(state: PageState, limits: Thresholds) -> None:
     for number, cause in enumerate((c for c in CAUSES.values() if c.rule), start=1):
         st.markdown(f"{number}. **{cause.title}.** {cause.rule_text(limits)}")
 
-    def widget(name: str, value: object, scale: int = 1) -> dict[str, Any]:
-        def read(shown: Any) -> str:
+    def widget(name: str, value: object, read: Callable[[Any], object]) -> dict[str, Any]:
+        def differing(shown: Any) -> str:
             """The thresholds that differ from the defaults, as the address has them."""
-            new = (
-                tuple(end / 100 for end in shown)
-                if name == "middle"
-                else shown / scale
-                if scale > 1
-                else shown
-            )
-            values, defaults = asdict(limits) | {name: new}, asdict(Thresholds())
-            different = {key: values[key] for key in values if values[key] != defaults[key]}
+            values, defaults = asdict(limits) | {name: read(shown)}, asdict(Thresholds())
+            different = {key: value for key, value in values.items() if value != defaults[key]}
             return json.dumps(different) if different else ""
 
-        return state.widget("rules", value, read, part=name)
+        return state.widget("rules", value, differing, part=name)
 
     for name, label, top, scale in _THRESHOLDS:
-        st.number_input(label, 0, top, **widget(name, round(getattr(limits, name) * scale), scale))
+        value = round(getattr(limits, name) * scale)
+        read = (lambda shown: shown / 100) if scale == 100 else int
+        st.number_input(label, 0, top, **widget(name, value, read))
     middle = (round(100 * limits.middle[0]), round(100 * limits.middle[1]))
-    st.slider("Position: the middle of the paper, %", 0, 100, **widget("middle", middle))
+    thirds = widget("middle", middle, lambda ends: (ends[0] / 100, ends[1] / 100))
+    st.slider("Position: the middle of the paper, %", 0, 100, **thirds)
     if state["rules"] and st.button("Back to the default rules"):
         state.put(rules=None)
         st.rerun()
@@ -217,17 +204,10 @@ def draw_export(queue: Queue) -> None:
         return
     name = f"notes-{queue.run.id}-{queue.task.name}"
     with st.popover(f"Export {quantity(len(notes), 'note')}"):
-        st.download_button("CSV", _notes_csv(notes), f"{name}.csv", "text/csv", on_click="ignore")
+        flat = pd.DataFrame(note_rows(notes), columns=NOTE_COLUMNS).to_csv(index=False, lineterminator="\r\n")
+        st.download_button("CSV", flat, f"{name}.csv", "text/csv", on_click="ignore")
         nested = json.dumps(nested_notes(notes), indent=2)
         st.download_button("JSON", nested, f"{name}.json", "application/json", on_click="ignore")
-
-
-def _notes_csv(notes: Sequence[Note]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, NOTE_COLUMNS)
-    writer.writeheader()
-    writer.writerows(note_rows(notes))
-    return stream.getvalue()
 
 
 def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
@@ -262,20 +242,18 @@ def _cells(dataset: DatasetInfo, queue: Queue, misses: pd.DataFrame) -> pd.DataF
     rows = misses.to_dict("records")
     ids = tuple(dict.fromkeys(misses["instance"]))
     papers = {instance.id: instance for instance in resources.store().get_many(dataset.name, ids)}
+    notes = [queue.notes.get((row["instance"], row["aspect"]), ()) for row in rows]
     cells = misses.assign(
-        key=[f"{row['instance']}\n{row['aspect']}" for row in rows],
+        key=misses["instance"] + "\n" + misses["aspect"],
         sentence=[clipped(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
-        aspect=[f"{row['label']} in {row['instance']}" for row in rows],
+        aspect=misses["label"] + " in " + misses["instance"],
         rank=misses["best_rank"],
     )
     cells["found"] = [
         f"{len(row['found_by'])} of {row['n_others']}" if row["n_others"] else None for row in rows
     ]
-    notes = [queue.notes.get((row["instance"], row["aspect"]), ()) for row in rows]
     cells["note"] = ["; ".join(map(_note_line, those)) or None for those in notes]
-    if queue.with_words:
-        cells["causes"] = [_causes(row["causes"]) for row in rows]
-    return cells
+    return cells.assign(causes=misses["causes"].map(_causes)) if queue.with_words else cells
 
 
 def _causes(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
 from components.app import resources
@@ -62,8 +63,9 @@ class Queue:
 
     run: RunInfo
     task: Task
+    results_only: bool  # whether the page is about result aspects only
     outcomes: pd.DataFrame  # found and missed aspects that the task asks for
-    asked: pd.DataFrame  # those of them that the page is about: result aspects, or all
+    asked: pd.DataFrame  # those of them that the page is about
     shown: pd.DataFrame  # the missed ones that the filters leave, in the order asked for
     with_words: bool  # whether the papers were read: then sections, overlaps and causes are known
     limits: Thresholds
@@ -74,13 +76,10 @@ class Queue:
         """Instance and aspect id of what is shown, in its order."""
         return list(zip(self.shown["instance"], self.shown["aspect"], strict=True))
 
-
-def thresholds_of(state: PageState) -> Thresholds:
-    """The rules' thresholds that the address names; the defaults where it names none that can be."""
-    try:
-        return Thresholds.from_text(state["rules"])
-    except SettingError:
-        return Thresholds()
+    @property
+    def n_noted(self) -> int:
+        """How many of those have a note."""
+        return sum(key in self.notes for key in self.keys)
 
 
 def ranges_of(state: PageState) -> dict[str, tuple[float, float]]:
@@ -88,27 +87,31 @@ def ranges_of(state: PageState) -> dict[str, tuple[float, float]]:
     return {column: bounds for column, bounds in state.ranges("where").items() if column in RANGES}
 
 
-def results_only(state: PageState, task: Task) -> bool:
-    """Whether only result aspects are shown."""
-    return task.focus == "results" or state["all"] != "1"
-
-
 def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task) -> Queue:
     """The queue of a run as the address filters and sorts it."""
     with_words = dataset.n_instances <= READ_AT_ONCE or state["words"] == "1"
-    limits = thresholds_of(state)
+    try:
+        limits = Thresholds.from_text(state["rules"])
+    except SettingError:  # the defaults where the address names none that can be
+        limits = Thresholds()
     outcomes = resources.missed_outcomes(run, task.name, limits.text() if with_words else None)
-    only = results_only(state, task)
-    asked = outcomes[outcomes["is_result"]] if only else outcomes
+    results_only = task.focus == "results" or state["all"] != "1"
+    asked = outcomes[outcomes["is_result"]] if results_only else outcomes
     notes: dict[Key, tuple[Note, ...]] = {}
     for note in NoteStore(resources.store()).notes(run.id, task.name):
         key = (note.instance_id, note.aspect_id)
         notes[key] = (*notes.get(key, ()), note)
-    missed = _within_filters(state, dataset, queue_of(asked, only), with_words, notes)
-    return Queue(run, task, outcomes, asked, _in_order(state, missed), with_words, limits, notes)
+    missed = _filtered(state, dataset, queue_of(asked, results_only), with_words, notes)
+    by, descending = state["sort"], state["desc"] == "1"
+    if by == "file":
+        shown = missed.sort_index(ascending=not descending)
+    else:  # equals stay as they were
+        by = by if by in missed.columns and by in SORTS else "distance"
+        shown = missed.sort_values(by, kind="stable", ascending=not descending, na_position="last")
+    return Queue(run, task, results_only, outcomes, asked, shown, with_words, limits, notes)
 
 
-def _within_filters(
+def _filtered(
     state: PageState,
     dataset: DatasetInfo,
     missed: pd.DataFrame,
@@ -122,23 +125,10 @@ def _within_filters(
     for name, by in BINNING_OF.items():
         wanted = state.many(name)
         if wanted and (with_words or by in {"decile", "n_covering"}):
-            keep = bin_of(missed, by, wanted[0])
-            for other in wanted[1:]:
-                keep |= bin_of(missed, by, other)
-            missed = missed[keep]
+            missed = missed[np.any([bin_of(missed, by, one) for one in wanted], axis=0)]
     if state["type"] and with_words:
         missed = missed[[state["type"] in types for types in missed["types"]]]
     if state["noted"] in {"no", "yes"}:
         pairs = zip(missed["instance"], missed["aspect"], strict=True)
         missed = missed[[(pair in notes) == (state["noted"] == "yes") for pair in pairs]]
     return missed
-
-
-def _in_order(state: PageState, missed: pd.DataFrame) -> pd.DataFrame:
-    """By nearness as the queue comes, else by the column; equals stay as they were."""
-    by, descending = state["sort"], state["desc"] == "1"
-    if by == "file":
-        return missed.sort_index(ascending=not descending)
-    if by not in missed.columns or by not in SORTS:
-        by = "distance"
-    return missed.sort_values(by, kind="stable", ascending=not descending, na_position="last")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
 
 from components.app import resources
 from components.app.choices import Choice
-from components.app.page import percent
+from components.app.page import percent, points
 from components.app.state import PageState
 from components.charts.curves import spelling_chart
 from components.charts.dots import difference_chart
@@ -212,22 +212,20 @@ def _rows(systems: tuple[System, ...], reports: Reports, name: str) -> pd.DataFr
         reports[system.label].tables[name].assign(group=system.label, colour=hue.on(is_dark()))
         for system, hue in zip(systems, hues if distinct else SYSTEMS, strict=False)
     ]
-    return pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
+    frame = pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
+    return frame.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
 def _draw_summary(name: str, systems: tuple[System, ...], reports: Reports) -> None:
     """Differences with intervals, and the table with everything behind them."""
     frame = _rows(systems, reports, name)
-    chart = frame.rename(columns={"wording": "name", "ci_low": "low", "ci_high": "high"})
-    rows = frame.to_dict("records")
+    chart = frame.rename(columns={"wording": "name"})
+    chart = chart.astype({"difference": float, "low": float, "high": float})
     draw_chart(
-        difference_chart(
-            chart.astype({"difference": float, "low": float, "high": float}),
-            "Difference to the original, points of recall",
-        ),
+        difference_chart(chart, "Difference to the original, points of recall"),
         key=f"differences-{name}",
         alt="Differences to the original in points: "
-        + "; ".join(f"{row['group']}, {row['wording']}: {_points(row)}" for row in rows),
+        + "; ".join(f"{row['group']}, {row['name']}: {points(row)}" for row in chart.to_dict("records")),
     )
     _draw_table(name, frame)
 
@@ -270,20 +268,11 @@ def _draw_table(name: str, frame: pd.DataFrame) -> None:
     frame = frame.assign(
         interval=intervals(frame, "recall", "recall_low", "recall_high"),
         n_out=frame["n_left_out"] + frame["n_missing"],
-        points=[_points(row) for row in rows],
+        points=[points(row) for row in rows],
         moves=[f"{row['better']} / {row['same']} / {row['worse']}" for row in rows],
     )
     caption = f"Recall per wording: {name}"
     frame_table(_COLUMNS, frame, key=f"wording-{name}", action="none", caption=caption, height=520)
-
-
-def _points(row: Mapping[Any, Any]) -> str:
-    if pd.isna(row["difference"]):
-        return "–"
-    text = f"{100 * row['difference']:+.1f}"
-    if pd.isna(row["ci_low"]):
-        return text
-    return f"{text} ({100 * row['ci_low']:+.1f} to {100 * row['ci_high']:+.1f})"
 
 
 def _draw_published(frame: pd.DataFrame, where: str) -> None:

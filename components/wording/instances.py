@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -22,6 +22,7 @@ from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, Variant
+from evidencebench_core.tasks import Task
 
 _SHOWN = 200
 
@@ -31,11 +32,7 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
     if frame.empty:
         return
     dark = is_dark()
-    colours = {
-        "up": MARKS["both"].on(dark),
-        "down": MARKS["missed"].on(dark),
-        "level": "#8a9099",
-    }
+    colours = {"up": MARKS["both"].on(dark), "down": MARKS["missed"].on(dark), "level": "#8a9099"}
     ways = frame[steps[-1]] - frame[steps[0]]
     event = draw_chart(
         slope_chart(frame, steps, colours),
@@ -44,14 +41,12 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
         f"{int((ways > 1e-9).sum())} higher, {int((ways < -1e-9).sum())} lower",
         clickable=True,
     )
+    most = (
+        f", and only the {LINES_AT_MOST} that move furthest are drawn" if len(frame) > LINES_AT_MOST else ""
+    )
     st.caption(
-        f"n = {len(frame):,} instances of {literal(system.label)}; a wider line is several that move alike"
-        + (
-            f", and only the {LINES_AT_MOST} that move furthest are drawn"
-            if len(frame) > LINES_AT_MOST
-            else ""
-        )
-        + ". Click a mark, or a row below, to see that instance's rankings side by side."
+        f"n = {len(frame):,} instances of {literal(system.label)}; a wider line is several that move alike{most}. "
+        "Click a mark, or a row below, to see that instance's rankings side by side."
     )
     point = picked_point(event)
     if point is not None and point.get("customdata"):
@@ -85,57 +80,88 @@ def draw_side_by_side(
     dataset: DatasetInfo, system: System, instance: Instance, variants: Sequence[Variant]
 ) -> None:
     """The wordings of an instance with their recall, and where each ranks the sentences of any top K."""
+    store, task = resources.store(), system.asked.task
+    runs, answers = RunStore(store), dict[str, Retrieval]()
+    for variant in (None, *variants):
+        answer = runs.retrieval(system.asked.run_id(store, variant), task.name, instance.id)
+        if answer is not None:
+            answers["original" if variant is None else variant.name] = answer
+
+    def read(**changes: str) -> None:
+        link = {"dataset": dataset.name, "instance": instance.id, "task": task.name}
+        open_later("browse", link | {"r": choices_text([system.choice])} | changes)
+
     wordings = {"original": instance.hypothesis}
     wordings |= {v.name: v.hypotheses[instance.id] for v in variants if v.hypotheses and v.has(instance.id)}
-    answers = _answers(system, instance, variants)
     st.markdown(f"#### {literal(instance.id)}: the rankings of {literal(system.label)} side by side")
-    _draw_wordings(dataset, system, instance, wordings, answers)
-    picked = {index for answer in answers.values() for index in answer.selection}
-    if not picked:
+    covers, budget = instance.evidence.covers(task.focus), task.budget_for(instance.evidence)
+    recalls = {name: expected_recall(answer.selection, covers, budget) for name, answer in answers.items()}
+    added = {
+        name: by_id[instance.id].origin
+        for name, by_id in resources.wording_origins(dataset).items()
+        if instance.id in by_id
+    }
+    data = {name: "the data" for name, by_id in resources.wordings(dataset).items() if instance.id in by_id}
+    made = (Column("made", "Made by"),) if added else ()
+    table(
+        (
+            Column("name", "Wording"),
+            Column("recall", "Aspect Recall", "percent"),
+            Column("text", "Hypothesis", "title"),
+            *made,
+        ),
+        [
+            Row(name, (name, recalls.get(name), text, *((data | added).get(name, "") for _ in made)))
+            for name, text in wordings.items()
+        ],
+        key="wordings",
+        on_event=lambda event: read(**({} if event.value == "original" else {"h": wordings[event.value]})),
+        caption="The wordings of this instance; a click reads the paper with one",
+    )
+    if any(answer.selection for answer in answers.values()):
+        _draw_ranks(instance, task, answers, lambda index: read(sentence=index))
+    else:
         st.caption("Nothing is answered or picked here yet.")
-        return
-    places = {
+
+
+def _draw_ranks(
+    instance: Instance, task: Task, answers: Mapping[str, Retrieval], read: Callable[[str], None]
+) -> None:
+    """Every sentence that some wording picks, with its rank under each."""
+    ranks = {
         name: {index: place for place, index in enumerate(answer.ranking, start=1)}
         for name, answer in answers.items()
     }
-    first = next(iter(places.values()))
+    first = next(iter(ranks.values()))
+    picked = {index for answer in answers.values() for index in answer.selection}
     order = sorted(picked, key=lambda index: (first.get(index, len(instance.sentences)), index))
+    aspects = list(enumerate(instance.evidence.aspects))
+
+    def row(index: int) -> Row:
+        places = (
+            f"{ranks[name].get(index, '–')}{' pick' if index in answer.selection else ''}"
+            for name, answer in answers.items()
+        )
+        covers = tuple(
+            Chip(f"sentence:{index}", aspect.label, number)
+            for number, aspect in aspects
+            if index in aspect.sentence_indices and (task.focus == "all" or aspect.is_result)
+        )
+        return Row(str(index), ((sentence_chip(index),), *places, covers, instance.sentences[index][:160]))
 
     def open_sentence(event: TableEvent) -> None:
         if event.kind in {"open", "chip"}:
-            index = clicked_chip(event)[1] or event.value
-            open_later("browse", _link(dataset, system, instance, {"sentence": index}))
+            read(clicked_chip(event)[1] or event.value)
 
+    rank = "Rank under this wording; “pick” where it was selected"
     table(
         (
             Column("index", "Sentence", "chips"),
-            *(
-                Column(name, name, "text", "Rank under this wording; “pick” where it was selected")
-                for name in answers
-            ),
+            *(Column(name, name, "text", rank) for name in answers),
             Column("covers", "Covers", "chips"),
             Column("text", "Text"),
         ),
-        [
-            Row(
-                str(index),
-                (
-                    (sentence_chip(index),),
-                    *(
-                        f"{places[name].get(index, '–')}{' pick' if index in answer.selection else ''}"
-                        for name, answer in answers.items()
-                    ),
-                    tuple(
-                        Chip(f"sentence:{index}", aspect.label, number)
-                        for number, aspect in enumerate(instance.evidence.aspects)
-                        if index in aspect.sentence_indices
-                        and (system.asked.task.focus == "all" or aspect.is_result)
-                    ),
-                    instance.sentences[index][:160],
-                ),
-            )
-            for index in order[:_SHOWN]
-        ],
+        [row(index) for index in order[:_SHOWN]],
         key="side-by-side",
         on_event=open_sentence,
         caption="Sentences picked under any wording, with their rank under each",
@@ -144,71 +170,3 @@ def draw_side_by_side(
     st.caption(
         "Every sentence that some wording picks, by its rank under the original. A click opens the reader."
     )
-
-
-def _answers(system: System, instance: Instance, variants: Sequence[Variant]) -> dict[str, Retrieval]:
-    runs, found = RunStore(resources.store()), dict[str, Retrieval]()
-    for variant in (None, *variants):
-        run_id = system.asked.run_id(resources.store(), variant)
-        answer = runs.retrieval(run_id, system.asked.task.name, instance.id)
-        if answer is not None:
-            found["original" if variant is None else variant.name] = answer
-    return found
-
-
-def _draw_wordings(
-    dataset: DatasetInfo,
-    system: System,
-    instance: Instance,
-    wordings: Mapping[str, str],
-    answers: Mapping[str, Retrieval],
-) -> None:
-    task = system.asked.task
-    origins = {
-        name: by_id[instance.id].origin
-        for name, by_id in resources.wording_origins(dataset).items()
-        if instance.id in by_id
-    }
-    there = {name for name, texts in resources.wordings(dataset).items() if instance.id in texts}
-    covers, budget = instance.evidence.covers(task.focus), task.budget_for(instance.evidence)
-
-    def open_wording(event: TableEvent) -> None:
-        text = wordings[event.value]
-        changes = {} if event.value == "original" else {"h": text}
-        open_later("browse", _link(dataset, system, instance, changes))
-
-    table(
-        (
-            Column("name", "Wording"),
-            Column("recall", "Aspect Recall", "percent"),
-            Column("text", "Hypothesis", "title"),
-            *((Column("made", "Made by"),) if origins else ()),
-        ),
-        [
-            Row(
-                name,
-                (
-                    name,
-                    expected_recall(answers[name].selection, covers, budget) if name in answers else None,
-                    text,
-                    *((origins.get(name, "the data" if name in there else ""),) if origins else ()),
-                ),
-            )
-            for name, text in wordings.items()
-        ],
-        key="wordings",
-        on_event=open_wording,
-        caption="The wordings of this instance; a click reads the paper with one",
-    )
-
-
-def _link(
-    dataset: DatasetInfo, system: System, instance: Instance, changes: Mapping[str, str]
-) -> dict[str, str]:
-    return {
-        "dataset": dataset.name,
-        "instance": instance.id,
-        "task": system.asked.task.name,
-        "r": choices_text([system.choice]),
-        **changes,
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 from operator import itemgetter
@@ -40,6 +41,50 @@ _LAST: Final = "review.last"  # what Undo takes back: ids
 _EDITED: Final = "review.edited"  # the draft whose words are being changed
 
 
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """The drafts of a dataset, and who decides on them."""
+
+    state: PageState
+    dataset: DatasetInfo
+    drafts: Drafts
+
+    @property
+    def reviewer(self) -> str:
+        return session_text("author")
+
+    @property
+    def last(self) -> list[int]:
+        """The drafts of the last decision, which Undo takes back."""
+        return [int(number) for number in session_text(_LAST + self.dataset.name).split()]
+
+    def decision(self, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
+        """A callback that decides, says what went wrong, and lets the decision be undone."""
+
+        def callback() -> None:
+            try:
+                decide()
+            except EvidenceBenchError as error:
+                flash(literal(str(error)))
+                return
+            set_session_text(_EDITED, "")
+            set_session_text(_LAST + self.dataset.name, " ".join(map(str, ids)))
+
+        return callback
+
+    def take_back(self, ids: Sequence[int]) -> None:
+        try:
+            self.drafts.take_back(ids)
+        except EvidenceBenchError as error:
+            flash(literal(str(error)))
+        set_session_text(_LAST + self.dataset.name, "")
+
+    def replaced(self, draft: Draft) -> str:
+        """The wording that a draft would replace, unless it is that one."""
+        there = resources.wordings(self.dataset).get(draft.name, {}).get(draft.instance_id, "")
+        return "" if draft.state == "accepted" else there
+
+
 def draw_review(state: PageState, dataset: DatasetInfo) -> None:
     """The drafts of one state, the first of them in hand."""
     drafts = Drafts(resources.store(), dataset.name)
@@ -61,82 +106,75 @@ def draw_review(state: PageState, dataset: DatasetInfo) -> None:
             width=260,
             **session_text_widget("author", read=str.strip),
         )
-    n_drafts = counts[shown]
+    desk, n_drafts = _Desk(state, dataset, drafts), counts[shown]
     if not n_drafts:
-        _draw_undo(drafts)
-        _draw_nothing_left(shown, counts)
+        _draw_undo(desk)
+        if shown == "waiting":
+            n_refused = counts["refused"]
+            more = (
+                f" {n_refused:,} were refused by the checks; they can be read and edited."
+                if n_refused
+                else ""
+            )
+            st.success(f"Everything that waited has been read.{more}")
+        else:
+            st.info("There are none.")
         return
     at = min(state.number("at") or 0, n_drafts - 1)
     page = drafts.drafts(shown, _SHOWN, at)
-    _draw_bar(state, dataset, drafts, page, at, n_drafts)
+    _draw_bar(desk, page, at, n_drafts)
     for place, draft in enumerate(page):
-        _draw_card(dataset, drafts, draft, in_hand=place == 0)
+        _draw_card(desk, draft, in_hand=place == 0)
 
 
-def _draw_undo(drafts: Drafts) -> None:
-    last = [int(number) for number in session_text(_LAST + drafts.dataset).split()]
-    many = f" {len(last):,}" if len(last) > 1 else ""
+def _draw_undo(desk: _Desk) -> None:
+    last = desk.last
     st.button(
-        f"Undo{many}",
+        f"Undo {len(last):,}" if len(last) > 1 else "Undo",
         key="review.undo",
         shortcut="U",
         disabled=not last,
         help="Takes back the last decision." if last else None,
-        on_click=_take_back,
-        args=(drafts, last),
+        on_click=desk.take_back,
+        args=(last,),
     )
 
 
-def _draw_nothing_left(shown: DraftState, counts: Mapping[DraftState, int]) -> None:
-    if shown == "waiting":
-        n_refused = counts["refused"]
-        more = f" {n_refused:,} were refused by the checks; they can be read and edited." if n_refused else ""
-        st.success(f"Everything that waited has been read.{more}")
-    else:
-        st.info("There are none.")
-
-
-def _draw_bar(
-    state: PageState, dataset: DatasetInfo, drafts: Drafts, page: Sequence[Draft], at: int, n_drafts: int
-) -> None:
+def _draw_bar(desk: _Desk, page: Sequence[Draft], at: int, n_drafts: int) -> None:
     """Where we are, the way on and back, and the decision on the whole page."""
-    clean = [
-        draft.id for draft in page if draft.state == "waiting" and not _wording_to_replace(dataset, draft)
-    ]
-    n_others = sum(draft.state == "waiting" for draft in page) - len(clean)
+    waiting = [draft for draft in page if draft.state == "waiting"]
+    clean = [draft.id for draft in waiting if not desk.replaced(draft)]
+    others = len(waiting) - len(clean)
+    moves = [("Back", "K", at - 1), ("Next", "J", at + 1)]
+    if n_drafts > _SHOWN:
+        moves.append((f"Next {_SHOWN}", "Shift+J", at + _SHOWN))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"**{at + 1:,} to {at + len(page):,} of {n_drafts:,}**, the first in hand", width="content"
-        )
-        _draw_mover(state, "Back", "K", at - 1, at > 0)
-        _draw_mover(state, "Next", "J", at + 1, at + 1 < n_drafts)
-        if n_drafts > _SHOWN:
-            _draw_mover(state, f"Next {_SHOWN}", "Shift+J", at + _SHOWN, at + _SHOWN < n_drafts)
-        _draw_undo(drafts)
+        place = f"**{at + 1:,} to {at + len(page):,} of {n_drafts:,}**, the first in hand"
+        st.markdown(place, width="content")
+        for label, key, there in moves:
+            st.button(
+                label,
+                key=f"review.{label}",
+                shortcut=key,
+                disabled=not 0 <= there < n_drafts,
+                on_click=desk.state.put,
+                kwargs={"at": there or None},
+            )
+        _draw_undo(desk)
         if len(clean) > 1:
+            but = f", but for {others} that would take the place of a wording" if others else ""
             st.button(
                 f"Accept {len(clean)} shown",
                 key="review.accept-page",
                 shortcut="Shift+A",
-                disabled=not session_text("author"),
-                help="All that are shown below"
-                + (f", but for {n_others} that would take the place of a wording. " if n_others else ". ")
-                + "Read them first: your name is kept with each.",
-                on_click=_decision(drafts, clean, lambda: drafts.accept(clean, session_text("author"))),
+                disabled=not desk.reviewer,
+                help=f"All that are shown below{but}. Read them first: your name is kept with each.",
+                on_click=desk.decision(clean, lambda: desk.drafts.accept(clean, desk.reviewer)),
             )
 
 
-def _draw_mover(state: PageState, label: str, key: str, at: int, possible: bool) -> None:
-    st.button(
-        label,
-        key=f"review.{label}",
-        shortcut=key,
-        disabled=not possible,
-        on_click=lambda: state.put(at=max(at, 0) or None),
-    )
-
-
-def _draw_card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool) -> None:
+def _draw_card(desk: _Desk, draft: Draft, in_hand: bool) -> None:
+    editing, text_key = session_text(_EDITED) == str(draft.id), f"review-text-{draft.id}"
     with st.container(border=True, key=f"draft-{'in-hand' if in_hand else draft.id}"):
         st.caption(
             f"{':blue-badge[In hand] ' if in_hand else ''}{literal(draft.instance_id)} · "
@@ -148,110 +186,61 @@ def _draw_card(dataset: DatasetInfo, drafts: Drafts, draft: Draft, in_hand: bool
             st.caption("Original")
             st.markdown(before)
         with right:
-            editing = session_text(_EDITED) == str(draft.id)
             st.caption("Draft" if draft.edited is None else "Draft, as the reviewer changed it")
             if editing:
                 st.text_area(
                     "Your words",
                     height=110,
                     label_visibility="collapsed",
-                    **local_widget(_text_key(draft), draft.wording),
+                    **local_widget(text_key, draft.wording),
                 )
-                focus_on(_text_key(draft))
+                focus_on(text_key)
             else:
                 st.markdown(after or "*No wording could be read from the answer.*")
                 if draft.edited is not None:
                     st.caption(f"The model wrote: {literal(draft.text)}")
-        _draw_warnings(dataset, draft)
+        if draft.problem:
+            st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
+        if there := desk.replaced(draft):
+            origin = resources.wording_origins(desk.dataset).get(draft.name, {}).get(draft.instance_id)
+            source = "came with the data" if origin is None else f"is there already ({origin.origin})"
+            kind = "negation" if draft.name == NEGATION else "paraphrase"
+            st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
         with st.container(horizontal=True):
-            _draw_buttons(drafts, draft, editing, in_hand)
+            _draw_buttons(desk, draft, text_key if editing else "", in_hand)
 
 
-def _draw_warnings(dataset: DatasetInfo, draft: Draft) -> None:
-    """What speaks against it, and what it would replace."""
-    if draft.problem:
-        st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
-    if there := _wording_to_replace(dataset, draft):
-        origin = resources.wording_origins(dataset).get(draft.name, {}).get(draft.instance_id)
-        source = "came with the data" if origin is None else f"is there already ({origin.origin})"
-        kind = "negation" if draft.name == NEGATION else "paraphrase"
-        st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
+def _draw_buttons(desk: _Desk, draft: Draft, text_key: str, in_hand: bool) -> None:
+    """What can be done with a draft, or with the words in the field of that key; the one in hand has the keys."""
 
-
-def _wording_to_replace(dataset: DatasetInfo, draft: Draft) -> str:
-    """The wording that a draft would replace, unless it is that one."""
-    there = resources.wordings(dataset).get(draft.name, {}).get(draft.instance_id, "")
-    return "" if draft.state == "accepted" else there
-
-
-def _draw_buttons(drafts: Drafts, draft: Draft, editing: bool, in_hand: bool) -> None:
-    """What can be done with a draft; the one in hand has the keys."""
-
-    def button(
-        label: str, key: str, do: Callable[[], None], named: bool = True, primary: bool = False
-    ) -> None:
+    def button(label: str, key: str, do: Callable[[], None], named: bool = False) -> None:
+        nameless = named and not desk.reviewer
         st.button(
             label,
             key=f"review.{label}.{draft.id}",
             shortcut=key if in_hand else None,
-            type="primary" if primary and in_hand else "secondary",
-            disabled=named and not session_text("author"),
-            help="Say above who you are: it is kept with the decision."
-            if named and not session_text("author")
-            else None,
+            type="primary" if in_hand and label.startswith("Accept") else "secondary",
+            disabled=nameless,
+            help="Say above who you are: it is kept with the decision." if nameless else None,
             on_click=do,
         )
 
     def accept() -> None:
-        words = {draft.id: local_widget_text(_text_key(draft))} if editing else {}
-        _decision(drafts, [draft.id], lambda: drafts.accept([draft.id], session_text("author"), words))()
+        words = {draft.id: local_widget_text(text_key)} if text_key else {}
+        desk.decision([draft.id], lambda: desk.drafts.accept([draft.id], desk.reviewer, words))()
 
-    if editing or (draft.wording and draft.state != "accepted"):
-        button(
-            "Accept these words" if editing else "Accept",
-            "Mod+Enter" if editing else "A",
-            accept,
-            primary=True,
-        )
-    if editing:
-        button("Leave as it was", "Esc", lambda: set_session_text(_EDITED, ""), named=False)
+    if text_key:
+        button("Accept these words", "Mod+Enter", accept, named=True)
+        button("Leave as it was", "Esc", lambda: set_session_text(_EDITED, ""))
         return
-    button("Edit", "E", lambda: set_session_text(_EDITED, str(draft.id)), named=False)
+    if draft.wording and draft.state != "accepted":
+        button("Accept", "A", accept, named=True)
+    button("Edit", "E", lambda: set_session_text(_EDITED, str(draft.id)))
     if draft.state != "rejected":
-        button(
-            "Reject",
-            "X",
-            _decision(drafts, [draft.id], lambda: drafts.reject([draft.id], session_text("author"))),
-        )
+        reject = desk.decision([draft.id], lambda: desk.drafts.reject([draft.id], desk.reviewer))
+        button("Reject", "X", reject, named=True)
     if draft.state in ("accepted", "rejected"):
-        button("Take back", "T", lambda: _take_back(drafts, [draft.id]), named=False)
-
-
-def _decision(drafts: Drafts, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
-    """A callback that decides, says what went wrong, and lets the decision be undone."""
-
-    def callback() -> None:
-        try:
-            decide()
-        except EvidenceBenchError as error:
-            flash(literal(str(error)))
-            return
-        set_session_text(_EDITED, "")
-        set_session_text(_LAST + drafts.dataset, " ".join(map(str, ids)))
-
-    return callback
-
-
-def _take_back(drafts: Drafts, ids: Sequence[int]) -> None:
-    try:
-        drafts.take_back(ids)
-    except EvidenceBenchError as error:
-        flash(literal(str(error)))
-    set_session_text(_LAST + drafts.dataset, "")
-
-
-def _text_key(draft: Draft) -> str:
-    return f"review-text-{draft.id}"
+        button("Take back", "T", lambda: desk.take_back([draft.id]))
 
 
 def changed_words(original: str, draft: str) -> tuple[tuple[bool, ...], tuple[bool, ...]]:

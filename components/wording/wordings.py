@@ -26,6 +26,14 @@ from evidencebench_core.perturb import (
 )
 
 _SHOWN: Final = 100  # wordings of one name
+_NAMES: Final = (
+    Column("name", "Wording", "title"),
+    Column("n", "Instances", "number"),
+    Column("data", "From the data", "number"),
+    Column("files", "From files", "number"),
+    Column("models", "By a model", "number", "Written by a language model"),
+    Column("unread", "Of these not reviewed", "number", "Kept by `run --variants` without a review"),
+)
 
 
 def draw_wordings(state: PageState, dataset: DatasetInfo) -> None:
@@ -47,27 +55,15 @@ def draw_wordings(state: PageState, dataset: DatasetInfo) -> None:
         _draw_download(dataset, origins)
 
 
-def _draw_names(
-    state: PageState,
-    wordings: Mapping[str, Mapping[str, str]],
-    origins: Wordings,
-) -> None:
+def _draw_names(state: PageState, wordings: Mapping[str, Mapping[str, str]], origins: Wordings) -> None:
     rows = []
     for name, texts in wordings.items():
-        added = origins.get(name, {}).values()
-        models = sum(bool(one.made_by.model) for one in added)
-        unread = sum(one.made_by.needs_review for one in added)
-        files = len(added) - models
-        rows.append(Row(name, (name, len(texts), len(texts) - len(added), files, models, unread)))
+        added = [one.made_by for one in origins.get(name, {}).values()]
+        models, unread = sum(bool(one.model) for one in added), sum(one.needs_review for one in added)
+        counts = (len(texts), len(texts) - len(added), len(added) - models, models, unread)
+        rows.append(Row(name, (name, *counts)))
     table(
-        (
-            Column("name", "Wording", "title"),
-            Column("n", "Instances", "number"),
-            Column("data", "From the data", "number"),
-            Column("files", "From files", "number"),
-            Column("models", "By a model", "number", "Written by a language model"),
-            Column("unread", "Of these not reviewed", "number", "Kept by `run --variants` without a review"),
-        ),
+        _NAMES,
         rows,
         key="wording-names",
         chosen=(state["name"],),
@@ -81,6 +77,7 @@ def _draw_texts(
 ) -> None:
     ids = tuple(texts)[:_SHOWN]
     originals = {row.id: row.hypothesis for row in resources.store().rows(dataset.name, ids)}
+    made = {one: origins[one].origin if one in origins else "the data" for one in ids}
     table(
         (
             Column("instance", "Instance", "id"),
@@ -88,10 +85,7 @@ def _draw_texts(
             Column("original", "Original"),
             Column("made", "Made by"),
         ),
-        [
-            Row(one, (one, texts[one], originals[one], origins[one].origin if one in origins else "the data"))
-            for one in ids
-        ],
+        [Row(one, (one, texts[one], originals[one], made[one])) for one in ids],
         key=f"wording-texts-{name}",
         action="none",
         caption=f"Wordings {name}",
@@ -136,12 +130,9 @@ def _draw_download(dataset: DatasetInfo, origins: Wordings) -> None:
         return
     st.markdown("The wordings that were added or accepted, each with model, prompt, date and reviewer.")
 
-    def content() -> str:
-        return json.dumps(wordings_document(added_wordings(resources.store(), dataset.name)), indent=1)
-
     st.download_button(
         "Download variants file",
-        content,
+        lambda: json.dumps(wordings_document(added_wordings(resources.store(), dataset.name)), indent=1),
         file_name="variants.json",
         mime="application/json",
         on_click="ignore",

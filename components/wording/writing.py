@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,8 +88,7 @@ def draw_make(state: PageState, dataset: DatasetInfo) -> None:
     if not kinds:
         st.info("Choose what to write.")
     elif model:
-        making = Making(dataset, model, tuple(kind for kind in KINDS if kind in kinds), limit, fresh)
-        _draw_start(making)
+        _draw_start(Making(dataset, model, tuple(kind for kind in KINDS if kind in kinds), limit, fresh))
 
 
 def _draw_start(making: Making) -> None:
@@ -155,20 +156,23 @@ def _start_job(making: Making) -> Job:
             fresh=making.fresh,
             cancelled=job.cancelled,
         )
-        tally, waiting, last = _Tally(), list[Draft](), time.monotonic()
-        with stopped_at_caps(lambda: f"{tally}.{asked_text(budget)}"):
+        tally, why = Counter[str](), ""
+        waiting, last = list[Draft](), time.monotonic()
+        with stopped_at_caps(lambda: f"{_tally_text(tally)}{asked_text(budget)}"):
             try:
                 for one in made:
                     waiting.append(one)
-                    tally.add(one)
+                    tally["failed" if one.failed else "refused" if one.problem else "usable"] += 1
+                    if one.failed and not why:
+                        why = f" The first failed call: {one.problem}"
                     if len(waiting) == _TOGETHER or time.monotonic() - last > 1:
                         drafts.add(waiting)
                         waiting, last = [], time.monotonic()
-                    job.report(tally.done, total, f"{tally}.{asked_text(budget)}")
+                    job.report(tally.total(), total, f"{_tally_text(tally)}{asked_text(budget)}")
             finally:
                 drafts.add(waiting)
         resume = " Start it again to go on where it stopped." if job.cancelled() else ""
-        return f"{tally}.{asked_text(budget)}{tally.why}{resume}"
+        return f"{_tally_text(tally)}{asked_text(budget)}{why}{resume}"
 
     kinds = " and ".join(f"{kind}s" for kind in making.kinds)
     subject = f"{making.dataset.name}/{making.model}/{kinds}"
@@ -176,28 +180,8 @@ def _start_job(making: Making) -> Job:
     return resources.jobs().start(WRITING, subject, title, work)
 
 
-@dataclass(slots=True)
-class _Tally:
-    usable: int = 0
-    refused: int = 0
-    failed: int = 0
-    why: str = ""
-
-    @property
-    def done(self) -> int:
-        return self.usable + self.refused + self.failed
-
-    def add(self, one: Draft) -> None:
-        self.failed += one.failed
-        self.refused += bool(one.problem) and not one.failed
-        self.usable += not one.problem
-        if one.failed and not self.why:
-            self.why = f" The first failed call: {one.problem}"
-
-    def __str__(self) -> str:
-        parts = [quantity(self.usable, "draft")]
-        if self.refused:
-            parts.append(f"{self.refused:,} refused by the checks")
-        if self.failed:
-            parts.append(f"{self.failed:,} failed")
-        return ", ".join(parts)
+def _tally_text(tally: Mapping[str, int]) -> str:
+    parts = [quantity(tally["usable"], "draft")]
+    parts += [f"{tally['refused']:,} refused by the checks"] if tally["refused"] else []
+    parts += [f"{tally['failed']:,} failed"] if tally["failed"] else []
+    return f"{', '.join(parts)}."

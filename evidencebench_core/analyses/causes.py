@@ -7,7 +7,7 @@ a suggestion can check it. Several may apply: the first in the order of `CAUSES`
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
 from typing import Any, Final
@@ -76,132 +76,27 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause that can be suggested, or that an analyst can choose.
+    """A cause that can be suggested, or, without a rule, one that only people can see.
 
     Attributes
     ----------
-    name : str
-        As notes store it.
-    title : str
-        As people read it.
+    name, title : str
+        As notes store it, and as people read it.
     rule : str
-        When it is suggested, with ``{threshold}`` placeholders; empty for one that only people can see.
+        When it is suggested, with ``{threshold}`` placeholders.
+    why : callable or None
+        What makes the rule apply to a row of `missed.with_text`, with the numbers; empty where it does not apply.
     """
 
     name: str
     title: str
     rule: str = ""
+    why: Callable[[Mapping[str, Any], Thresholds], str] | None = None
 
     def rule_text(self, thresholds: Thresholds) -> str:
         """The rule with its thresholds filled in."""
         low, high = thresholds.middle
-        return self.rule.format(
-            budget_places=thresholds.budget_places,
-            redundant_picks=thresholds.redundant_picks,
-            overlap=f"{100 * thresholds.vocabulary_overlap:.0f}%",
-            low=f"{100 * low:.0f}%",
-            high=f"{100 * high:.0f}%",
-            front=f"{100 * thresholds.front_share:.0f}%",
-            near_places=thresholds.near_places,
-        )
-
-
-_SUGGESTED: Final = (
-    Cause(
-        "budget",
-        "Budget",
-        "A covering sentence is ranked within K + {budget_places}, or every pick adds an aspect, so that K is too"
-        " small for this aspect beside what the run already covers.",
-    ),
-    Cause(
-        "redundancy",
-        "Redundancy",
-        "Picks that cover only what earlier picks cover already: {redundant_picks} or more.",
-    ),
-    Cause(
-        "vocabulary",
-        "Vocabulary gap",
-        "No covering sentence has more than {overlap} of the hypothesis' content words.",
-    ),
-    Cause(
-        "position",
-        "Position",
-        "All covering sentences stand in the middle of the paper (from {low} to {high} of it), and no pick does.",
-    ),
-    Cause(
-        "front",
-        "Headings or abstract",
-        "At least {front} of the picks are headings or abstract sentences, and no covering sentence is.",
-    ),
-    Cause("near", "Near miss", "A covering sentence is ranked within K + {near_places}."),
-    Cause(
-        "far",
-        "Far miss",
-        "No covering sentence is ranked within K + {near_places}, or the ranking reaches none.",
-    ),
-)
-_BY_HAND: Final = (
-    Cause("gold", "Gold in doubt"),
-    Cause("reasoning", "Needs reasoning"),
-    Cause("other", "Another cause"),
-)
-
-CAUSES: Final[Mapping[str, Cause]] = MappingProxyType({c.name: c for c in (*_SUGGESTED, *_BY_HAND)})
-"""By name. Those with a rule stand in the order in which they are suggested; the others are for analysts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A cause whose rule applies to a miss; ``why`` says what makes it apply here, with the numbers."""
-
-    cause: Cause
-    why: str
-
-
-def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) -> tuple[Suggestion, ...]:
-    """The causes whose rules apply to one row of `missed.with_text`, in order; at least one."""
-    limits = thresholds or Thresholds()
-    whys = {
-        "budget": _budget(row, limits),
-        "redundancy": _redundancy(row, limits),
-        "vocabulary": _vocabulary(row, limits),
-        "position": _position(row, limits),
-        "front": _front(row, limits),
-    }
-    if _within(row, limits.near_places):
-        whys["near"] = _rank_sentence(row)
-    elif _is_known(row["distance"]):
-        whys["far"] = _rank_sentence(row)
-    else:
-        whys["far"] = "The ranking does not reach any covering sentence."
-    return tuple([Suggestion(CAUSES[name], why) for name, why in whys.items() if why])
-
-
-def with_causes(outcomes: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
-    """Found and missed rows of `missed.with_text` with the causes suggested for the missed.
-
-    Returns
-    -------
-    DataFrame
-        With ``cause``, the name of the first that is suggested, and ``causes``, the tuple of the names of
-        all whose rules apply; ``None`` for found ones.
-    """
-    causes: list[tuple[str, ...] | None] = []
-    for missed, *values in zip(outcomes["missed"], *(outcomes[name].tolist() for name in _READ), strict=True):
-        row = dict(zip(_READ, values, strict=True))
-        causes.append(tuple([s.cause.name for s in suggestions(row, thresholds)]) if missed else None)
-    frame = outcomes.assign(
-        cause=pd.Series([names and names[0] for names in causes], index=outcomes.index, dtype=object),
-        causes=pd.Series(causes, index=outcomes.index, dtype=object),
-    )
-    frame.attrs.update(outcomes.attrs)
-    return frame
-
-
-_READ: Final = (
-    "budget", "best_rank", "distance", "n_picks", "n_adding", "n_repeating", "overlap", "covering", "n_covering",
-    "n_sentences", "picks", "front_share", "types",
-)  # fmt: skip
+        return self.rule.format(**asdict(thresholds), low=low, high=high)
 
 
 def _is_known(value: Any) -> bool:
@@ -253,6 +148,16 @@ def _front(row: Mapping[str, Any], limits: Thresholds) -> str:
     return ""
 
 
+def _near(row: Mapping[str, Any], limits: Thresholds) -> str:
+    return _rank_sentence(row) if _within(row, limits.near_places) else ""
+
+
+def _far(row: Mapping[str, Any], limits: Thresholds) -> str:
+    if not _is_known(row["distance"]):
+        return "The ranking does not reach any covering sentence."
+    return "" if _within(row, limits.near_places) else _rank_sentence(row)
+
+
 def _rank_sentence(row: Mapping[str, Any]) -> str:
     distance = row["distance"]
     edge = "K" if _is_known(row["budget"]) else "the picks"
@@ -260,3 +165,94 @@ def _rank_sentence(row: Mapping[str, Any]) -> str:
         return f"The best covering sentence is ranked {row['best_rank']}, within {edge}, and yet it was not picked."
     places = "1 place" if distance == 1 else f"{distance} places"
     return f"The best covering sentence is ranked {row['best_rank']}, {places} below {edge}."
+
+
+_CAUSES: Final = (
+    Cause(
+        "budget",
+        "Budget",
+        "A covering sentence is ranked within K + {budget_places}, or every pick adds an aspect, so that K is too"
+        " small for this aspect beside what the run already covers.",
+        _budget,
+    ),
+    Cause(
+        "redundancy",
+        "Redundancy",
+        "Picks that cover only what earlier picks cover already: {redundant_picks} or more.",
+        _redundancy,
+    ),
+    Cause(
+        "vocabulary",
+        "Vocabulary gap",
+        "No covering sentence has more than {vocabulary_overlap:.0%} of the hypothesis' content words.",
+        _vocabulary,
+    ),
+    Cause(
+        "position",
+        "Position",
+        "All covering sentences stand in the middle of the paper (from {low:.0%} to {high:.0%} of it), and no pick"
+        " does.",
+        _position,
+    ),
+    Cause(
+        "front",
+        "Headings or abstract",
+        "At least {front_share:.0%} of the picks are headings or abstract sentences, and no covering sentence is.",
+        _front,
+    ),
+    Cause("near", "Near miss", "A covering sentence is ranked within K + {near_places}.", _near),
+    Cause(
+        "far",
+        "Far miss",
+        "No covering sentence is ranked within K + {near_places}, or the ranking reaches none.",
+        _far,
+    ),
+    Cause("gold", "Gold in doubt"),
+    Cause("reasoning", "Needs reasoning"),
+    Cause("other", "Another cause"),
+)
+
+CAUSES: Final[Mapping[str, Cause]] = MappingProxyType({cause.name: cause for cause in _CAUSES})
+"""By name. Those with a rule stand in the order in which they are suggested; the others are for analysts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A cause whose rule applies to a miss; ``why`` says what makes it apply here, with the numbers."""
+
+    cause: Cause
+    why: str
+
+
+def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) -> tuple[Suggestion, ...]:
+    """The causes whose rules apply to one row of `missed.with_text`, in order; at least one."""
+    limits = thresholds or Thresholds()
+    whys = [(cause, cause.why(row, limits)) for cause in _CAUSES if cause.why is not None]
+    return tuple([Suggestion(cause, why) for cause, why in whys if why])
+
+
+def with_causes(outcomes: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Found and missed rows of `missed.with_text` with the causes suggested for the missed.
+
+    Returns
+    -------
+    DataFrame
+        With ``cause``, the name of the first that is suggested, and ``causes``, the tuple of the names of
+        all whose rules apply; ``None`` for found ones.
+    """
+    causes: list[tuple[str, ...] | None] = []
+    for missed, *values in zip(outcomes["missed"], *(outcomes[name].tolist() for name in _READ), strict=True):
+        row = dict(zip(_READ, values, strict=True))
+        causes.append(tuple([s.cause.name for s in suggestions(row, thresholds)]) if missed else None)
+    frame = outcomes.assign(
+        cause=pd.Series([names and names[0] for names in causes], index=outcomes.index, dtype=object),
+        causes=pd.Series(causes, index=outcomes.index, dtype=object),
+    )
+    frame.attrs.update(outcomes.attrs)
+    return frame
+
+
+_READ: Final = (
+    "budget", "best_rank", "distance", "n_picks", "n_adding", "n_repeating", "overlap", "covering", "n_covering",
+    "n_sentences", "picks", "front_share", "types",
+)  # fmt: skip

@@ -2,36 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evidencebench_core.analyses.arrangements import PLACES, Part, Place, arrangement_run
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data import paper_texts
-from evidencebench_core.data.sections import section_classes
+from evidencebench_core.data.model import Instance
+from evidencebench_core.data.sections import SECTION_CLASSES, SectionClass, section_classes
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.runs import RunInfo, RunSpec, RunStore, Variant, digest_of
 from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
 
+Part = SectionClass
+Place = Literal["start", "middle", "end", "removed"]
+
+PARTS: Final[tuple[Part, ...]] = tuple(part for part in SECTION_CLASSES if part != "other")
+PLACES: Final[tuple[Place, ...]] = get_args(Place)
 SCOPES: Final[Mapping[str, str]] = {
     "part": "aspects that a sentence of the moved part covers",
     "rest": "aspects that only other sentences cover",
     "all": "all aspects",
 }
-_MEASURES: Final = {
-    "recall": "",
-    "original": "original_",
-    "difference": "difference_",
-}  # prefix of the bounds
-# These score a sentence by its text and not by where it stands.
-_BLIND: Final = frozenset({"bm25", "dense", "hybrid"})
+
+_RULE: Final = 1  # raise it when `arrangement` or the classes of sections change: runs must not mix two rules
+_PREFIXES: Final = {"recall": "", "original": "original_", "difference": "difference_"}  # of the bounds
+_COLUMNS: Final = (
+    "run", "label", "part", "place", "scope", "n_instances", "n_aspects", "n_left_out",
+    *(name for measure, prefix in _PREFIXES.items() for name in (measure, f"{prefix}low", f"{prefix}high")),
+    "picks_in_part", "original_picks_in_part",
+)  # fmt: skip
+_BLIND: Final = frozenset({"bm25", "dense", "hybrid"})  # they score a sentence by its text alone
+
+
+def parts_named(names: Sequence[str]) -> tuple[Part, ...]:
+    """The parts of these names, each once; ``"every"`` is all of them."""
+    wanted = [part for name in names for part in (PARTS if name == "every" else (name,))]
+    for name in wanted:
+        if name not in PARTS:
+            raise SettingError(
+                "part", f"is {shown(name)}", f"Parts are: {', '.join(PARTS)}, and every for all of them."
+            )
+    return tuple(part for part in PARTS if part in wanted)
+
+
+def arrangement(instance: Instance, part: Part, place: Place) -> tuple[int, ...] | None:
+    """The paper's sentences, by original index, in the order in which the retriever is to read them.
+
+    The part is taken out as one block, in its own order, headings included, and put before all other
+    sentences, between their first half and their second, behind them, or nowhere. ``None`` where the
+    paper has no such part, or nothing else.
+    """
+    classes = section_classes(instance.sentences, instance.sentence_types)
+    block = [index for index, name in enumerate(classes) if name == part]
+    rest = [index for index, name in enumerate(classes) if name != part]
+    if not block or not rest:
+        return None
+    if place == "removed":
+        return tuple(rest)
+    at = {"start": 0, "middle": len(rest) // 2, "end": len(rest)}[place]
+    return (*rest[:at], *block, *rest[at:])
+
+
+def needle_variant(part: Part, place: Place) -> Variant:
+    """The variant of a run over papers that are arranged like this; `run_variants` runs them."""
+    return Variant(
+        name=f"place:{part}={place}",
+        digest=digest_of("place", part, place, _RULE),
+        arrangement=lambda instance: arrangement(instance, part, place),
+    )
+
+
+def arrangement_run(run: RunInfo, sha256: str, part: Part, place: Place) -> str:
+    """Id of the run with the same retriever and settings over the arranged papers."""
+    variant = needle_variant(part, place)
+    return RunSpec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
 
 
 def needle(  # noqa: PLR0913
@@ -48,13 +100,20 @@ def needle(  # noqa: PLR0913
     """Recall of runs with a part of each paper moved, against the papers as they stand.
 
     The runs are over the papers as they stand. Their arrangements must have been run before
-    (`run_arrangements`); those without an answer are named in the notes.
+    (`needle_variant`); those without an answer are named in the notes.
 
     Returns
     -------
     Report
-        One table, *needle*, one row a run, part, place and scope: ``run`` (id), ``label``, ``part``, and
-        the columns of `needle_rows`.
+        One table, *needle*, one row a run, part, place and scope: ``run`` (id), ``label``, ``part``,
+        ``place``, ``scope`` (`SCOPES`); ``n_instances`` that have the part, an answer both ways and an aspect
+        of the scope; ``n_aspects`` counted in them; ``n_left_out`` aspects that only removed sentences cover;
+        ``recall``, mean over instances of the share of the counted aspects found, 0 to 1 (``low``,
+        ``high``); ``original``, the same with the papers as they stand, over the same instances and
+        aspects (``original_low``, ``original_high``); ``difference`` = recall - original
+        (``difference_low``, ``difference_high``); ``picks_in_part``, share of the picks in these
+        instances that stand in the part, and ``original_picks_in_part``. Intervals: 95%, bootstrap over
+        papers. NaN where there is nothing to divide by.
     """
     chosen = task if isinstance(task, Task) else task_named(task)
     known = RunStore(store)
@@ -62,26 +121,58 @@ def needle(  # noqa: PLR0913
     table = aspect_table(store, dataset, chosen)
     sha256 = store.dataset(dataset).sha256
     in_parts = part_places(store, dataset, table, parts)
-    frames, missing = [], []
+    missing, rows = list[str](), list[dict[str, Any]]()
+    sums = [np.zeros((table.n_papers, 0, 4))]  # by paper: recall, original, difference, instances
     for info in infos:
         original = run_picks(table, known.selections(info.id, chosen.name))
         for part in parts:
-            moved: dict[Place, RunPicks] = {}
             for place in places:
                 selections = known.selections(arrangement_run(info, sha256, part, place), chosen.name)
-                if selections:
-                    moved[place] = run_picks(table, selections)
-                else:
+                if not selections:
                     where = "removed" if place == "removed" else f"at the {place}"
                     missing.append(f"{info.label} with {part} {where}")
-            if moved:
-                rows = needle_rows(table, in_parts[part], original, moved, n_resamples, seed)
-                head = {"run": info.id, "label": info.label, "part": part}
-                frames.append(rows.assign(**head)[[*head, *rows.columns]])
-    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+                    continue
+                picks = run_picks(table, selections)
+                for scope in SCOPES:
+                    row, of_papers = _row(table, in_parts[part], original, picks, place, scope)
+                    head = {"run": info.id, "label": info.label, "part": part, "place": place, "scope": scope}
+                    rows.append(head | row)
+                    sums.append(of_papers[:, None])
+    together = np.concatenate(sums, axis=1)
+    top, bottom = together[:, :, :3].reshape(table.n_papers, -1), np.repeat(together[:, :, 3], 3, axis=1)
+    bounds = ratio_intervals(top, bottom, np.random.default_rng(seed), n_resamples).reshape(-1, 3, 2)
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS))
+    for number, prefix in enumerate(_PREFIXES.values()):
+        frame[[f"{prefix}low", f"{prefix}high"]] = bounds[:, number]
     without = {part: int((~_has_part(table, in_parts[part])).sum()) for part in parts}
-    title = f"Needle: {dataset}, {chosen.title}"
-    return Report(title, {"needle": frame}, _notes(infos, table, without, missing, n_resamples))
+    notes = tuple(_notes(infos, table, without, missing, n_resamples))
+    return Report(f"Needle: {dataset}, {chosen.title}", {"needle": frame}, notes)
+
+
+def _row(
+    table: AspectTable,
+    in_part: NDArray[np.bool_],
+    original: RunPicks,
+    picks: RunPicks,
+    place: Place,
+    scope: str,
+) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    """A row without its intervals, and by paper the sums of its measures and of the instances."""
+    counted, gone = _eligible(table, in_part, original.answered & picks.answered, place, scope)
+    frame = _per_instance(table, counted, original, picks)
+    instances = frame.index.to_numpy()
+    of_papers = np.zeros((table.n_papers, 4))
+    np.add.at(of_papers, table.paper[instances], frame[list(_PREFIXES)].assign(n=1.0).to_numpy())
+    sentences = np.isin(table.sentence_instance(), instances)
+    row = {
+        "n_instances": len(frame),
+        "n_aspects": int(counted.sum()),
+        "n_left_out": int(gone.sum()),
+        **{measure: frame[measure].mean() for measure in _PREFIXES},
+        "picks_in_part": _share_inside(picks, in_part, sentences),
+        "original_picks_in_part": _share_inside(original, in_part, sentences),
+    }
+    return row, of_papers
 
 
 def part_places(
@@ -99,74 +190,6 @@ def part_places(
     return masks
 
 
-def needle_rows(
-    table: AspectTable,
-    in_part: NDArray[np.bool_],
-    original: RunPicks,
-    moved: Mapping[Place, RunPicks],
-    n_resamples: int = 10_000,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """One run and one part, from arrays.
-
-    ``in_part``, of shape (n_places,), says whether a sentence belongs to the part; the picks on the arranged
-    papers are in original indices.
-
-    Returns
-    -------
-    DataFrame
-        One row a place and scope, the places as they are in ``moved``: ``place``; ``scope``
-        (`SCOPES`); ``n_instances`` that have the part, an answer both ways and an aspect of the scope;
-        ``n_aspects`` counted in them; ``n_left_out`` aspects that only removed sentences cover;
-        ``recall``, mean over instances of the share of the counted aspects found, 0 to 1 (``low``,
-        ``high``); ``original``, the same with the papers as they stand, over the same instances and
-        aspects (``original_low``, ``original_high``); ``difference`` = recall - original
-        (``difference_low``, ``difference_high``); ``picks_in_part``, share of the picks in these
-        instances that stand in the part, and ``original_picks_in_part``. Intervals: 95%, bootstrap over
-        papers. NaN where there is nothing to divide by.
-    """
-    sentence_instance = table.sentence_instance()
-    rows: list[dict[str, Any]] = []
-    sums: list[NDArray[np.float64]] = []  # by paper: recall, original, difference, instances
-    for place, picks in moved.items():
-        for scope in SCOPES:
-            counted, gone = _eligible(table, in_part, original.answered & picks.answered, place, scope)
-            of_instances = _per_instance(table, counted, original, picks)
-            instances = of_instances.index.to_numpy()
-            columns = [of_instances[name].to_numpy() for name in _MEASURES]
-            values = np.stack([*columns, np.ones(len(instances))], axis=1)
-            of_papers = np.zeros((table.n_papers, 4))
-            np.add.at(of_papers, table.paper[instances], values)
-            sums.append(of_papers)
-            means = values.mean(axis=0)[:3] if len(values) else np.full(3, np.nan)
-            counted_sentences = np.isin(sentence_instance, instances)
-            rows.append(
-                {
-                    "place": place,
-                    "scope": scope,
-                    "n_instances": len(values),
-                    "n_aspects": int(counted.sum()),
-                    "n_left_out": int(gone.sum()),
-                    **dict(zip(_MEASURES, map(float, means), strict=True)),
-                    "picks_in_part": _share_inside(picks, in_part, counted_sentences),
-                    "original_picks_in_part": _share_inside(original, in_part, counted_sentences),
-                }
-            )
-    if sums:
-        together = np.stack(sums, axis=1)  # papers, rows of the table, 4
-        top = together[:, :, :3].reshape(table.n_papers, -1)
-        bottom = np.repeat(together[:, :, 3], 3, axis=1)
-        bounds = ratio_intervals(top, bottom, np.random.default_rng(seed), n_resamples).reshape(-1, 3, 2)
-        for row, of_row in zip(rows, bounds, strict=True):
-            for prefix, (low, high) in zip(_MEASURES.values(), of_row, strict=True):
-                row[f"{prefix}low"], row[f"{prefix}high"] = float(low), float(high)
-    names = ["place", "scope", "n_instances", "n_aspects", "n_left_out"]
-    names += [
-        name for measure, prefix in _MEASURES.items() for name in (measure, f"{prefix}low", f"{prefix}high")
-    ]
-    return pd.DataFrame(rows, columns=[*names, "picks_in_part", "original_picks_in_part"])
-
-
 def behind_place(
     table: AspectTable,
     in_part: NDArray[np.bool_],
@@ -175,7 +198,7 @@ def behind_place(
     place: Place,
     scope: str,
 ) -> pd.DataFrame:
-    """The instances behind a row of `needle_rows`.
+    """The instances behind a row of `needle`; ``in_part`` is from `part_places`.
 
     Returns
     -------
@@ -217,9 +240,8 @@ def _eligible(
     wanted = (_has_part(table, in_part) & answered)[table.instance]
     if scope != "all":
         wanted &= (n_inside > 0) == (scope == "part")
-    gone = np.zeros(n_aspects, dtype=bool)
-    if place == "removed":
-        gone = n_inside == np.bincount(table.covering_aspect, minlength=n_aspects)
+    n_covering = np.bincount(table.covering_aspect, minlength=n_aspects)
+    gone = (n_inside == n_covering) & (place == "removed")
     return wanted & ~gone, wanted & gone
 
 
@@ -241,38 +263,38 @@ def _notes(
     without: Mapping[Part, int],
     missing: Sequence[str],
     n_resamples: int,
-) -> tuple[str, ...]:
-    notes = [
+) -> Iterator[str]:
+    yield (
         "Each row compares the same aspects of the same instances, moved against as they stand; instances "
-        f"without the part are left out. Intervals: 95%, {n_resamples:,} bootstrap resamples of papers.",
+        f"without the part are left out. Intervals: 95%, {n_resamples:,} bootstrap resamples of papers."
+    )
+    yield (
         "Removed: aspects that only removed sentences cover are in no denominator (n_left_out counts them). "
-        "The budget stays that of the whole paper.",
-    ]
+        "The budget stays that of the whole paper."
+    )
     for part, n_without in without.items():
         if n_without:
-            notes.append(
+            yield (
                 f"{n_without} of {len(table.ids)} instances have no {part} that we recognise, or nothing else; "
                 "they are left out of its rows."
             )
     if table.n_uncovered:
-        notes.append(f"{table.n_uncovered} aspects that no sentence covers are left out.")
+        yield f"{table.n_uncovered} aspects that no sentence covers are left out."
     if table.skipped:
-        notes.append(f"{len(table.skipped)} instances are skipped, they have nothing to cover.")
-    retrievers = {info.retriever for info in infos}
-    if retrievers & _BLIND:
-        blind = ", ".join(info.label for info in infos if info.retriever in _BLIND)
-        notes.append(
+        yield f"{len(table.skipped)} instances are skipped, they have nothing to cover."
+    if blind := ", ".join(info.label for info in infos if info.retriever in _BLIND):
+        yield (
             f"{blind} score a sentence by its text, not by where it stands: moving a part changes "
             "their picks through ties only. A difference of 0 there shows that the test is sound, not that "
             "the retriever copes with the middle."
         )
+    retrievers = {info.retriever for info in infos}
     if "abstract-tail" in retrievers:
-        notes.append(
+        yield (
             "abstract-tail goes by the type of the sentences: it follows the abstract wherever it is moved, and "
             "loses it only when it is removed."
         )
     if "random" in retrievers:
-        notes.append("random draws again for every order of the sentences: its differences are chance.")
+        yield "random draws again for every order of the sentences: its differences are chance."
     if missing:
-        notes.append(f"Not run yet: {', '.join(missing)}. `evidencebench analyse needle` runs them.")
-    return tuple(notes)
+        yield f"Not run yet: {', '.join(missing)}. `evidencebench analyse needle` runs them."

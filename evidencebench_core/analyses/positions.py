@@ -8,26 +8,40 @@ sentences cover them, and what as many sentences drawn at random would find of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
-from evidencebench_core.analyses.buckets import STANDS, Stand, buckets_of, standing
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import runs_over_one_dataset
+from evidencebench_core.data import paper_texts
 from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import RunStore
 from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
 
+Stand = Literal["earliest", "latest", "every", "only"]
 Run = tuple[str, str, RunPicks]
 """Id, label and picks."""
+Numbers = NDArray[np.int64]
+Sums = NDArray[np.float64]
+"""By paper (rows) and bucket (columns)."""
+
+MAX_BUCKETS: Final = 100
+MEASURES: Final = ("sentence", "token")
+STANDS: Final[Mapping[Stand, str]] = {
+    "earliest": "the bucket of the earliest sentence that covers it",
+    "latest": "the bucket of the latest sentence that covers it",
+    "every": "every bucket with a sentence that covers it",
+    "only": "the one bucket that holds all sentences that cover it; others are left out",
+}
 
 
-def positions(  # noqa: PLR0913 - one question, all its knobs by name
+def positions(  # noqa: PLR0913 - one question, all its settings by name
     store: Store,
     dataset: str,
     runs: Sequence[str] = (),
@@ -59,7 +73,7 @@ def positions(  # noqa: PLR0913 - one question, all its knobs by name
 
 def position_report(
     table: AspectTable,
-    bucket: NDArray[np.int64],
+    bucket: Numbers,
     n_buckets: int,
     runs: Sequence[Run],
     title: str,
@@ -93,49 +107,107 @@ def position_report(
         the recall expected of as many sentences drawn at random (NaN without a budget);
         ``mean_covering``, sentences that cover such an aspect.
     """
-    kept = np.ones(len(table.ids), dtype=bool)
-    for _, _, picks in runs:
-        kept &= picks.answered
+    kept = np.all([np.ones(len(table.ids), dtype=bool), *(picks.answered for _, _, picks in runs)], axis=0)
     sums = _BucketSums(table, bucket, n_buckets, kept)
-    opportunity = sums.opportunity()
-    picked = [sums.picks(*run) for run in runs]
-    recalled = [part for run in runs for part in sums.recalls(*run)]
-    _add_intervals([opportunity, *picked, *recalled], np.random.default_rng(seed), n_resamples)
-    tables = {"opportunity": opportunity.frame}
+    frames = {"opportunity": [sums.opportunity()]}
     if runs:
-        tables["picks"] = pd.concat([part.frame for part in picked], ignore_index=True)
-        tables["recall"] = pd.concat([part.frame for part in recalled], ignore_index=True)
-    return Report(title, tables, _notes(sums, runs, n_resamples))
+        frames["picks"] = [sums.picks(*run) for run in runs]
+        frames["recall"] = [frame for run in runs for frame in sums.recalls(*run)]
+    sums.add_intervals(np.random.default_rng(seed), n_resamples)
+    tables = {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
+    return Report(title, tables, tuple(_notes(sums, runs, n_resamples)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """One row a bucket, and the ratios that want an interval.
+def buckets_of(
+    store: Store, dataset: str, table: AspectTable, n_buckets: int, by: str = "sentence"
+) -> Numbers:
+    """The bucket of every place of the table, 0 to ``n_buckets - 1``.
 
-    ``ratios`` holds numerators and denominators by the prefix of their columns ``<prefix>low`` and
-    ``<prefix>high``: one row a paper and one column a bucket (denominators may have a single column).
+    By sentence, sentence i of n is in bucket ``i * n_buckets // n``: of a paper with fewer sentences some
+    are empty. By token, a sentence stands where its middle token stands among those of its paper; tokens
+    are runs of characters between white space.
     """
+    if not 1 <= n_buckets <= MAX_BUCKETS:
+        raise SettingError("buckets", f"is {shown(n_buckets)}", f"Give a number from 1 to {MAX_BUCKETS}.")
+    if by not in MEASURES:
+        raise SettingError("by", f"is {shown(by)}", f"Choices are: {', '.join(MEASURES)}.")
+    rows = table.sentence_instance()
+    if by == "sentence":
+        return (np.arange(rows.size) - table.offset[rows]) * n_buckets // table.n_sentences[rows]
+    numbers = {instance_id: row for row, instance_id in enumerate(table.ids)}
+    tokens = np.zeros(rows.size, dtype=np.int64)
+    for paper in paper_texts(store, dataset, numbers):
+        counts = [len(sentence.split()) for sentence in paper.sentences]
+        for instance_id in paper.hypotheses:
+            start = table.offset[numbers[instance_id]]
+            tokens[start : start + len(counts)] = counts
+    before = np.cumsum(tokens) - tokens
+    of_paper = np.bincount(rows, weights=tokens, minlength=len(table.ids))
+    middle = before - before[table.offset[rows]] + tokens / 2
+    share = middle / np.maximum(of_paper[rows], 1)
+    return np.minimum((share * n_buckets).astype(np.int64), n_buckets - 1)
 
-    frame: pd.DataFrame
-    ratios: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+def standing(table: AspectTable, bucket: Numbers, stand: Stand) -> tuple[Numbers, Numbers]:
+    """Aspects and the bucket in which they stand, one pair each; ``"every"`` has several an aspect."""
+    aspects = np.arange(table.instance.size)
+    if not aspects.size:
+        return aspects, aspects
+    where = bucket[table.covering_place]  # places ascend within an aspect, and so do buckets
+    first = where[np.searchsorted(table.covering_aspect, aspects)]
+    last = where[np.searchsorted(table.covering_aspect, aspects, side="right") - 1]
+    if stand == "every":
+        n_buckets = int(bucket.max()) + 1
+        # Counting is many times quicker than sorting for the different pairs.
+        pairs = np.flatnonzero(np.bincount(table.covering_aspect * n_buckets + where))
+        return pairs // n_buckets, pairs % n_buckets
+    if stand == "only":
+        return aspects[first == last], first[first == last]
+    return aspects, first if stand == "earliest" else last
 
 
-def _add_intervals(parts: Sequence[_Part], rng: np.random.Generator, n_resamples: int) -> None:
-    """Fill in the intervals of all parts, from the same resamples of the papers."""
-    ratios = [(part, prefix, *ratio) for part in parts for prefix, ratio in part.ratios.items()]
-    tops = np.concatenate([top for _, _, top, _ in ratios], axis=1)
-    bottoms = np.concatenate([np.broadcast_to(below, top.shape) for _, _, top, below in ratios], axis=1)
-    bounds = ratio_intervals(tops, bottoms, rng, n_resamples).reshape(len(ratios), -1, 2)
-    for (part, prefix, _, _), (low, high) in zip(ratios, bounds.swapaxes(1, 2), strict=True):
-        part.frame[f"{prefix}low"], part.frame[f"{prefix}high"] = low, high
+def behind_bucket(
+    table: AspectTable,
+    bucket: Numbers,
+    wanted: int,
+    stand: Stand,
+    picks: RunPicks | None = None,
+    kept: NDArray[np.bool_] | None = None,
+) -> pd.DataFrame:
+    """The instances behind a mark: those with an aspect that stands in a bucket (from 1), or a pick there.
+
+    ``kept``, of shape (n,), says which instances count.
+
+    Returns
+    -------
+    DataFrame
+        ``id``, ``n_aspects`` that stand there, ``n_found`` of them and ``n_missed`` (NaN without picks of a
+        run), ``n_picks`` there. Most missed first (without a run: most aspects first), then in the order of the
+        file.
+    """
+    n = len(table.ids)
+    aspect, where = standing(table, bucket, stand)
+    there = aspect[where == wanted - 1]
+    frame = pd.DataFrame({"id": table.ids, "n_aspects": np.bincount(table.instance[there], minlength=n)})
+    frame = frame.assign(n_found=np.nan, n_missed=np.nan, n_picks=0)
+    if picks is not None:
+        rows = table.sentence_instance()[picks.place]
+        frame["n_found"] = np.bincount(table.instance[there], weights=picks.found[there], minlength=n)
+        frame["n_missed"] = frame["n_aspects"] - frame["n_found"]
+        frame["n_picks"] = np.bincount(rows[bucket[picks.place] == wanted - 1], minlength=n)
+    shown_rows = (frame["n_aspects"] + frame["n_picks"] > 0) & (True if kept is None else kept)
+    order = ["n_aspects"] if picks is None else ["n_missed", "n_picks"]
+    return frame[shown_rows].sort_values(order, ascending=False, kind="stable", ignore_index=True)
 
 
 class _BucketSums:
-    """Sums by paper and bucket over the instances that are kept, so that papers can be resampled."""
+    """Sums by paper and bucket over the instances that are kept, so that papers can be resampled.
 
-    def __init__(
-        self, table: AspectTable, bucket: NDArray[np.int64], n_buckets: int, kept: NDArray[np.bool_]
-    ) -> None:
+    ``ratios`` collects what wants an interval: the frame (one row a bucket), the prefix of the columns of the
+    bounds, numerators, and denominators (which may have a single column).
+    """
+
+    def __init__(self, table: AspectTable, bucket: Numbers, n_buckets: int, kept: NDArray[np.bool_]) -> None:
         self.table, self.bucket, self.n_buckets, self.kept = table, bucket, n_buckets, kept
         there = np.bincount(table.paper[kept], minlength=1) > 0
         self.n_papers = int(there.sum())
@@ -144,78 +216,78 @@ class _BucketSums:
         self.covers = np.zeros(bucket.size, dtype=bool)
         self.covers[table.covering_place] = True
         self.standing = {stand: standing(table, bucket, stand) for stand in STANDS}
-        n_covering = np.bincount(table.covering_aspect, minlength=table.instance.size)
-        self.n_covering = n_covering.astype(np.float64)
+        self.ratios: list[tuple[pd.DataFrame, str, Sums, Sums]] = []
 
-    def opportunity(self) -> _Part:
+    def opportunity(self) -> pd.DataFrame:
         """Where aspects can and where they must be found."""
-        covering = self._of_places(np.flatnonzero(self.covers))
-        cells = {"can": self._of_aspects("every"), "must": self._of_aspects("only")}
-        aspects = self._of_aspects("earliest").sum(axis=1, keepdims=True)
         frame = self._edges()
         frame["n_instances"] = self._n_instances(self.sentence_instance, self.bucket)
         frame["n_sentences"] = self._of_places(np.arange(self.bucket.size)).sum(axis=0).astype(int)
+        covering = self._of_places(np.flatnonzero(self.covers))
         frame["n_covering"] = covering.sum(axis=0).astype(int)
-        frame["share_covering"] = _ratio(covering, covering.sum(axis=1, keepdims=True))
-        for name, found in cells.items():
-            frame[f"n_{name}"] = found.sum(axis=0).astype(int)
-            frame[name] = _ratio(found, aspects)
+        frame["share_covering"] = _share(covering)
+        aspects = self._of_aspects("earliest").sum(axis=1, keepdims=True)
+        stands: tuple[tuple[str, Stand], ...] = (("can", "every"), ("must", "only"))
+        for name, stand in stands:
+            standing_there = self._of_aspects(stand)
+            frame[f"n_{name}"] = standing_there.sum(axis=0).astype(int)
+            frame[name] = _ratio(standing_there, aspects)
+            self.ratios.append((frame, f"{name}_", standing_there, aspects))
         frame["n_aspects"] = int(aspects.sum())
-        return _Part(frame, {f"{name}_": (found, aspects) for name, found in cells.items()})
+        return frame
 
-    def picks(self, run: str, label: str, picks: RunPicks) -> _Part:
+    def picks(self, run: str, label: str, picks: RunPicks) -> pd.DataFrame:
         """Where a run looked."""
         made = self._of_places(picks.place)
-        covering = self._of_places(np.flatnonzero(self.covers))
-        total = made.sum(axis=1, keepdims=True)
         frame = self._edges(run=run, label=label)
         frame["n_picks"] = made.sum(axis=0).astype(int)
-        frame["share"] = _ratio(made, total)
+        frame["share"] = _share(made)
         frame["n_hits"] = self._of_places(picks.place[self.covers[picks.place]]).sum(axis=0).astype(int)
-        frame["share_covering"] = _ratio(covering, covering.sum(axis=1, keepdims=True))
-        return _Part(frame, {"": (made, total)})
+        frame["share_covering"] = _share(self._of_places(np.flatnonzero(self.covers)))
+        self.ratios.append((frame, "", made, made.sum(axis=1, keepdims=True)))
+        return frame
 
-    def recalls(self, run: str, label: str, picks: RunPicks) -> Iterator[_Part]:
-        """What a run found, by where the aspects stand: one part a stand."""
-        for stand in STANDS:
-            aspect, where = self.standing[stand]
-            n_aspects = self._of_aspects(stand)
-            found = self._of_aspects(stand, picks.found)
-            chance = self.table.chance
+    def recalls(self, run: str, label: str, picks: RunPicks) -> Iterator[pd.DataFrame]:
+        """What a run found, by where the aspects stand: one frame a stand."""
+        chance = self.table.chance
+        n_covering = np.bincount(self.table.covering_aspect, minlength=self.table.instance.size)
+        for stand, (aspect, where) in self.standing.items():
+            n_aspects, found = self._of_aspects(stand), self._of_aspects(stand, picks.found)
             frame = self._edges(run=run, label=label, stand=stand)
             frame["n_instances"] = self._n_instances(self.table.instance[aspect], where)
             frame["n_aspects"] = n_aspects.sum(axis=0).astype(int)
             frame["found"] = found.sum(axis=0)
             frame["recall"] = _ratio(found, n_aspects)
             frame["chance"] = np.nan if chance is None else _ratio(self._of_aspects(stand, chance), n_aspects)
-            frame["mean_covering"] = _ratio(self._of_aspects(stand, self.n_covering), n_aspects)
-            yield _Part(frame, {"": (found, n_aspects)})
+            frame["mean_covering"] = _ratio(self._of_aspects(stand, n_covering.astype(float)), n_aspects)
+            self.ratios.append((frame, "", found, n_aspects))
+            yield frame
+
+    def add_intervals(self, rng: np.random.Generator, n_resamples: int) -> None:
+        """Fill in all intervals, from the same resamples of the papers."""
+        tops = np.concatenate([top for _, _, top, _ in self.ratios], axis=1)
+        bottoms = np.concatenate(
+            [np.broadcast_to(below, top.shape) for _, _, top, below in self.ratios], axis=1
+        )
+        bounds = ratio_intervals(tops, bottoms, rng, n_resamples).reshape(len(self.ratios), -1, 2)
+        for (frame, prefix, _, _), (low, high) in zip(self.ratios, bounds.swapaxes(1, 2), strict=True):
+            frame[f"{prefix}low"], frame[f"{prefix}high"] = low, high
 
     def _edges(self, **constants: str) -> pd.DataFrame:
         numbers = np.arange(self.n_buckets)
-        edges = {
-            "bucket": numbers + 1,
-            "from": numbers / self.n_buckets,
-            "to": (numbers + 1) / self.n_buckets,
-        }
-        return pd.DataFrame({**constants, **edges})
+        edges = {"from": numbers / self.n_buckets, "to": (numbers + 1) / self.n_buckets}
+        return pd.DataFrame({**constants, "bucket": numbers + 1, **edges})
 
-    def _of_places(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _of_places(self, places: Numbers) -> Sums:
         """How many of these sentences each paper has in each bucket."""
         return self._cells(self.sentence_instance[places], self.bucket[places])
 
-    def _of_aspects(self, stand: Stand, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def _of_aspects(self, stand: Stand, weights: NDArray[np.float64] | None = None) -> Sums:
         """How many aspects each paper has in each bucket, or the sum of their weights."""
         aspect, where = self.standing[stand]
         return self._cells(self.table.instance[aspect], where, None if weights is None else weights[aspect])
 
-    def _cells(
-        self,
-        instance: NDArray[np.int64],
-        bucket: NDArray[np.int64],
-        weights: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
-        """Sums by paper (rows) and bucket (columns)."""
+    def _cells(self, instance: Numbers, bucket: Numbers, weights: NDArray[np.float64] | None = None) -> Sums:
         kept = self.kept[instance]
         cells = self.cluster[instance[kept]] * self.n_buckets + bucket[kept]
         sums = np.bincount(
@@ -225,49 +297,53 @@ class _BucketSums:
         )
         return sums.astype(np.float64).reshape(self.n_papers, self.n_buckets)
 
-    def _n_instances(self, instance: NDArray[np.int64], bucket: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _n_instances(self, instance: Numbers, bucket: Numbers) -> Numbers:
         """How many different instances are in each bucket."""
         kept = self.kept[instance]
         n_cells = len(self.table.ids) * self.n_buckets
         counts = np.bincount(instance[kept] * self.n_buckets + bucket[kept], minlength=n_cells)
-        present: NDArray[np.int64] = np.count_nonzero(counts.reshape(-1, self.n_buckets), axis=0)
+        present: Numbers = np.count_nonzero(counts.reshape(-1, self.n_buckets), axis=0)
         return present
 
 
-def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+def _share(sums: Sums) -> NDArray[np.float64]:
+    """Of each bucket in the sum of all."""
+    return _ratio(sums, sums.sum(axis=1, keepdims=True))
+
+
+def _ratio(top: Sums, bottom: Sums) -> NDArray[np.float64]:
     """Ratio of the sums over papers, NaN where there is nothing to divide by."""
     above = top.sum(axis=0)
     below = np.broadcast_to(bottom.sum(axis=0), above.shape)
     return np.asarray(above / np.where(below != 0, below, np.nan), dtype=np.float64)
 
 
-def _notes(sums: _BucketSums, runs: Sequence[Run], n_resamples: int) -> tuple[str, ...]:
+def _notes(sums: _BucketSums, runs: Sequence[Run], n_resamples: int) -> Iterator[str]:
     table, kept = sums.table, sums.kept
-    n_aspects = int(kept[table.instance].sum())
-    notes = [
-        f"{int(kept.sum())} instances from {sums.n_papers} papers, {n_aspects} aspects; intervals: 95%, "
-        f"{n_resamples:,} bootstrap resamples of papers."
-    ]
+    yield (
+        f"{int(kept.sum())} instances from {sums.n_papers} papers, {int(kept[table.instance].sum())} aspects; "
+        f"intervals: 95%, {n_resamples:,} bootstrap resamples of papers."
+    )
     if table.skipped:
         reasons = ", ".join(dict.fromkeys(table.skipped.values()))
-        notes.append(f"{len(table.skipped)} instances are skipped, they have nothing to cover: {reasons}.")
+        yield f"{len(table.skipped)} instances are skipped, they have nothing to cover: {reasons}."
     if table.n_uncovered:
-        notes.append(f"{table.n_uncovered} aspects that no sentence covers stand nowhere and are left out.")
+        yield f"{table.n_uncovered} aspects that no sentence covers stand nowhere and are left out."
     for _, label, picks in runs:
         if missing := int((~picks.answered).sum()):
-            notes.append(f"{missing} instances are left out for all runs: {label} has not answered them.")
+            yield f"{missing} instances are left out for all runs: {label} has not answered them."
         if picks.n_over_budget:
-            notes.append(
+            yield (
                 f"{label} picked more than the budget in {picks.n_over_budget} instances: an aspect counts "
                 "there with the probability that a random part of the picks of the budget's size finds it."
             )
-    short = int((table.n_sentences[kept] < sums.n_buckets).sum())
-    if short:
-        notes.append(f"{short} papers have fewer sentences than buckets: some of their buckets are empty.")
-    return (
-        *notes,
+    if short := int((table.n_sentences[kept] < sums.n_buckets).sum()):
+        yield f"{short} papers have fewer sentences than buckets: some of their buckets are empty."
+    yield (
         "Where a run found none or all of the aspects the interval has no width, which is no certainty: look "
-        "at how many they are.",
+        "at how many they are."
+    )
+    yield (
         "Aspects in different buckets are different aspects: compare recall with chance, the recall that as "
-        "many sentences drawn at random would reach there, before you blame the position.",
+        "many sentences drawn at random would reach there, before you blame the position."
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
@@ -37,7 +39,7 @@ class Setup:
 
 
 def setups_of(store: Store, runs: Sequence[str], task: Task) -> tuple[Setup, ...]:
-    """The setups of runs over the original hypotheses, each once."""
+    """The setups of runs over the original instances, each once."""
     infos = {run.id: run for run in map(RunStore(store).run, runs)}
     for run in infos.values():
         if run.variant:
@@ -58,41 +60,11 @@ class Step:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What a run over one variant says, by instance id in the order of the dataset.
-
-    Attributes
-    ----------
-    name : str
-        Of the variant; ``"original"`` without one.
-    recalls : mapping of str to float
-        Aspect Recall, 0 to 1, of every instance with an answer.
-    rankings, selections : mapping of str to tuple of int
-        Of the same instances, in the sentence indices of the original paper.
-    papers : mapping of str to str
-        Paper ids of the same instances.
-    n_left_out : int
-        Instances that the task can score but of which there is no such variant.
-    n_missing : int
-        Instances that have the variant and no answer yet.
-    """
-
-    name: str
-    recalls: Mapping[str, float]
-    rankings: Mapping[str, tuple[int, ...]]
-    selections: Mapping[str, tuple[int, ...]]
-    papers: Mapping[str, str]
-    n_left_out: int = 0
-    n_missing: int = 0
-
-
 def n_unanswered(
     store: Store, setup: Setup, variants: Sequence[Variant | None], limit: int | None = None
 ) -> int:
     """How many instances, over all variants together, still have to be asked; of the first ``limit`` if given."""
-    scorable = _scorable(store, setup, limit)
-    runs = RunStore(store)
+    scorable, runs = _scorable(store, setup, limit), RunStore(store)
     return sum(
         len(_having(scorable, variant) - runs.done(setup.run_id(store, variant), setup.task.name))
         for variant in variants
@@ -110,14 +82,12 @@ def run_variants(
 ) -> Iterator[Step]:
     """Ask whatever is missing, variant by variant; resumes like `execute`, and raises what it does.
 
-    Yields once before any work, then after every instance. ``limit`` asks only the first so many instances of
-    the dataset, the same for every variant.
+    Yields once before each variant, then after every instance. ``limit`` asks only the first so many
+    instances of the dataset, the same for every variant.
     """
     scorable = _scorable(store, setup, limit)
-    total = sum(len(_having(scorable, variant)) for variant in variants)
-    before = 0
-    for variant in variants:
-        name = variant.name if variant else "original"
+    sizes = [len(_having(scorable, variant)) for variant in variants]
+    for number, variant in enumerate(variants):
         planned = plan(
             store,
             setup.dataset,
@@ -130,39 +100,60 @@ def run_variants(
         )
         for progress in execute(planned, cancelled=cancelled):
             failed = f", {progress.failed:,} failed" if progress.failed else ""
-            yield Step(before + progress.done, total, f"{name}{failed}")
+            note = f"{variant.name if variant else 'original'}{failed}"
+            yield Step(sum(sizes[:number]) + progress.done, sum(sizes), note)
         if cancelled is not None and cancelled():
             return
-        before += len(_having(scorable, variant))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """What a run over one variant says.
+
+    Attributes
+    ----------
+    name : str
+        Of the variant; ``"original"`` without one.
+    frame : DataFrame
+        By the ids of the answered instances, in the order of the dataset: ``paper`` (id), ``recall`` (Aspect
+        Recall, 0 to 1), ``ranking`` and ``selection`` (tuples of sentence indices of the original paper).
+    n_left_out : int
+        Instances that the task can score but of which there is no such variant.
+    n_missing : int
+        Instances that have the variant and no answer yet.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    n_left_out: int = 0
+    n_missing: int = 0
 
 
 def answers_of(store: Store, setup: Setup, variant: Variant | None) -> Answers:
     """What is stored of a retriever's run over a variant; empty where it has never run."""
     task = setup.task
     stored = dict(retrievals(store, setup.run_id(store, variant), task.name))
-    recalls: dict[str, float] = {}
+    rows = []
     scorable = set[str]()
     for instance_id, evidence in store.evidence_sets(setup.dataset):
         covers = evidence.covers(task.focus)
         if covers:
             scorable.add(instance_id)
-        if covers and instance_id in stored:
-            recall = expected_recall(stored[instance_id].selection, covers, task.budget_for(evidence))
-            if recall is not None:
-                recalls[instance_id] = recall
+            if answer := stored.get(instance_id):
+                recall = expected_recall(answer.selection, covers, task.budget_for(evidence))
+                rows.append((instance_id, recall, answer.ranking, answer.selection))
+    frame = pd.DataFrame(rows, columns=["instance", "recall", "ranking", "selection"]).set_index("instance")
+    frame.insert(0, "paper", [row.paper_id for row in store.rows(setup.dataset, list(frame.index))])
     having = _having(scorable, variant)
     return Answers(
         variant.name if variant else "original",
-        recalls,
-        {one: stored[one].ranking for one in recalls},
-        {one: stored[one].selection for one in recalls},
-        {row.id: row.paper_id for row in store.rows(setup.dataset, recalls)},
+        frame.astype({"recall": float}),
         n_left_out=len(scorable) - len(having),
-        n_missing=len(having - recalls.keys()),
+        n_missing=len(having.difference(frame.index)),
     )
 
 
-def _scorable(store: Store, setup: Setup, limit: int | None = None) -> set[str]:
+def _scorable(store: Store, setup: Setup, limit: int | None) -> set[str]:
     """Instances with something to cover in the task (spec rule 4), among the first ``limit`` if given."""
     gold = store.evidence_sets(setup.dataset, None if limit is None else store.ids(setup.dataset, limit))
     return {instance_id for instance_id, evidence in gold if evidence.focused(setup.task.focus)}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import interval, note, percent, plain, print_json, print_table
+from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _HEADERS = ("task", "n", "before %", "after %", "difference", "95% interval", "p")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its arguments; the defaults are those of `FinetuneSettings`."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments; names and defaults are those of `FinetuneSettings`."""
     from evidencebench_core.retrievers.finetune import LOSSES, NEGATIVES, FinetuneSettings
 
     usual = FinetuneSettings()
@@ -39,55 +39,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many of five folds, apart by paper, to train without and evaluate on: 0 to 5 (default: 1)",
     )
     parser.add_argument("--model", default=usual.model, help="the model to start from (default: %(default)s)")
-    parser.add_argument("--loss", choices=LOSSES, default=usual.loss, help="default: %(default)s")
-    parser.add_argument(
-        "--negatives", choices=NEGATIVES, default=usual.negatives, help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--focus", choices=("all", "results"), default=usual.focus, help="default: %(default)s"
-    )
+    for name, choices in (("loss", LOSSES), ("negatives", NEGATIVES), ("focus", ("all", "results"))):
+        default = getattr(usual, name)
+        parser.add_argument(f"--{name}", choices=choices, default=default, help="default: %(default)s")
     parser.add_argument("--half-precision", action="store_true", help="train with bfloat16 matrix products")
-    numbers: tuple[tuple[str, type | Any, object, str], ...] = (
-        ("--triplets", positive, usual.n_triplets, "how many to learn from; the paper has a million"),
-        ("--batch-size", positive, usual.batch_size, "triplets a step"),
-        ("--epochs", positive, usual.epochs, "times that each triplet is seen"),
-        ("--learning-rate", float, usual.learning_rate, "at its peak"),
-        ("--margin", float, usual.margin, "of the triplet and the contrastive loss"),
-        ("--weight-decay", float, usual.weight_decay, "of AdamW"),
-        ("--warmup", float, usual.warmup, "share of the steps in which the learning rate rises"),
-        ("--seed", int, usual.seed, "another seed, other triplets and folds"),
+    numbers: tuple[tuple[str, Any, str, str], ...] = (
+        ("--triplets", positive, "n_triplets", "how many to learn from; the paper has a million"),
+        ("--batch-size", positive, "batch_size", "triplets a step"),
+        ("--epochs", positive, "epochs", "times that each triplet is seen"),
+        ("--learning-rate", float, "learning_rate", "at its peak"),
+        ("--margin", float, "margin", "of the triplet and the contrastive loss"),
+        ("--weight-decay", float, "weight_decay", "of AdamW"),
+        ("--warmup", float, "warmup", "share of the steps in which the learning rate rises"),
+        ("--seed", int, "seed", "another seed, other triplets and folds"),
     )
-    for name, kind, default, what in numbers:
-        parser.add_argument(
-            name, type=kind, default=default, metavar="X", help=f"{what} (default: %(default)s)"
-        )
+    for name, kind, field, meaning in numbers:
+        default, text = getattr(usual, field), f"{meaning} (default: %(default)s)"
+        parser.add_argument(name, type=kind, dest=field, default=default, metavar="X", help=text)
     add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Evaluate on held-out folds, then train on everything and write the folder."""
     from evidencebench_core.errors import SettingError
-    from evidencebench_core.retrievers.finetune import TrainedOn, check_target, save_model
-    from evidencebench_core.retrievers.ranker.examples import folds_by_paper
+    from evidencebench_core.retrievers.finetune import FinetuneSettings, TrainedOn, check_target, save_model
 
     if not 0 <= args.folds <= 5 or (args.folds == 0 and args.out is None):
         raise SettingError("folds", f"is {args.folds}", "Give 1 to 5, or 0 together with --out.")
     if args.out is not None:
         check_target(args.out)
-    store, settings = store_of(args), _settings(args)
+    store = store_of(args)
+    names = [field.name for field in fields(FinetuneSettings)]
+    settings = FinetuneSettings(**{name: getattr(args, name) for name in names if hasattr(args, name)})
     info = store.dataset(args.dataset)
     rows = store.rows(args.dataset, store.ids(args.dataset))
-    folds = folds_by_paper([row.paper_id for row in rows], 5, settings.seed)
-    before: dict[str, list[Score]] = {}
-    after: dict[str, list[Score]] = {}
-    for fold in range(args.folds):
-        seen = [row for row, where in zip(rows, folds, strict=True) if where != fold]
-        unseen = [row for row, where in zip(rows, folds, strict=True) if where == fold]
-        _evaluate(store, args.dataset, seen, unseen, settings, before, after)
-    compared = _comparisons(before, after)
-    scores = {task: {**one.as_dict()} for task, one in compared.items()}
+    compared = _held_out(store, args.dataset, rows, settings, args.folds)
+    scores = {task: one.as_dict() for task, one in compared.items()}
     if args.out is not None:
-        model = _train(store, args.dataset, rows, settings)
+        model = _trained(store, args.dataset, rows, settings)
         ids, papers = sorted(row.id for row in rows), sorted({row.paper_id for row in rows})
         save_model(model, args.out, settings, TrainedOn(info.sha256, tuple(ids), tuple(papers)), scores)
         note(f"Written to {args.out}. Use it with: --retriever dense --set model={args.out}")
@@ -108,27 +97,36 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(args: argparse.Namespace) -> FinetuneSettings:
-    from evidencebench_core.retrievers.finetune import FinetuneSettings
+def _held_out(
+    store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings, n_folds: int
+) -> dict[str, ScoreComparison]:
+    """By task the model as it is trained without a fold against the model as it was, over all folds together."""
+    from evidencebench_core.retrievers.finetune import base_encoder, encoder_scores
+    from evidencebench_core.retrievers.ranker.examples import folds_by_paper
+    from evidencebench_core.runs import DEFAULT_TASKS
+    from evidencebench_core.tasks import compare_scores, task_named
 
-    return FinetuneSettings(
-        model=args.model,
-        loss=args.loss,
-        margin=args.margin,
-        focus=args.focus,
-        negatives=args.negatives,
-        n_triplets=args.triplets,
-        learning_rate=args.learning_rate,
-        batch_size=args.batch_size,
-        epochs=args.epochs,
-        weight_decay=args.weight_decay,
-        warmup=args.warmup,
-        half_precision=args.half_precision,
-        seed=args.seed,
-    )
+    tasks = [task_named(name) for name in DEFAULT_TASKS]
+    folds = folds_by_paper([row.paper_id for row in rows], 5, settings.seed)
+    before: dict[str, list[Score]] = {}
+    after: dict[str, list[Score]] = {}
+    for fold in range(n_folds):
+        seen = [row for row, where in zip(rows, folds, strict=True) if where != fold]
+        unseen = [row.id for row, where in zip(rows, folds, strict=True) if where == fold]
+        models = base_encoder(settings), _trained(store, dataset, seen, settings)
+        for model, scores in zip(models, (before, after), strict=True):
+            encode = _encode(model)
+            for name, score in encoder_scores(encode, store.get_many(dataset, unseen), tasks).items():
+                scores.setdefault(name, []).append(score)
+
+    def joint(scores: Sequence[Score]) -> Score:
+        recalls = {name: recall for score in scores for name, recall in score.per_instance.items()}
+        return replace(scores[0], per_instance=recalls)
+
+    return {task: compare_scores(joint(after[task]), joint(before[task])) for task in before}
 
 
-def _train(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings) -> Any:
+def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings) -> Any:
     """A model trained on these instances."""
     import numpy as np
 
@@ -155,31 +153,6 @@ def _train(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: Fi
     return model
 
 
-def _evaluate(
-    store: Store,
-    dataset: str,
-    seen: Sequence[InstanceRow],
-    unseen: Sequence[InstanceRow],
-    settings: FinetuneSettings,
-    before: dict[str, list[Score]],
-    after: dict[str, list[Score]],
-) -> None:
-    """Add the scores of one fold by the model as it was, and as it is trained without the fold."""
-    from evidencebench_core.retrievers.finetune import base_encoder, encoder_scores
-    from evidencebench_core.runs import DEFAULT_TASKS
-    from evidencebench_core.tasks import task_named
-
-    tasks = [task_named(name) for name in DEFAULT_TASKS]
-    ids = [row.id for row in unseen]
-    for model, scores in (
-        (base_encoder(settings), before),
-        (_train(store, dataset, seen, settings), after),
-    ):
-        encode = _encode(model)
-        for name, score in encoder_scores(encode, store.get_many(dataset, ids), tasks).items():
-            scores.setdefault(name, []).append(score)
-
-
 def _encode(model: Any) -> Any:
     def encode(texts: Sequence[str]) -> Any:
         readable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
@@ -188,23 +161,8 @@ def _encode(model: Any) -> Any:
     return encode
 
 
-def _comparisons(
-    before: Mapping[str, Sequence[Score]], after: Mapping[str, Sequence[Score]]
-) -> dict[str, ScoreComparison]:
-    """After against before, over all folds together."""
-    from dataclasses import replace
-
-    from evidencebench_core.tasks import compare_scores
-
-    def joint(scores: Sequence[Score]) -> Score:
-        recalls = {name: recall for score in scores for name, recall in score.per_instance.items()}
-        return replace(scores[0], per_instance=recalls)
-
-    return {task: compare_scores(joint(after[task]), joint(before[task])) for task in before}
-
-
 def _print(compared: Mapping[str, ScoreComparison]) -> None:
-    print(plain("Aspect Recall on papers that the model has not seen, before and after fine-tuning"))
+    print("Aspect Recall on papers that the model has not seen, before and after fine-tuning")
     print_table(
         _HEADERS,
         [
@@ -215,7 +173,7 @@ def _print(compared: Mapping[str, ScoreComparison]) -> None:
                 percent(one.mean_a),
                 percent(one.mean_difference),
                 interval(one.ci95),
-                "–" if one.p_value is None else f"{one.p_value:.3f}",
+                p_value(one.p_value, 3),
             )
             for one in compared.values()
         ],
@@ -223,4 +181,4 @@ def _print(compared: Mapping[str, ScoreComparison]) -> None:
     )
 
 
-VERBS: Final = {"finetune-encoder": (add_arguments, run)}
+VERBS: Final = {"finetune-encoder": (_add_arguments, _run)}

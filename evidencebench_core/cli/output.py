@@ -89,6 +89,11 @@ def interval(bounds: Sequence[float] | None) -> str:
     return "–" if bounds is None else f"{percent(bounds[0])} to {percent(bounds[1])}"
 
 
+def p_value(p: float | None, digits: int = 4) -> str:
+    """A p-value with so many decimals; ``–`` where there is none."""
+    return "–" if p is None else f"{p:.{digits}f}"
+
+
 def listing(names: Sequence[str], limit: int = 5) -> str:
     """The first names, and how many more there are."""
     more = len(names) - limit

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar, stopping
-from evidencebench_core.cli.scores import print_run, run_document
+from evidencebench_core.cli.scores import print_run, run_document, seen_by, tell_trained_on
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
@@ -91,7 +91,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
-    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
     from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimate, execute, plan, score_run
 
     store = store_of(args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +14,7 @@ from evidencebench_core.cli.output import (
     interval,
     listing,
     note,
+    p_value,
     percent,
     plain,
     print_json,
@@ -22,6 +23,7 @@ from evidencebench_core.cli.output import (
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.llm import OutcomeCounts
     from evidencebench_core.runs import ImportedScore, RunInfo
     from evidencebench_core.tasks import Score
@@ -82,20 +84,17 @@ def _runs(args: argparse.Namespace) -> int:
 
 def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[str, Any]:
     """A run as JSON-able values; ``outcomes`` is in it if a model was asked."""
-    answers = {"outcomes": {task: counts.as_dict() for task, counts in outcomes.items()}} if outcomes else {}
-    return {
+    document = {
         "run": run.id,
-        "dataset": run.dataset,
-        "retriever": run.retriever,
-        "label": run.label,
-        "variant": run.variant,
+        **{name: getattr(run, name) for name in ("dataset", "retriever", "label", "variant")},
         "settings": dict(run.settings),
         "created_at": run.created_at,
         "tasks": dict(run.tasks),
         "n_failed": run.n_failed,
         "n_trained_on": run.n_trained_on,
-        **answers,
     }
+    asked = {"outcomes": {task: counts.as_dict() for task, counts in outcomes.items()}} if outcomes else {}
+    return document | asked
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +108,6 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 def _score(args: argparse.Namespace) -> int:
     """Score a run; as JSON a list with one object a task, with ``outcomes`` where a model was asked."""
-    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
     from evidencebench_core.errors import UnknownNameError
     from evidencebench_core.runs import RunStore, score_run
 
@@ -136,6 +134,27 @@ def _score(args: argparse.Namespace) -> int:
         documents.append(document)
     print_json(documents)
     return 0
+
+
+def seen_by(store: Store, run: RunInfo) -> frozenset[str]:
+    """The instances that the run's model has learnt from; none for most runs."""
+    from evidencebench_core.runs import trained_on_ids
+
+    return trained_on_ids(store, run) if run.n_trained_on else frozenset()
+
+
+def tell_trained_on(run: RunInfo, seen: Collection[str], scores: Sequence[Score]) -> None:
+    """Warn on stderr if any scored instance is among those that the model has learnt from."""
+    scored = {name for score in scores for name in score.per_instance}
+    met = len(scored & set(seen))
+    if not met:
+        return
+    cross_validated = run.settings.get("model") == "cross-validated"
+    by = "the embedding model behind this run" if cross_validated else "this model"
+    note(
+        f"WARNING: run {run.id} ({run.label}): {met:,} of {quantity(len(scored), 'scored instance')} were in the"
+        f" training data of {by}: this is no estimate of how it does on others; see its cross-validated scores."
+    )
 
 
 def print_run(info: RunInfo, scores: Sequence[Score], outcomes: Mapping[str, OutcomeCounts]) -> None:
@@ -242,7 +261,6 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 def _compare(args: argparse.Namespace) -> int:
     """Compare two runs; as JSON one object."""
-    from evidencebench_core.cli.trained_warning import seen_by, tell_trained_on
     from evidencebench_core.runs import RunStore, compare_runs, score_run
 
     store = store_of(args)
@@ -256,13 +274,12 @@ def _compare(args: argparse.Namespace) -> int:
         head = {"run_a": a.id, "run_b": b.id, "dataset": a.dataset}
         print_json({**head, **trained, **comparison.as_dict()})
         return 0
-    p_value = comparison.p_value
     print(plain(f"{comparison.task.title} on {a.dataset}, {quantity(comparison.n, 'instance')} in both"))
     print(plain(f"A  {percent(comparison.mean_a):>5} %  run {a.id}: {a.label}"))
     print(plain(f"B  {percent(comparison.mean_b):>5} %  run {b.id}: {b.label}"))
     print(f"A - B                 {percent(comparison.mean_difference)} points")
     print(f"95% interval          {interval(comparison.ci95)} (paired bootstrap)")
-    print(f"p-value               {'–' if p_value is None else f'{p_value:.4f}'} (paired randomisation)")
+    print(f"p-value               {p_value(comparison.p_value)} (paired randomisation)")
     print(f"wins / ties / losses  {comparison.wins} / {comparison.ties} / {comparison.losses} of A")
     for name, ids in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         if ids:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NoReturn, TypeVar, get_args
+from typing import Final, NoReturn, TypeVar, get_args
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import InstanceError, shown
@@ -104,13 +104,12 @@ class _Checks:
 
     def run(self) -> bool:
         raw = self.raw
-        for key in ("hypothesis", "paper_id"):
-            self.text(key, raw[key])
+        self.text("hypothesis", raw["hypothesis"])
+        self.text("paper_id", raw["paper_id"])
         n_sentences = self.n_sentences()
         known = self.aspect_ids(_IDS)
         results = self.result_ids(known)
-        covering = self.covering(known, n_sentences)
-        inverse = inverse_of(covering, n_sentences)
+        inverse = inverse_of(self.covering(known, n_sentences), n_sentences)
         follows = self.inverse(inverse)
         for field, (_, budget) in EVALUATIONS.items():
             focus = results if field in _RESULT_FIELDS else known
@@ -157,10 +156,9 @@ class _Checks:
         return strings
 
     def texts(self, field: str) -> dict[str, str]:
-        value = self.raw.get(field)
-        if value is None:
-            return {}
-        texts: dict[str, str] = self.of_kind(field, value, dict, "Give an object of name: text.")
+        texts: dict[str, str] = {}
+        if self.raw.get(field) is not None:
+            texts = self.of_kind(field, self.raw[field], dict, "Give an object of name: text.")
         for name, text in texts.items():
             self.text(f"{field}, a name", name)
             self.text(f"{field}[{shown(name)}]", text)
@@ -172,11 +170,8 @@ class _Checks:
             if type(item) is not int:  # a bool is an int, and 3.0 == 3
                 self.fail(field, f"holds {shown(item)}, not an integer", "Sentence indices are integers.")
             if not 0 <= item < n_sentences:
-                self.fail(
-                    field,
-                    f"holds sentence index {item}, but the paper has {n_sentences} sentences",
-                    f"Indices run from 0 to {n_sentences - 1}.",
-                )
+                problem = f"holds sentence index {item}, but the paper has {n_sentences} sentences"
+                self.fail(field, problem, f"Indices run from 0 to {n_sentences - 1}.")
         if len(set(indices)) != len(indices):
             self.fail(field, f"repeats an index: {shown(value)}", "List every sentence once.")
         return indices
@@ -199,12 +194,11 @@ class _Checks:
 
     def aspect_ids(self, field: str) -> frozenset[str]:
         ids = self.strings(field, self.raw[field])
-        known = frozenset(ids)
+        if not ids and field == _IDS:
+            self.fail(field, "is empty", "An instance needs at least one study aspect.")
         if not ids:
-            remedy = "Where nothing is a result, all result fields are null."
-            if field == _IDS:
-                remedy = "An instance needs at least one study aspect."
-            self.fail(field, "is empty", remedy)
+            self.fail(field, "is empty", "Where nothing is a result, all result fields are null.")
+        known = frozenset(ids)
         if len(known) != len(ids):
             repeated = next(aspect for aspect in ids if ids.count(aspect) > 1)
             self.fail(field, f"repeats {shown(repeated)}", "List every aspect once.")
@@ -248,11 +242,9 @@ class _Checks:
                 self.fail(field, f"has the key {shown(key)}", f'Keys are "0" to "{len(expected) - 1}".')
             known = isinstance(aspects, list) and all(isinstance(aspect, str) for aspect in aspects)
             if not known or set(aspects) != set(expected[key]):
-                self.fail(
-                    f"{field}[{shown(key)}]",
-                    f"is {shown(aspects)}, but aspect2sentence_indices says {shown(sorted(expected[key]))}",
-                    "The two mappings must be each other's inverse.",
-                )
+                says = f"aspect2sentence_indices says {shown(sorted(expected[key]))}"
+                remedy = "The two mappings must be each other's inverse."
+                self.fail(f"{field}[{shown(key)}]", f"is {shown(aspects)}, but {says}", remedy)
         for key in expected:
             if key not in value:
                 remedy = "Give one entry a sentence, empty lists too."
@@ -267,7 +259,7 @@ class _Checks:
         if self.raw[field] is None:
             self.fail(field, "is null", "Only the results_* evaluations may be null.")
         value = self.of_kind(field, self.raw[field], dict, "Give an evaluation object.")
-        limit = budget or self.optimal(field, value, len(focus))
+        limit = budget or self.optimal(f"{field}.optimal", value.get("optimal"), len(focus))
         for key in ("one_selection_of_sentences", "covered_aspects"):
             if key not in value:
                 self.fail(f"{field}.{key}", "is missing", "An evaluation object brings a selection.")
@@ -277,7 +269,12 @@ class _Checks:
             problem = f"has {len(picks)} sentences for a budget of {limit}"
             self.fail(where, problem, "The selection must fit.")
         times = Counter(aspect for pick in picks for aspect in aspects_of[pick] if aspect in focus)
-        self.covered_aspects(f"{field}.covered_aspects", value["covered_aspects"], times.keys())
+        stored = set(self.strings(f"{field}.covered_aspects", value["covered_aspects"]))
+        if stored != times.keys():
+            name = min(stored.symmetric_difference(times))
+            problem = f"leaves out {shown(name)}" if name in times else f"names {shown(name)}, which is not"
+            remedy = "It must list the aspects of the task that one_selection_of_sentences covers."
+            self.fail(f"{field}.covered_aspects", problem, remedy)
         if budget is not None:
             return
         n_coverable = len(focus & set[str]().union(*aspects_of))
@@ -286,41 +283,21 @@ class _Checks:
             self.fail(where, f"covers {len(times)} of {n_coverable} aspects", remedy)
         for pick in picks:
             if all(times[aspect] > 1 for aspect in aspects_of[pick] if aspect in focus):
-                self.fail(
-                    where,
-                    f"covers the same without sentence {pick}",
-                    "An optimal selection has the smallest number of sentences that cover all aspects.",
-                )
+                remedy = "An optimal selection has the smallest number of sentences that cover all aspects."
+                self.fail(where, f"covers the same without sentence {pick}", remedy)
 
-    def optimal(self, field: str, value: Mapping[str, Any], n_aspects: int) -> int:
-        optimal = value.get("optimal")
+    def optimal(self, field: str, optimal: object, n_aspects: int) -> int:
         if type(optimal) is not int or optimal < 1:
-            self.fail(f"{field}.optimal", f"is {shown(optimal)}", "Give a positive integer.")
+            self.fail(field, f"is {shown(optimal)}", "Give a positive integer.")
         if optimal > n_aspects:
-            self.fail(
-                f"{field}.optimal",
-                f"is {optimal}, but one sentence for each of the {n_aspects} aspects would do",
-                "Give the smallest number of sentences that cover all aspects.",
-            )
+            problem = f"is {optimal}, but one sentence for each of the {n_aspects} aspects would do"
+            self.fail(field, problem, "Give the smallest number of sentences that cover all aspects.")
         return optimal
-
-    def covered_aspects(self, where: str, value: object, covered: Collection[str]) -> None:
-        stored = set(self.strings(where, value))
-        if stored != set(covered):
-            name = min(stored.symmetric_difference(covered))
-            self.fail(
-                where,
-                f"leaves out {shown(name)}" if name in covered else f"names {shown(name)}, which is not",
-                "It must list the aspects of the task that one_selection_of_sentences covers.",
-            )
 
 
 def _is_unicode(text: str) -> bool:
     """Whether a text can be written at all: half of a surrogate pair cannot."""
-    if text.isascii():
-        return True
     try:
-        text.encode()
+        return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
         return False
-    return True

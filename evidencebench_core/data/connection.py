@@ -16,23 +16,18 @@ from evidencebench_core.errors import StoreError
 _WAIT: Final = 60.0  # seconds for another writer to finish
 _IDLE: Final = 4  # connections kept open
 
+_PERMISSION: Final = "Ask for permission, or name another store."
+_LATER: Final = "Try again when that has finished."
+_BUSY: Final = f"is being written to, for more than {_WAIT:.0f} seconds, by another program"
+_FOLDER: Final = "Check that its folder exists and may be written to, or name another store."
 _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
     sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Free some space, or name another store."),
-    sqlite3.SQLITE_READONLY: (
-        "cannot be written: it is read-only",
-        "Ask for permission, or name another store.",
-    ),
-    sqlite3.SQLITE_PERM: ("cannot be opened: no permission", "Ask for permission, or name another store."),
-    sqlite3.SQLITE_AUTH: ("cannot be opened: no permission", "Ask for permission, or name another store."),
-    sqlite3.SQLITE_CANTOPEN: (
-        "cannot be opened or made there",
-        "Check that its folder exists and may be written to, or name another store.",
-    ),
-    sqlite3.SQLITE_BUSY: (
-        f"is being written to, for more than {_WAIT:.0f} seconds, by another program",
-        "Try again when that has finished.",
-    ),
-    sqlite3.SQLITE_LOCKED: ("is being written to", "Try again when that has finished."),
+    sqlite3.SQLITE_READONLY: ("cannot be written: it is read-only", _PERMISSION),
+    sqlite3.SQLITE_PERM: ("cannot be opened: no permission", _PERMISSION),
+    sqlite3.SQLITE_AUTH: ("cannot be opened: no permission", _PERMISSION),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened or made there", _FOLDER),
+    sqlite3.SQLITE_BUSY: (_BUSY, _LATER),
+    sqlite3.SQLITE_LOCKED: ("is being written to", _LATER),
     sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", "Name another store."),
     sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup, or delete it and ingest again."),
     sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk, and whether it is full."),
@@ -64,21 +59,17 @@ class Connections:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        with self._turn(), self._connection(self._writers) as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:  # SQLite itself rolls back where the disk is full
-                    db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
         ours = self._writing.acquire(timeout=_WAIT)  # after that SQLite says who is in the way
         try:
-            yield
+            with self._connection(self._writers) as db:
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    if db.in_transaction:  # SQLite itself rolls back where the disk is full
+                        db.execute("ROLLBACK")
+                    raise
         finally:
             if ours:
                 self._writing.release()
@@ -86,51 +77,40 @@ class Connections:
     @contextmanager
     def _connection(self, idle: list[sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
         try:
-            db = self._idle_or_new(idle)
+            with self._lock:
+                if not self._ready:
+                    self._make_ready()
+                    self._ready = True
+                db = idle.pop() if idle else self._new(read_only=idle is self._readers)
             try:
                 yield db
             except BaseException:
                 db.close()
                 raise
-            self._give_back(db, idle)
+            with self._lock:
+                (idle.append if len(idle) < _IDLE else sqlite3.Connection.close)(db)
         except sqlite3.Error as error:
-            if known := _store_error(self.path, error):
-                raise known from error
-            raise  # a mistake in a query: ours, not the user's
+            code = getattr(error, "sqlite_errorcode", -1) & 0xFF
+            if code not in _MEANINGS:
+                raise  # a mistake in a query: ours, not the user's
+            problem, remedy = _MEANINGS[code]
+            raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
 
-    def _idle_or_new(self, idle: list[sqlite3.Connection]) -> sqlite3.Connection:
-        with self._lock:
-            if not self._ready:
-                self._make_ready()
-                self._ready = True
-            if idle:
-                return idle.pop()
-        db = self._new()
-        if idle is self._readers:
-            db.execute("PRAGMA query_only = ON")
-        return db
-
-    def _give_back(self, db: sqlite3.Connection, idle: list[sqlite3.Connection]) -> None:
-        with self._lock:
-            if len(idle) < _IDLE:
-                idle.append(db)
-                return
-        db.close()
-
-    def _new(self) -> sqlite3.Connection:
+    def _new(self, *, read_only: bool = False) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -16000")
+        if read_only:
+            db.execute("PRAGMA query_only = ON")
         return db
 
     def _make_ready(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(
-                str(self.path), f"cannot be made ({error.strerror})", "Name another store with --store."
-            ) from error
+            problem = f"cannot be made ({error.strerror})"
+            raise StoreError(str(self.path), problem, "Name another store with --store.") from error
         db = self._new()
         try:
             if not is_current(db, self.path):
@@ -146,12 +126,3 @@ def _close_all(*pools: list[sqlite3.Connection]) -> None:
     for idle in pools:
         while idle:
             idle.pop().close()
-
-
-def _store_error(path: Path, error: sqlite3.Error) -> StoreError | None:
-    code = getattr(error, "sqlite_errorcode", None)
-    meaning = None if code is None else _MEANINGS.get(code & 0xFF)
-    if meaning is None:
-        return None
-    problem, remedy = meaning
-    return StoreError(str(path), f"{problem} ({error})", remedy)

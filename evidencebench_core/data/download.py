@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeVar
 
-from evidencebench_core.data.fetch import TIMEOUT, Checksum, Progress, Report, fetch, matches, status_error
-from evidencebench_core.errors import DownloadError, UnknownNameError, shown
+from evidencebench_core.data.fetch import TIMEOUT, Checksum, Progress, Report, fetch, status_error
+from evidencebench_core.errors import DownloadError, UnknownNameError, did_you_mean, shown
 
 _T = TypeVar("_T")
 
@@ -45,37 +44,24 @@ class RemoteDataset:
     splits: Mapping[str, RemoteFile]
 
 
+_SPLITS: Final = {
+    "train": RemoteFile("evidencebench_train_set.json", _NC_SA, "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"),
+    "dev": RemoteFile("evidencebench_dev_set.json", _NC_SA, "189700f6f467e280ff233c82f1697fb7ceb11a79"),
+    "test": RemoteFile("evidencebench_test_set.json", _BY, "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"),
+}
+_SPLITS_100K: Final = {
+    "train": RemoteFile("evidencebench_100k_train_set.json", _NC),
+    "test": RemoteFile("evidencebench_100k_test_set.json", _NC),
+}
+_PAGE: Final = "https://github.com/EvidenceBench/EvidenceBench"
+_PAGE_100K: Final = f"https://huggingface.co/datasets/{_HUB_REPOSITORY}"
 DATASETS: Final[Mapping[str, RemoteDataset]] = MappingProxyType(
     {
-        "evidencebench": RemoteDataset(
-            "evidencebench",
-            "github",
-            "https://github.com/EvidenceBench/EvidenceBench",
-            MappingProxyType(
-                {
-                    "train": RemoteFile(
-                        "evidencebench_train_set.json", _NC_SA, "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"
-                    ),
-                    "dev": RemoteFile(
-                        "evidencebench_dev_set.json", _NC_SA, "189700f6f467e280ff233c82f1697fb7ceb11a79"
-                    ),
-                    "test": RemoteFile(
-                        "evidencebench_test_set.json", _BY, "df380a1ba1359f9cea8bca2f2298dc9fd99e6513"
-                    ),
-                }
-            ),
-        ),
-        "evidencebench-100k": RemoteDataset(
-            "evidencebench-100k",
-            "huggingface",
-            f"https://huggingface.co/datasets/{_HUB_REPOSITORY}",
-            MappingProxyType(
-                {
-                    "train": RemoteFile("evidencebench_100k_train_set.json", _NC),
-                    "test": RemoteFile("evidencebench_100k_test_set.json", _NC),
-                }
-            ),
-        ),
+        dataset.name: dataset
+        for dataset in (
+            RemoteDataset("evidencebench", "github", _PAGE, MappingProxyType(_SPLITS)),
+            RemoteDataset("evidencebench-100k", "huggingface", _PAGE_100K, MappingProxyType(_SPLITS_100K)),
+        )
     }
 )
 
@@ -133,9 +119,8 @@ def download(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DownloadError(
-            str(folder), f"cannot be made ({error.strerror})", "Name another folder."
-        ) from error
+        problem = f"cannot be made ({error.strerror})"
+        raise DownloadError(str(folder), problem, "Name another folder.") from error
     paths = []
     for file in files.values():
         if report is not None:
@@ -144,58 +129,42 @@ def download(
         locate = _on_github if dataset.host == "github" else _on_hub
         urls, expected = locate(file, base_url)
         if not _there_already(target, expected, report):
-            _fetch_first(urls, target, expected, report, progress)
+            for url in urls:  # from the first that does not answer 404
+                try:
+                    fetch(url, target, expected, report, progress)
+                    break
+                except DownloadError as error:
+                    if url == urls[-1] or "answers 404" not in error.problem:
+                        raise
         paths.append(target)
     return tuple(paths)
 
 
 def _entry(what: str, name: str, known: Mapping[str, _T]) -> _T:
-    if name in known:
-        return known[name]
-    nearest = difflib.get_close_matches(name, known, 1)
-    hint = f"Did you mean {nearest[0]}? " if nearest else ""
-    raise UnknownNameError(
-        f"{what} {shown(name)}", "cannot be downloaded", f"{hint}Known: {', '.join(known)}."
-    )
+    if name not in known:
+        remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}."
+        raise UnknownNameError(f"{what} {shown(name)}", "cannot be downloaded", remedy)
+    return known[name]
 
 
 def _there_already(target: Path, expected: Checksum | None, report: Report | None) -> bool:
     if not target.exists():
         return False
-    if expected is not None and not matches(target, expected):
-        raise DownloadError(
-            str(target), "is there already, with other content", "Move it away, or name another folder."
-        )
+    if expected is not None and not expected.matches(target):
+        remedy = "Move it away, or name another folder."
+        raise DownloadError(str(target), "is there already, with other content", remedy)
     if report is not None:
         report(f"{target.name}: there already, {'not checked' if expected is None else 'and whole'}")
     return True
 
 
-def _fetch_first(
-    urls: Sequence[str],
-    target: Path,
-    expected: Checksum | None,
-    report: Report | None,
-    progress: Progress | None,
-) -> None:
-    """From the first of the addresses that does not answer 404."""
-    for url in urls:
-        try:
-            fetch(url, target, expected, report=report, progress=progress)
-        except DownloadError as error:
-            if url == urls[-1] or "answers 404" not in error.problem:
-                raise
-        else:
-            return
-
-
-def _on_github(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Checksum | None]:
+def _on_github(file: RemoteFile, base_url: str | None) -> tuple[list[str], Checksum | None]:
     base = (base_url or os.environ.get("EVIDENCEBENCH_DOWNLOAD_BASE") or GITHUB).rstrip("/")
     expected = None if file.git_blob is None else Checksum("git-blob", file.git_blob)
     return [f"{base}/{ref}/datasets/{file.filename}" for ref in _REFS], expected
 
 
-def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Checksum | None]:
+def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[list[str], Checksum | None]:
     """The commit that the hub would serve, and what the file must hash to.
 
     The file itself is fetched like any other: the hub's own download starts over after an interruption.
@@ -204,8 +173,13 @@ def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Chec
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError
 
-    endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
-    url = hf_hub_url(_HUB_REPOSITORY, file.filename, repo_type="dataset", endpoint=endpoint)
+    def address(revision: str | None = None) -> str:
+        endpoint = (base_url or os.environ.get("HF_ENDPOINT") or HUGGING_FACE).rstrip("/")
+        return hf_hub_url(
+            _HUB_REPOSITORY, file.filename, repo_type="dataset", endpoint=endpoint, revision=revision
+        )
+
+    url = address()
     # The hub's package raises errors of httpx or httpx2, whichever it uses: its own is one of them.
     unreachable: tuple[type[Exception], ...] = (httpx.InvalidURL, HfHubHTTPError.mro()[1], OSError)
     try:
@@ -216,13 +190,8 @@ def _on_hub(file: RemoteFile, base_url: str | None) -> tuple[Sequence[str], Chec
     except unreachable as error:
         problem = f"cannot be reached ({str(error) or type(error).__name__})"
         raise DownloadError(url, problem, "Check the network, then try again.") from error
-    digest, expected = metadata.etag or "", None
+    digest = metadata.etag or ""
+    expected = Checksum("git-blob", digest) if re.fullmatch("[0-9a-f]{40}", digest) else None
     if re.fullmatch("[0-9a-f]{64}", digest):
         expected = Checksum("sha256", digest)
-    elif re.fullmatch("[0-9a-f]{40}", digest):
-        expected = Checksum("git-blob", digest)
-    commit = metadata.commit_hash or "main"
-    revision = hf_hub_url(
-        _HUB_REPOSITORY, file.filename, repo_type="dataset", endpoint=endpoint, revision=commit
-    )
-    return [revision], expected
+    return [address(metadata.commit_hash or "main")], expected

@@ -20,6 +20,7 @@ Progress = Callable[[int, int | None], None]
 TIMEOUT: Final = 30.0  # seconds without a byte
 _CHUNK: Final = 1 << 18
 _RANGE: Final = re.compile(r"bytes (\d+)-\d*/(\d+|\*)")
+_GO_ON: Final = "Check the network, then start the download again: it goes on where it stopped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +30,22 @@ class Checksum:
     kind: Literal["git-blob", "sha256"]
     value: str
 
-
-def matches(path: Path, expected: Checksum) -> bool:
-    """Whether a file's content is the expected one."""
-    if expected.kind == "sha256":
-        digest = hashlib.sha256()
-    else:  # what git calls an object: no protection against an attacker is asked of it here
-        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest() == expected.value.lower()
+    def matches(self, path: Path) -> bool:
+        """Whether a file's content is the expected one."""
+        if self.kind == "sha256":
+            digest = hashlib.sha256()
+        else:  # what git calls an object: no protection against an attacker is asked of it here
+            digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+        return digest.hexdigest() == self.value.lower()
 
 
 def fetch(
     url: str,
     target: Path,
     expected: Checksum | None,
-    *,
     report: Report | None = None,
     progress: Progress | None = None,
 ) -> None:
@@ -63,50 +62,35 @@ def fetch(
         with httpx.Client(timeout=TIMEOUT, follow_redirects=True) as client:
             _receive(client, url, part, report, progress)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise DownloadError(
-            url,
-            f"broke off after {part.size():,} bytes ({str(error) or type(error).__name__})",
-            "Check the network, then start the download again: it goes on where it stopped.",
-        ) from error
+        problem = f"broke off after {part.size():,} bytes ({str(error) or type(error).__name__})"
+        raise DownloadError(url, problem, _GO_ON) from error
     except OSError as error:
-        raise DownloadError(
-            str(part.path),
-            f"cannot be written ({error.strerror})",
-            "Free some space, or name another folder.",
-        ) from error
-    if expected is not None and not matches(part.path, expected):
+        problem = f"cannot be written ({error.strerror})"
+        raise DownloadError(str(part.path), problem, "Free some space, or name another folder.") from error
+    if expected is not None and not expected.matches(part.path):
         part.discard()
-        raise DownloadError(
-            url,
-            f"sent something else than expected (its {expected.kind} hash is not {expected.value})",
-            "Nothing was kept. Try again, or check --base-url.",
-        )
-    part.finish()
+        problem = f"sent something else than expected (its {expected.kind} hash is not {expected.value})"
+        raise DownloadError(url, problem, "Nothing was kept. Try again, or check --base-url.")
+    part.path.replace(target)
+    part.note.unlink(missing_ok=True)
 
 
 def _receive(
-    client: httpx.Client,
-    url: str,
-    part: _Part,
-    report: Report | None,
-    progress: Progress | None,
+    client: httpx.Client, url: str, part: _Part, report: Report | None, progress: Progress | None
 ) -> None:
     have = part.size()
     headers = {"Accept-Encoding": "identity"}  # or lengths and offsets would be those of a compressed stream
     if have:
         headers["Range"] = f"bytes={have}-"
-        if etag := part.etag():
-            headers["If-Range"] = etag
+        if part.note.is_file():
+            headers["If-Range"] = part.note.read_text(encoding="utf-8")
     with client.stream("GET", url, headers=headers) as response:
         if have and response.status_code == 416:
             if response.headers.get("Content-Range", "") == f"bytes */{have}":
                 return  # it was all there already
             part.discard()
-            raise DownloadError(
-                url,
-                f"has no byte {have:,}: the part that was here is not of it",
-                "Nothing was kept. Try again.",
-            )
+            problem = f"has no byte {have:,}: the part that was here is not of it"
+            raise DownloadError(url, problem, "Nothing was kept. Try again.")
         if response.status_code not in (200, 206):
             raise status_error(url, response.status_code, response.reason_phrase)
         start, total = _extent(response, have)
@@ -116,8 +100,11 @@ def _receive(
         if report is not None:
             size = "unknown size" if total is None else f"{total:,} bytes"
             going_on = f", going on from {start:,}" if start else ""
-            report(f"{part.target.name}: {size}{going_on}")
-        part.note(response.headers.get("ETag", ""))
+            report(f"{part.path.stem}: {size}{going_on}")
+        etag = response.headers.get("ETag", "")
+        part.note.unlink(missing_ok=True)
+        if etag.startswith('"'):  # a weak one must not be used to continue
+            part.note.write_text(etag, encoding="utf-8")
         with part.path.open("r+b" if start else "wb") as file:
             file.seek(start)
             file.truncate()
@@ -126,11 +113,7 @@ def _receive(
                 if progress is not None:
                     progress(file.tell(), total)
     if total is not None and part.size() != total:
-        raise DownloadError(
-            url,
-            f"broke off after {part.size():,} of {total:,} bytes",
-            "Check the network, then start the download again: it goes on where it stopped.",
-        )
+        raise DownloadError(url, f"broke off after {part.size():,} of {total:,} bytes", _GO_ON)
 
 
 def status_error(url: str, status: int, reason: str) -> DownloadError:
@@ -149,30 +132,15 @@ def _extent(response: httpx.Response, have: int) -> tuple[int, int | None]:
 
 
 class _Part:
-    """The unfinished file beside its target, and the server's name for its version."""
+    """The unfinished file beside its target, and a note of the server's name for its version."""
 
     def __init__(self, target: Path) -> None:
-        self.target = target
         self.path = target.with_name(f"{target.name}.part")
-        self._note = target.with_name(f"{target.name}.part.etag")
+        self.note = target.with_name(f"{target.name}.part.etag")
 
     def size(self) -> int:
         return self.path.stat().st_size if self.path.is_file() else 0
 
-    def etag(self) -> str:
-        return self._note.read_text(encoding="utf-8") if self._note.is_file() else ""
-
-    def note(self, etag: str) -> None:
-        """Remember a strong ETag: a weak one must not be used to continue."""
-        if etag.startswith('"'):
-            self._note.write_text(etag, encoding="utf-8")
-        else:
-            self._note.unlink(missing_ok=True)
-
     def discard(self) -> None:
         self.path.unlink(missing_ok=True)
-        self._note.unlink(missing_ok=True)
-
-    def finish(self) -> None:
-        self.path.replace(self.target)
-        self._note.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)

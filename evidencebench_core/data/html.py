@@ -18,17 +18,7 @@ _CHIP: Final = _SMALL + ";border:1px solid currentColor;border-radius:0.6em;padd
 
 
 def instance_html(instance: Instance) -> str:
-    """Hypothesis, aspects and the whole paper, with a bar and the aspects' labels at gold sentences.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    str
-        One ``<div>``. Nothing of the instance's text is markup in it.
-    """
+    """One ``<div>`` with hypothesis, aspects and the whole paper; a bar and the aspects' labels at gold sentences."""
     evidence = instance.evidence
     labels: dict[int, list[Aspect]] = {}
     for aspect in evidence.aspects:

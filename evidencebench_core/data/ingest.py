@@ -67,9 +67,8 @@ def ingest(
         if info.sha256 == sha256:
             return IngestResult(info, added=False)
     if any(info.name == name for info in known):
-        raise StoreError(
-            f"dataset {shown(name)}", f"is in {store.path} with other content", "Choose a name with --name."
-        )
+        problem = f"is in {store.path} with other content"
+        raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
     with store.write() as db:
         if datasets_in(db) == known:
             return IngestResult(_new_dataset(db, path, name, sha256, progress), added=True)
@@ -111,7 +110,7 @@ def _new_dataset(
         while batch := list(islice(records, _BATCH)):
             _write(db, cast("int", dataset_id), n_instances, batch, path)
             n_instances += len(batch)
-            n_results += sum(record.n_result_aspects > 0 for record in batch)
+            n_results += sum(record.has_results for record in batch)
             synthetic |= any(record.synthetic for record in batch)
             if progress is not None and len(batch) == _BATCH:
                 progress(source.bytes_read, source.n_bytes, n_instances)
@@ -130,19 +129,15 @@ def _new_dataset(
 
 
 class _Record(NamedTuple):
-    instance_id: str
-    paper_id: str
-    n_sentences: int
-    n_aspects: int
-    n_result_aspects: int
-    optimal: int
-    results_optimal: int | None
-    ends_coverage: float
+    """An instance ready to be written."""
+
+    columns: tuple[str | int | float | None, ...]  # instance_id and what follows it in the table of instances
     hypothesis: str
     body: bytes
     paper_key: bytes
     paper_body: bytes
     paper_words: bytes
+    has_results: bool
     synthetic: bool
 
 
@@ -150,24 +145,22 @@ def _record(instance_id: str, value: object) -> _Record:
     inverse_follows = check_instance(instance_id, value)
     raw = cast("dict[str, Any]", value)
     sentences = raw["paper_as_candidate_pool"]
-    results = raw["results_evidence_retrieval_at_optimal_evaluation"]
-    paper_body, paper_words = packed_paper(sentences, raw["sentence_types_in_candidate_pool"])
-    return _Record(
+    n_results = len(raw["results_aspect_list_ids"] or ())
+    columns = (
         instance_id,
         raw["paper_id"],
         len(sentences),
         len(raw["aspect_list_ids"]),
-        len(raw["results_aspect_list_ids"] or ()),
+        n_results,
         raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
-        None if results is None else results["optimal"],
+        raw["results_evidence_retrieval_at_optimal_evaluation"]["optimal"] if n_results else None,
         _ends_coverage(raw["aspect2sentence_indices"], len(sentences)),
-        raw["hypothesis"],
-        packed_instance(instance_id, raw, inverse_follows),
-        hashlib.sha256(paper_body).digest(),
-        paper_body,
-        paper_words,
-        raw.get("synthetic") is True,
     )
+    body = packed_instance(instance_id, raw, inverse_follows)
+    paper_body, paper_words = packed_paper(sentences, raw["sentence_types_in_candidate_pool"])
+    key = hashlib.sha256(paper_body).digest()
+    synthetic = raw.get("synthetic") is True
+    return _Record(columns, raw["hypothesis"], body, key, paper_body, paper_words, n_results > 0, synthetic)
 
 
 def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:
@@ -206,10 +199,10 @@ def _write(
                 "INSERT INTO instances (id, dataset_id, position, paper, instance_id, paper_id, n_sentences,"
                 " n_aspects, n_result_aspects, optimal, results_optimal, ends_coverage)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (row, dataset_id, number, row_of[record.paper_key], *record[:8]),
+                (row, dataset_id, number, row_of[record.paper_key], *record.columns),
             )
         except sqlite3.IntegrityError as error:
-            problem = f"has the instance id {shown(record.instance_id)} twice"
+            problem = f"has the instance id {shown(record.columns[0])} twice"
             raise StreamError(str(path), problem, "Give every instance its own id.") from error
     bodies = zstd_frames([record.body for record in records])
     db.executemany(

@@ -1,4 +1,4 @@
-"""What a benchmark instance is, once its raw form has been checked.
+"""A benchmark instance, once its raw form has been checked.
 
 All of it is frozen and built of tuples, so it can be shared between threads and sessions.
 """
@@ -12,10 +12,6 @@ from typing import Literal
 
 SentenceType = Literal["section_name", "abstract", "normal_paragraph"]
 Focus = Literal["all", "results"]
-
-
-def _nothing() -> Mapping[str, str]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +121,7 @@ class Instance:
     sections: tuple[str, ...]
     evidence: EvidenceSet
     stored: Mapping[str, StoredSelection]
-    paraphrases: Mapping[str, str] = field(default_factory=_nothing)
+    paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     negation: str | None = None
     synthetic: bool = False
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 import zstandard
@@ -23,13 +23,12 @@ _SENTENCES: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
 _INVERSE: Final = "sentence_index2aspects"
 _LETTER_ESCAPE: Final = re.compile(rb"\\[a-z]")
-_LEVEL: Final = 3
 _MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
 
 _local = threading.local()
 
 
-def zstd_frames(bodies: Sequence[bytes], level: int = _LEVEL) -> list[bytes]:
+def zstd_frames(bodies: Sequence[bytes], level: int = 3) -> list[bytes]:
     """Each of them as a zstd frame; the interpreter is free for other threads meanwhile."""
     if not bodies:
         return []
@@ -37,12 +36,10 @@ def zstd_frames(bodies: Sequence[bytes], level: int = _LEVEL) -> list[bytes]:
     return [frames[number].tobytes() for number in range(len(frames))]
 
 
-def _content(frame: bytes) -> bytes:
-    try:
-        unpack = _local.unpack
-    except AttributeError:
-        unpack = _local.unpack = zstandard.ZstdDecompressor().decompress
-    return cast("bytes", unpack(frame, max_output_size=_MAX_BODY))
+def _content(frame: bytes) -> Any:
+    if not hasattr(_local, "unpack"):
+        _local.unpack = zstandard.ZstdDecompressor().decompress
+    return orjson.loads(_local.unpack(frame, max_output_size=_MAX_BODY))
 
 
 def packed_paper(sentences: Sequence[str], types: Sequence[str]) -> tuple[bytes, bytes]:
@@ -55,35 +52,30 @@ def packed_paper(sentences: Sequence[str], types: Sequence[str]) -> tuple[bytes,
 
 def unpacked_paper(frame: bytes) -> tuple[list[str], list[str]]:
     """Sentences and their types."""
-    sentences, types = orjson.loads(_content(frame))
+    sentences, types = _content(frame)
     return sentences, types
 
 
 def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: bool) -> bytes:
     """What is left of a raw instance when its paper is stored elsewhere."""
-    rest = {**raw, _SENTENCES: None, _TYPES: None}
-    if inverse_follows:
-        rest[_INVERSE] = None
+    rest = {**raw, _SENTENCES: None, _TYPES: None} | ({_INVERSE: None} if inverse_follows else {})
     try:
         return orjson.dumps(rest)
     except (TypeError, RecursionError) as error:
-        raise InstanceError(
-            instance_id, f"has a value that cannot be stored: {error}", "Fix or leave out that key."
-        ) from error
+        problem = f"has a value that cannot be stored: {error}"
+        raise InstanceError(instance_id, problem, "Fix or leave out that key.") from error
 
 
-def unpacked_instance(
-    frame: bytes, sentences: list[str], types: list[str], inverse: bool = True
-) -> dict[str, Any]:
+def unpacked_instance(frame: bytes, paper: bytes, inverse: bool = True) -> dict[str, Any]:
     """The raw object as it stood in its file; without its inverse index where nobody reads that."""
     raw = unpacked_rest(frame)
-    raw[_SENTENCES] = sentences
-    raw[_TYPES] = types
+    raw[_SENTENCES], raw[_TYPES] = unpacked_paper(paper)
     if inverse and raw[_INVERSE] is None:
-        raw[_INVERSE] = inverse_of(raw["aspect2sentence_indices"], len(sentences))
+        raw[_INVERSE] = inverse_of(raw["aspect2sentence_indices"], len(raw[_SENTENCES]))
     return raw
 
 
 def unpacked_rest(frame: bytes) -> dict[str, Any]:
     """The raw object without its paper: enough for the evidence set."""
-    return cast("dict[str, Any]", orjson.loads(_content(frame)))
+    raw: dict[str, Any] = _content(frame)
+    return raw

@@ -55,7 +55,17 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
         sentence_types=types,
         sections=section_titles(sentences, types),
         evidence=evidence_of(raw, len(sentences)),
-        stored=MappingProxyType(_stored_selections(raw)),
+        stored=MappingProxyType(
+            {
+                task: StoredSelection(
+                    tuple(raw[field]["one_selection_of_sentences"]),
+                    tuple(raw[field]["covered_aspects"]),
+                    raw[field]["optimal"] if budget is None else None,
+                )
+                for field, (task, budget) in EVALUATIONS.items()
+                if raw[field] is not None
+            }
+        ),
         paraphrases=MappingProxyType(dict(raw.get("hypothesis_paraphrases") or {})),
         negation=raw.get("hypothesis_negation"),
         synthetic=raw.get("synthetic") is True,
@@ -85,16 +95,3 @@ def evidence_of(raw: Mapping[str, Any], n_sentences: int) -> EvidenceSet:
         optimal=raw["evidence_retrieval_at_optimal_evaluation"]["optimal"],
         results_optimal=None if results_evaluation is None else results_evaluation["optimal"],
     )
-
-
-def _stored_selections(raw: Mapping[str, Any]) -> dict[str, StoredSelection]:
-    """The selections that the file brings; the result tasks are absent where it has null."""
-    return {
-        task: StoredSelection(
-            tuple(raw[field]["one_selection_of_sentences"]),
-            tuple(raw[field]["covered_aspects"]),
-            raw[field]["optimal"] if budget is None else None,
-        )
-        for field, (task, budget) in EVALUATIONS.items()
-        if raw[field] is not None
-    }

@@ -49,18 +49,17 @@ def published_results() -> tuple[PublishedResult, ...]:
     """All figures, in the order of the paper's tables."""
     table = resources.files("evidencebench_core.data").joinpath("published_results.csv")
     with table.open(encoding="utf-8") as file:
-        return tuple(
-            PublishedResult(
-                row["dataset"],
-                row["task"],
-                row["system"],
-                row["kind"],
-                row["strategy"],
-                round(float(row["aspect_recall_percent"]) / 100, 6),
-                round(float(row["standard_error_percent"]) / 100, 6)
-                if row["standard_error_percent"]
-                else None,
-                row["source"],
-            )
-            for row in csv.DictReader(file)
+        rows = list(csv.DictReader(file))
+    return tuple(
+        PublishedResult(
+            row["dataset"],
+            row["task"],
+            row["system"],
+            row["kind"],
+            row["strategy"],
+            round(float(row["aspect_recall_percent"]) / 100, 6),
+            round(float(error) / 100, 6) if (error := row["standard_error_percent"]) else None,
+            row["source"],
         )
+        for row in rows
+    )

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.errors import SettingError, did_you_mean, shown
 
 RANGES: Final = (
-    "position",
-    "n_sentences",
-    "n_aspects",
-    "n_result_aspects",
-    "optimal",
-    "results_optimal",
-    "ends_coverage",
-)
+    "position", "n_sentences", "n_aspects", "n_result_aspects", "optimal", "results_optimal", "ends_coverage",
+)  # fmt: skip
 _SORT_SQL: Final[Mapping[str, str]] = {
     **{name: f"i.{name}" for name in RANGES},
     "id": "i.instance_id",
@@ -30,10 +23,6 @@ SORTS: Final = tuple(_SORT_SQL)
 _WORDS: Final = re.compile(r'"([^"]*)"?|([^\s"]+)')
 
 Range = tuple[float | None, float | None]
-
-
-def _no_ranges() -> Mapping[str, Range]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +46,7 @@ class Filter:
 
     hypothesis: str = ""
     sentences: str = ""
-    ranges: Mapping[str, Range] = field(default_factory=_no_ranges)
+    ranges: Mapping[str, Range] = field(default_factory=lambda: MappingProxyType({}))
     sort: str = "position"
     descending: bool = False
 
@@ -93,15 +82,13 @@ def matching_sql(wanted: Filter) -> tuple[str, list[object]]:
                 conditions.append(f"i.{name} {sign} ?")
                 values.append(bound)
     _check_name("sort", wanted.sort, SORTS)
-    column, direction = _SORT_SQL[wanted.sort], "DESC" if wanted.descending else "ASC"
-    order = f"{column} {direction} NULLS LAST, i.position"
-    if wanted.sort == "position":
-        order = f"i.position {direction}"
+    direction = "DESC" if wanted.descending else "ASC"
+    nulls = "" if wanted.sort == "position" else " NULLS LAST, i.position"
+    order = f"{_SORT_SQL[wanted.sort]} {direction}{nulls}"
     return f"WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
 
 def _check_name(what: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        nearest = difflib.get_close_matches(name, known, 1)
-        hint = f"Did you mean {nearest[0]}? " if nearest else ""
-        raise SettingError(f"{what} {shown(name)}", "is unknown", f"{hint}Known: {', '.join(known)}.")
+        remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}."
+        raise SettingError(f"{what} {shown(name)}", "is unknown", remedy)

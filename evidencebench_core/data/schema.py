@@ -228,11 +228,7 @@ _BATCHES: Final = (
 )
 
 _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
-    (
-        "CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)",
-        *_DATASETS,
-        *_RUNS,
-    ),
+    ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
     _ANSWERS,
     _OUTCOMES,

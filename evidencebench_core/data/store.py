@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +12,10 @@ from typing import Any, Final
 
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.model import EvidenceSet, Instance
-from evidencebench_core.data.packing import unpacked_instance, unpacked_paper, unpacked_rest
+from evidencebench_core.data.packing import unpacked_instance, unpacked_rest
 from evidencebench_core.data.parse import evidence_of, instance_of
 from evidencebench_core.data.query import Filter, matching_sql
-from evidencebench_core.errors import UnknownNameError, shown
+from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
 
 _BATCH: Final = 128  # instances a query
 
@@ -124,9 +123,8 @@ class Store:
         there = (
             f"There are: {', '.join(datasets)}." if datasets else "There is none yet: ingest a file first."
         )
-        raise UnknownNameError(
-            f"dataset {shown(name)}", f"is not in {self.path}", _nearest(name, datasets) + there
-        )
+        remedy = did_you_mean(name, datasets, 0.5) + there
+        raise UnknownNameError(f"dataset {shown(name)}", f"is not in {self.path}", remedy)
 
     # -- instances ------------------------------------------------------------------------
 
@@ -163,14 +161,9 @@ class Store:
         self, info: DatasetInfo, ids: Sequence[str], inverse: bool = True
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Read at once, unpacked one by one."""
-        rows = self._by_id(
-            info,
-            ids,
-            "i.instance_id, b.body, p.body",
-            "JOIN bodies AS b ON b.instance = i.id JOIN papers AS p ON p.id = i.paper",
-        )
-        for instance_id, body, paper in rows:
-            yield instance_id, unpacked_instance(body, *unpacked_paper(paper), inverse)
+        columns = "i.instance_id, b.body, p.body"
+        for instance_id, body, paper in self._by_id(info, ids, columns, "JOIN papers AS p ON p.id = i.paper"):
+            yield instance_id, unpacked_instance(body, paper, inverse)
 
     def evidence_sets(
         self, dataset: str, ids: Iterable[str] | None = None
@@ -180,23 +173,16 @@ class Store:
         The papers are not read, so this is fast: some 20,000 a second.
         """
         info = self.dataset(dataset)
-        columns, join = "i.instance_id, i.n_sentences, b.body", "JOIN bodies AS b ON b.instance = i.id"
         if ids is None:
-            for start in range(0, info.n_instances, _BATCH):
-                with self.read() as db:
-                    rows = db.execute(
-                        f"SELECT {columns} FROM instances AS i {join}"
-                        " WHERE i.dataset_id = ? AND i.position >= ? AND i.position < ? ORDER BY i.position",
-                        (info.id, start, start + _BATCH),
-                    ).fetchall()
-                for row in rows:
-                    yield row[0], evidence_of(unpacked_rest(row[2]), row[1])
-            return
-        wanted = tuple(dict.fromkeys(ids))
-        positions = {row[0]: row[1] for row in self._by_id(info, wanted, "i.instance_id, i.position")}
-        for batch in _batches(sorted(wanted, key=positions.__getitem__)):
-            for row in self._by_id(info, batch, columns, join):
-                yield row[0], evidence_of(unpacked_rest(row[2]), row[1])
+            wanted: Sequence[str] = self.ids(dataset)
+        else:
+            positions = dict(self._by_id(info, tuple(dict.fromkeys(ids)), "i.instance_id, i.position"))
+            wanted = sorted(positions, key=positions.__getitem__)
+        for batch in _batches(wanted):
+            for instance_id, n_sentences, body in self._by_id(
+                info, batch, "i.instance_id, i.n_sentences, b.body"
+            ):
+                yield instance_id, evidence_of(unpacked_rest(body), n_sentences)
 
     # -- tables of instances --------------------------------------------------------------
 
@@ -220,10 +206,7 @@ class Store:
             "i.instance_id, b.hypothesis, i.paper_id, i.n_sentences, i.n_aspects, i.n_result_aspects,"
             " i.optimal, i.results_optimal, i.ends_coverage, i.position"
         )
-        join = "JOIN bodies AS b ON b.instance = i.id"
-        return tuple(
-            [InstanceRow(*row) for row in self._by_id(self.dataset(dataset), tuple(ids), columns, join)]
-        )
+        return tuple([InstanceRow(*row) for row in self._by_id(self.dataset(dataset), tuple(ids), columns)])
 
     def _by_id(
         self, info: DatasetInfo, ids: Sequence[str], columns: str, join: str = ""
@@ -233,7 +216,7 @@ class Store:
         with self.read() as db:
             for batch in _batches(ids):
                 sql = (
-                    f"SELECT {columns} FROM instances AS i {join}"
+                    f"SELECT {columns} FROM instances AS i JOIN bodies AS b ON b.instance = i.id {join}"
                     f" WHERE i.dataset_id = ? AND i.instance_id IN ({','.join('?' * len(batch))})"
                 )
                 rows_by_id.update((row[0], row) for row in db.execute(sql, (info.id, *batch)))
@@ -272,11 +255,6 @@ def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + _BATCH]
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    nearest = difflib.get_close_matches(name, known, 1, 0.5)
-    return f"Did you mean {shown(nearest[0])}? " if nearest else ""
-
-
 def _unknown_instance(db: sqlite3.Connection, info: DatasetInfo, instance_id: str) -> UnknownNameError:
     neighbours: list[str] = []  # in the order of the alphabet: looking at all 100,000 takes too long
     for sign, direction in (("<", "DESC"), (">", "ASC")):
@@ -288,5 +266,5 @@ def _unknown_instance(db: sqlite3.Connection, info: DatasetInfo, instance_id: st
     return UnknownNameError(
         f"instance {shown(instance_id)}",
         f"is not in dataset {shown(info.name)}",
-        f"{_nearest(instance_id, neighbours)}Look at the ids that `evidencebench show` or Browse lists.",
+        f"{did_you_mean(instance_id, neighbours, 0.5)}Look at the ids that `evidencebench show` or Browse lists.",
     )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.packing import unpacked_paper, unpacked_rest
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
-
+from evidencebench_core.data.store import Store
 
 _BATCH: Final = 128  # papers a query
 _DESIGN: Final = "study_design"
@@ -20,20 +17,11 @@ _DESIGNS_WITHIN: Final = 200  # instances: a file that names designs does so fro
 
 @dataclass(frozen=True, slots=True)
 class PaperText:
-    """A paper with the hypotheses of all the instances that share it.
+    """A paper with the hypotheses of all the instances that share it."""
 
-    Attributes
-    ----------
-    hypotheses : dict of str to str
-        By instance id.
-    sentences : list of str
-    types : list of SentenceType
-        Same length.
-    """
-
-    hypotheses: dict[str, str]
+    hypotheses: dict[str, str]  # by instance id
     sentences: list[str]
-    types: list[SentenceType]
+    types: list[SentenceType]  # same length
 
 
 def paper_texts(store: Store, dataset: str, ids: Collection[str] | None = None) -> Iterator[PaperText]:
@@ -41,8 +29,6 @@ def paper_texts(store: Store, dataset: str, ids: Collection[str] | None = None) 
 
     Parameters
     ----------
-    store : Store
-    dataset : str
     ids : collection of str, optional
         Only these instances, and the papers they need; ids that the dataset does not have are passed over.
 

@@ -32,36 +32,22 @@ def greedy_cover(covers: Sequence[frozenset[int]], budget: int | None = None) ->
     covers : sequence of frozenset of int
         One set of covering sentences per aspect.
     budget : int or None
-        At most so many picks; ``None`` for as many as it takes.
+        At most so many picks, 0 or more (else a `SettingError`); ``None`` for as many as it takes.
 
     Returns
     -------
     tuple of int
         In the order of the picks, ties to the sentence that comes first in the paper. It stops when no
         sentence adds anything, so it may be shorter than the budget.
-
-    Raises
-    ------
-    SettingError
-        For a negative budget.
     """
     return tuple(sentence for sentence, _ in _greedy(_columns(covers), budget))
 
 
 def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
-    """A smallest selection that covers every aspect that can be covered.
+    """A smallest selection (sentence indices, ascending) that covers every aspect that can be covered.
 
-    Aspects that no sentence covers are left out: nothing can be done about them.
-
-    Parameters
-    ----------
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-
-    Returns
-    -------
-    tuple of int
-        Sentence indices, ascending; empty where nothing can be covered.
+    Aspects that no sentence covers are left out: nothing can be done about them. Empty where nothing can be
+    covered.
     """
     columns = _maximal_columns(_columns(covers))
     greedy = _greedy(columns, None)
@@ -71,24 +57,9 @@ def optimal_cover(covers: Sequence[frozenset[int]]) -> tuple[int, ...]:
 
 
 def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]:
-    """A selection of at most ``budget`` sentences that covers as many aspects as any such selection can.
+    """A selection (ascending) of at most ``budget`` sentences that covers as many aspects as any such selection can.
 
-    Parameters
-    ----------
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    budget : int
-        0 or more.
-
-    Returns
-    -------
-    tuple of int
-        Sentence indices, ascending. No pick is useless, so there may be fewer than ``budget``.
-
-    Raises
-    ------
-    SettingError
-        For a negative budget.
+    No pick is useless, so there may be fewer than ``budget``. `SettingError` for a negative budget.
     """
     columns = _maximal_columns(_columns(covers))
     greedy = _greedy(columns, budget)
@@ -100,18 +71,11 @@ def best_cover(covers: Sequence[frozenset[int]], budget: int) -> tuple[int, ...]
 def ceiling(
     covers: Sequence[frozenset[int]], budget: int | None, denominator: Denominator = "all"
 ) -> float | None:
-    """The highest Aspect Recall that any selection of at most ``budget`` sentences can have.
+    """The highest Aspect Recall (0 to 1) that any selection of at most ``budget`` sentences can have.
 
-    Returns
-    -------
-    float or None
-        0 to 1; below 1 where the budget is too small, or where no sentence covers some aspect (and the
-        denominator is ``"all"``). ``None`` where there is nothing to cover.
-
-    Raises
-    ------
-    SettingError
-        For a negative budget or an unknown denominator.
+    Below 1 where the budget is too small, or where no sentence covers some aspect (and the denominator is
+    ``"all"``); ``None`` where there is nothing to cover. `SettingError` for a negative budget or an unknown
+    denominator.
     """
     n_aspects = n_counted(covers, denominator)
     if not n_aspects:

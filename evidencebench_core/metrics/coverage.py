@@ -31,6 +31,8 @@ def aspect_recall(
 ) -> float | None:
     """Share of the aspects that at least one selected sentence covers.
 
+    Aspect Recall @K of the EvidenceBench paper, section "Evaluation Metrics".
+
     Parameters
     ----------
     selection : iterable of int
@@ -39,21 +41,12 @@ def aspect_recall(
         One set of covering sentences per aspect.
     denominator : {"all", "coverable"}
         ``"all"`` is the paper's, all aspects of the evidence set; ``"coverable"`` is that of the authors'
-        code, those that at least one sentence of the paper covers.
+        code, those that at least one sentence of the paper covers. `SettingError` for any other.
 
     Returns
     -------
     float or None
         0 to 1; 0 for an empty selection; ``None`` where there is nothing to cover.
-
-    Raises
-    ------
-    SettingError
-        For any other denominator.
-
-    Notes
-    -----
-    Aspect Recall @K of the EvidenceBench paper, section "Evaluation Metrics".
     """
     n_aspects = n_counted(covers, denominator)
     if not n_aspects:
@@ -76,10 +69,9 @@ class Gain:
     ----------
     sentence : int
         Sentence index.
-    new : tuple of int
-        Positions (in ``covers``) of the aspects that it is the first to cover, ascending.
-    repeated : tuple of int
-        Positions of the aspects it covers that an earlier pick covers already, ascending.
+    new, repeated : tuple of int
+        Positions (in ``covers``) of the aspects that it is the first to cover, and of those that an earlier
+        pick covers already, ascending.
     recall_so_far : float or None
         Aspect Recall of this pick and all before it, 0 to 1; ``None`` where there is nothing to cover.
     """
@@ -95,16 +87,8 @@ def marginal_gains(
 ) -> tuple[Gain, ...]:
     """The ledger of a selection: one `Gain` per pick, in the order of the picks.
 
-    A sentence picked twice is listed twice; the second time all it covers is repeated.
-
-    Parameters
-    ----------
-    selection : iterable of int
-        Sentence indices in the order in which they were picked.
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    denominator : {"all", "coverable"}
-        Which aspects count, see `aspect_recall`.
+    A sentence picked twice is listed twice; the second time all it covers is repeated. Arguments are those
+    of `aspect_recall`.
     """
     n_aspects = n_counted(covers, denominator)
     covered: set[int] = set()
@@ -121,23 +105,11 @@ def marginal_gains(
 def marks(
     selection: Iterable[int] | None, covers: Sequence[frozenset[int]], n_sentences: int
 ) -> tuple[Mark, ...]:
-    """One mark per sentence of the paper.
+    """One mark for each of the ``n_sentences`` of the paper.
 
-    Parameters
-    ----------
-    selection : iterable of int or None
-        Sentence indices; ``None`` where nobody has selected, so that nothing can be missed.
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    n_sentences : int
-        Size of the candidate pool.
-
-    Returns
-    -------
-    tuple of Mark
-        Of length ``n_sentences``. ``"both"``: picked and covers an aspect; ``"picked"``: picked and
-        covers none; ``"missed"``: not picked, and covers an aspect that no pick covers; ``"gold"``:
-        not picked, covers aspects, and the picks cover all of those; ``"none"``: neither.
+    ``"both"``: picked and covers an aspect; ``"picked"``: picked and covers none; ``"missed"``: not picked,
+    and covers an aspect that no pick covers; ``"gold"``: not picked, covers aspects, and the picks cover all
+    of those; ``"none"``: neither. Where nobody has selected (``None``), nothing can be missed.
     """
     picked = frozenset(() if selection is None else selection)
     covering = frozenset().union(*covers)

@@ -25,36 +25,14 @@ def expected_recall(
     budget: int | None,
     denominator: Denominator = "all",
 ) -> float | None:
-    """Aspect Recall of a selection under a budget.
+    """Aspect Recall of a selection under a budget (K; ``None`` for no limit).
 
     With no more than ``budget`` different sentences it is the plain recall. With more, it is the
     mean recall over all subsets of ``budget`` sentences of the selection: the limit of what the
-    authors' code simulates by 100,000 shuffles.
-
-    Parameters
-    ----------
-    selection : iterable of int
-        Sentence indices; order and repetition make no difference.
-    covers : sequence of frozenset of int
-        One set of covering sentences per aspect.
-    budget : int or None
-        K; ``None`` for no limit.
-    denominator : {"all", "coverable"}
-        Which aspects count, see `aspect_recall`.
-
-    Returns
-    -------
-    float or None
-        0 to 1; ``None`` where there is nothing to cover.
-
-    Raises
-    ------
-    SettingError
-        For a negative budget.
-
-    Notes
-    -----
+    authors' code simulates by 100,000 shuffles,
     ``E = (1/m) * sum over aspects j of [1 - C(n - n_j, K) / C(n, K)]``, spec rule 10.
+    ``None`` where there is nothing to cover; `SettingError` for a negative budget. The other arguments are
+    those of `aspect_recall`.
     """
     picked = frozenset(selection)
     check_budget(budget)
@@ -72,20 +50,11 @@ def random_expectation(
     budget: int | None,
     denominator: Denominator = "all",
 ) -> float | None:
-    """Expected Aspect Recall of ``budget`` sentences drawn at random from the whole paper.
+    """Expected Aspect Recall (0 to 1) of ``budget`` sentences drawn at random from the whole paper.
 
-    Equal to the `expected_recall` of all ``n_sentences`` indices.
-
-    Returns
-    -------
-    float or None
-        0 to 1. ``None`` where there is nothing to cover, and where the budget is ``None``: without a
-        limit there is no number of sentences that a random baseline would draw.
-
-    Raises
-    ------
-    SettingError
-        For a negative budget.
+    Equal to the `expected_recall` of all ``n_sentences`` indices. ``None`` where there is nothing to cover,
+    and where the budget is ``None``: without a limit there is no number of sentences that a random baseline
+    would draw. `SettingError` for a negative budget.
     """
     check_budget(budget)
     n_aspects = n_counted(covers, denominator)

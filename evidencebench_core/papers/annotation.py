@@ -112,16 +112,14 @@ def mark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> An
     """With sentences that cover an aspect, besides those that did."""
     added = _indices(annotation, sentences)
     return _with_aspect(
-        annotation, aspect_id, lambda a: replace(a, sentences=tuple(sorted({*a.sentences, *added})))
+        annotation, aspect_id, lambda a: replace(a, sentences=_sorted({*a.sentences, *added}))
     )
 
 
 def unmark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> Annotation:
     """With sentences that no longer cover an aspect."""
     gone = _indices(annotation, sentences)
-    return _with_aspect(
-        annotation, aspect_id, lambda a: replace(a, sentences=tuple(i for i in a.sentences if i not in gone))
-    )
+    return _with_aspect(annotation, aspect_id, lambda a: replace(a, sentences=_sorted({*a.sentences} - gone)))
 
 
 def remove_aspect(annotation: Annotation, aspect_id: str) -> Annotation:
@@ -158,10 +156,8 @@ def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance
         "sentence_index2aspects": inverse_of(covering, len(paper.sentences)),
         "evidence_retrieval_at_optimal_evaluation": _evaluation(annotation.aspects, ids, None),
         "evidence_retrieval_at_10_evaluation": _evaluation(annotation.aspects, ids, 10),
-        "results_evidence_retrieval_at_optimal_evaluation": _evaluation(results, ids, None)
-        if results
-        else None,
-        "results_evidence_retrieval_at_5_evaluation": _evaluation(results, ids, 5) if results else None,
+        "results_evidence_retrieval_at_optimal_evaluation": _evaluation(results, ids, None),
+        "results_evidence_retrieval_at_5_evaluation": _evaluation(results, ids, 5),
         "sentence_types_in_candidate_pool": list(paper.sentence_types),
         "paper_id": paper.paper_id,
         "aspect_texts": {ids[aspect.id]: aspect.text for aspect in annotation.aspects},
@@ -175,20 +171,19 @@ def _with_aspect(
 ) -> Annotation:
     old = annotation.aspect(aspect_id)
     new = change(old)
-    return replace(
-        annotation, aspects=tuple(new if aspect == old else aspect for aspect in annotation.aspects)
-    )
+    return replace(annotation, aspects=tuple(new if a == old else a for a in annotation.aspects))
+
+
+def _sorted(indices: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(indices))
 
 
 def _indices(annotation: Annotation, sentences: Iterable[int]) -> frozenset[int]:
     wanted = frozenset(sentences)
     wrong = [i for i in wanted if type(i) is not int or not 0 <= i < annotation.n_sentences]
     if wrong:
-        raise PaperError(
-            "mark",
-            f"names sentence {shown(wrong[0])}, and the paper has 0 to {annotation.n_sentences - 1}",
-            "Mark sentences of the paper.",
-        )
+        problem = f"names sentence {shown(wrong[0])}, and the paper has 0 to {annotation.n_sentences - 1}"
+        raise PaperError("mark", problem, "Mark sentences of the paper.")
     return wanted
 
 
@@ -206,25 +201,24 @@ def _check_complete(paper: Paper | Instance, annotation: Annotation, instance_id
     if not instance_id.strip():
         raise PaperError("instance id", "is empty", "Give the instance a name of its own.")
     if annotation.n_sentences != len(paper.sentences):
-        raise PaperError(
-            place,
-            f"was made on a paper of {annotation.n_sentences} sentences, and this one has {len(paper.sentences)}",
-            "Open the paper it was made on.",
-        )
+        made_on, own = annotation.n_sentences, len(paper.sentences)
+        problem = f"was made on a paper of {made_on} sentences, and this one has {own}"
+        raise PaperError(place, problem, "Open the paper it was made on.")
     if not annotation.hypothesis.strip():
         raise PaperError(place, "has no hypothesis", "Write the hypothesis that the aspects are about.")
     if not annotation.aspects:
         raise PaperError(place, "has no aspects", "Write at least one, and mark the sentences that cover it.")
     if annotation.uncovered:
         texts = ", ".join(shown(aspect.text, 40) for aspect in annotation.uncovered)
-        raise PaperError(
-            place,
-            f"has aspects that no sentence covers: {texts}",
-            "Mark a sentence for each, or remove them.",
-        )
+        problem = f"has aspects that no sentence covers: {texts}"
+        raise PaperError(place, problem, "Mark a sentence for each, or remove them.")
 
 
-def _evaluation(aspects: Sequence[MarkedAspect], ids: dict[str, str], budget: int | None) -> dict[str, Any]:
+def _evaluation(
+    aspects: Sequence[MarkedAspect], ids: dict[str, str], budget: int | None
+) -> dict[str, Any] | None:
+    if not aspects:  # there are no result aspects
+        return None
     covers = [frozenset(aspect.sentences) for aspect in aspects]
     picks = optimal_cover(covers) if budget is None else best_cover(covers, budget)
     evaluation: dict[str, Any] = {

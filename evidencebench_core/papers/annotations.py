@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -15,7 +14,8 @@ from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.blocks import clean_text
 
 _LONGEST_ANNOTATOR: Final = 200
-_Neighbour = Callable[[sqlite3.Connection, str, str, int], int | None]
+_PARENT: Final = "SELECT parent FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?"
+_CHILD: Final = "SELECT max(revision) FROM annotations WHERE paper = ? AND annotator = ? AND parent = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,17 @@ class Annotations:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self.store.write() as db:
             head = _head(db, paper, annotator)
-            standing = _body(db, paper, annotator, head)
-            if standing != (annotation.hypothesis, body):
-                newest = db.execute(
-                    "SELECT coalesce(max(revision), 0) FROM annotations WHERE paper = ? AND annotator = ?",
-                    (paper, annotator),
-                ).fetchone()[0]
+            if _body(db, paper, annotator, head) != (annotation.hypothesis, body):
+                newest = (
+                    "SELECT coalesce(max(revision), 0) FROM annotations WHERE paper = ? AND annotator = ?"
+                )
+                number = db.execute(newest, (paper, annotator)).fetchone()[0] + 1
                 db.execute(
                     "INSERT INTO annotations (paper, annotator, hypothesis, body, revision, parent, created_at)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (paper, annotator, annotation.hypothesis, body, newest + 1, head, now),
+                    (paper, annotator, annotation.hypothesis, body, number, head, now),
                 )
-                _set_head(db, paper, annotator, newest + 1)
+                _set_head(db, paper, annotator, number)
             return _revision(db, paper, annotator)
 
     def latest(self, paper: str, annotator: str) -> Revision:
@@ -66,33 +65,30 @@ class Annotations:
 
     def undo(self, paper: str, annotator: str) -> Revision:
         """Go one revision back; nothing happens where there is none."""
-        return self._walk(paper, _annotator(annotator), _parent)
+        return self._walk(paper, _annotator(annotator), _PARENT)
 
     def redo(self, paper: str, annotator: str) -> Revision:
         """Bring back the revision that was undone last; a save after an undo goes its own way."""
-        return self._walk(paper, _annotator(annotator), _child)
+        return self._walk(paper, _annotator(annotator), _CHILD)
 
-    def _walk(self, paper: str, annotator: str, neighbour: _Neighbour) -> Revision:
+    def _walk(self, paper: str, annotator: str, query: str) -> Revision:
         with self.store.write() as db:
-            target = neighbour(db, paper, annotator, _head(db, paper, annotator))
-            if target is not None:
-                _set_head(db, paper, annotator, target)
+            row = db.execute(query, (paper, annotator, _head(db, paper, annotator))).fetchone()
+            if row is not None and row[0] is not None:
+                _set_head(db, paper, annotator, row[0])
             return _revision(db, paper, annotator)
 
     def annotators(self, paper: str) -> tuple[str, ...]:
         """Who has something that stands on a paper, in the order of the alphabet."""
+        query = "SELECT annotator FROM annotation_heads WHERE paper = ? AND revision > 0 ORDER BY annotator"
         with self.store.read() as db:
-            rows = db.execute(
-                "SELECT annotator FROM annotation_heads WHERE paper = ? AND revision > 0 ORDER BY annotator",
-                (paper,),
-            )
-            return tuple([row[0] for row in rows])
+            return tuple([row[0] for row in db.execute(query, (paper,))])
 
     def papers(self) -> tuple[str, ...]:
         """The keys of all papers on which something stands."""
+        query = "SELECT DISTINCT paper FROM annotation_heads WHERE revision > 0 ORDER BY paper"
         with self.store.read() as db:
-            rows = db.execute("SELECT DISTINCT paper FROM annotation_heads WHERE revision > 0 ORDER BY paper")
-            return tuple([row[0] for row in rows])
+            return tuple([row[0] for row in db.execute(query)])
 
 
 def _annotator(name: str) -> str:
@@ -100,9 +96,8 @@ def _annotator(name: str) -> str:
     if not called:
         raise PaperError("annotator", "has no name", "Say who marks: initials will do.")
     if len(called) > _LONGEST_ANNOTATOR:
-        raise PaperError(
-            "annotator", f"has a name of {len(called):,} characters", f"Keep it to {_LONGEST_ANNOTATOR}."
-        )
+        problem = f"has a name of {len(called):,} characters"
+        raise PaperError("annotator", problem, f"Keep it to {_LONGEST_ANNOTATOR}.")
     return called
 
 
@@ -117,31 +112,14 @@ def _set_head(db: sqlite3.Connection, paper: str, annotator: str, revision: int)
 
 
 def _body(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> tuple[str, str] | None:
-    row: tuple[str, str] | None = db.execute(
-        "SELECT hypothesis, body FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?",
-        (paper, annotator, revision),
-    ).fetchone()
+    query = "SELECT hypothesis, body FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?"
+    row: tuple[str, str] | None = db.execute(query, (paper, annotator, revision)).fetchone()
     return row
-
-
-def _parent(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> int | None:
-    row = db.execute(
-        "SELECT parent FROM annotations WHERE paper = ? AND annotator = ? AND revision = ?",
-        (paper, annotator, revision),
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
-def _child(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> int | None:
-    row = db.execute(
-        "SELECT max(revision) FROM annotations WHERE paper = ? AND annotator = ? AND parent = ?",
-        (paper, annotator, revision),
-    ).fetchone()
-    return None if row[0] is None else int(row[0])
 
 
 def _revision(db: sqlite3.Connection, paper: str, annotator: str) -> Revision:
     head = _head(db, paper, annotator)
     found = _body(db, paper, annotator, head)
     annotation = None if found is None else Annotation.from_dict(annotator, found[0], json.loads(found[1]))
-    return Revision(annotation, head, head > 0, _child(db, paper, annotator, head) is not None)
+    child = db.execute(_CHILD, (paper, annotator, head)).fetchone()[0]
+    return Revision(annotation, head, can_undo=head > 0, can_redo=child is not None)

@@ -20,6 +20,7 @@ _ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 _TIMEOUT: Final = 20.0  # seconds without a byte
 _PATIENCE: Final = 120.0  # seconds for one answer in all, however slowly it trickles
 _LONGEST_SEARCH: Final = 4 * MIB
+_CHECK_ADDRESS: Final = "Check the address of the service (base URL)."
 _XML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
 _HTML: Final = re.compile(rb"\s*(?:<!doctype\s+html|<html)", re.IGNORECASE)
 _PMC: Final = re.compile(r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?", re.IGNORECASE)
@@ -70,9 +71,8 @@ def reference_of(text: str) -> Reference:
         return Reference("doi", found[1])
     if found := _PMID.fullmatch(typed) or _URL_PMID.fullmatch(typed):
         return Reference("pmid", found[1])
-    raise PaperError(
-        shown(text), "is no PMC id, PubMed id or DOI", "Write it like PMC2785062, 19908335 or 10.1000/xyz123."
-    )
+    remedy = "Write it like PMC2785062, 19908335 or 10.1000/xyz123."
+    raise PaperError(shown(text), "is no PMC id, PubMed id or DOI", remedy)
 
 
 def fetched_paper(
@@ -87,33 +87,23 @@ def fetched_paper(
     wanted = reference_of(reference)
     base = (base_url or os.environ.get("EVIDENCEBENCH_EUROPE_PMC") or _ADDRESS).rstrip("/")
     try:
+        hooks = {"request": [_only_https_beyond(httpx.URL(base))]}
         with httpx.Client(
-            timeout=_TIMEOUT,
-            follow_redirects=True,
-            max_redirects=5,
-            event_hooks={"request": [_only_https_beyond(httpx.URL(base))]},
+            timeout=_TIMEOUT, follow_redirects=True, max_redirects=5, event_hooks=hooks
         ) as client:
             pmc, title = _search(client, base, wanted)
             url = f"{base}/{pmc}/fullTextXML"
             status, content = _fetch(client, url, {}, limits.max_bytes)
     except httpx.TooManyRedirects as error:
-        raise PaperError(
-            base, "redirects again and again", "Check the address of the service (base URL)."
-        ) from error
+        raise PaperError(base, "redirects again and again", _CHECK_ADDRESS) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise PaperError(
-            base,
-            f"cannot be reached ({shown(str(error) or type(error).__name__, 120)})",
-            "Check the network, or give the paper as a file.",
-        ) from error
+        problem = f"cannot be reached ({shown(str(error) or type(error).__name__, 120)})"
+        raise PaperError(base, problem, "Check the network, or give the paper as a file.") from error
     if status == 404:
         raise _closed_access_error(wanted)
-    if status != 200:
-        raise _status_error(url, status)
     if not _XML.match(content) or _HTML.match(content):
-        raise PaperError(
-            url, "sent no article, but a web page or something else", "Check the address, try again."
-        )
+        problem = "sent no article, but a web page or something else"
+        raise PaperError(url, problem, "Check the address, try again.")
     return FetchedPaper(content, f"{pmc}.xml", title, url)
 
 
@@ -123,9 +113,8 @@ def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
     def check(request: httpx.Request) -> None:
         url = request.url
         if url.scheme != "https" and (url.scheme, url.host, url.port) != (base.scheme, base.host, base.port):
-            raise PaperError(
-                str(base), f"redirects to {shown(str(url))}", "That is not followed: only https is."
-            )
+            remedy = "That is not followed: only https is."
+            raise PaperError(str(base), f"redirects to {shown(str(url))}", remedy)
 
     return check
 
@@ -135,19 +124,16 @@ def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, st
     url = f"{base}/search"
     query = {"query": wanted.query, "format": "json", "resultType": "lite", "pageSize": "5"}
     status, content = _fetch(client, url, query, _LONGEST_SEARCH)
-    if status != 200:
+    if status == 404:
         raise _status_error(url, status)
     try:
         results = json.loads(content)["resultList"]["result"]
         papers: list[dict[str, Any]] = [result for result in results if isinstance(result, dict)]
     except (ValueError, KeyError, TypeError, RecursionError) as broken:
-        raise PaperError(
-            url, "answered with no search result", "Check the address of the service (base URL)."
-        ) from broken
+        raise PaperError(url, "answered with no search result", _CHECK_ADDRESS) from broken
     if not papers:
-        raise PaperError(
-            str(wanted), "is not known to Europe PMC", "Check the number, or give the paper as a file."
-        )
+        remedy = "Check the number, or give the paper as a file."
+        raise PaperError(str(wanted), "is not known to Europe PMC", remedy)
     for paper in papers:
         pmc = str(paper.get("pmcid") or "")
         if re.fullmatch(r"PMC\d{1,9}", pmc):
@@ -156,7 +142,7 @@ def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, st
 
 
 def _fetch(client: httpx.Client, url: str, query: dict[str, str], most: int) -> tuple[int, bytes]:
-    """Status and body of an address, within bounds of size and time."""
+    """Status (200 or 404) and body of an address, within bounds of size and time."""
     content, started = bytearray(), time.monotonic()
     with client.stream("GET", url, params=query or None) as response:
         for piece in response.iter_bytes(64 * 1024):
@@ -165,15 +151,14 @@ def _fetch(client: httpx.Client, url: str, query: dict[str, str], most: int) -> 
                 raise PaperError(url, f"sends more than {most / MIB:,.0f} MiB", "Give the paper as a file.")
             if time.monotonic() - started > _PATIENCE:
                 raise PaperError(url, f"takes longer than {_PATIENCE:.0f} seconds", "Try again later.")
+        if response.status_code not in (200, 404):
+            raise _status_error(url, response.status_code)
         return response.status_code, bytes(content)
 
 
 def _closed_access_error(wanted: Reference) -> PaperError:
-    return PaperError(
-        str(wanted),
-        "has no open full text at Europe PMC",
-        "If you have the paper, give it as a file (PDF, DOCX, text) or paste its text.",
-    )
+    remedy = "If you have the paper, give it as a file (PDF, DOCX, text) or paste its text."
+    return PaperError(str(wanted), "has no open full text at Europe PMC", remedy)
 
 
 def _status_error(url: str, status: int) -> PaperError:

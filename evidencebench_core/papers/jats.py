@@ -55,13 +55,7 @@ _SPACED_SIGNS: Final = frozenset("=<>≤≥±+×≈∼~")
 # A stop on the next line of a file that was indented to be looked at.
 _BEFORE_STOP: Final = re.compile(r"\s*\n\s*([.,;:)\]])(?=\s|$)")
 _INDENT: Final = re.compile(r"^\s*\n\s*|\s*\n\s*$")
-_ID_KINDS: Final = {
-    "pmc": "pmc",
-    "pmcid": "pmc",
-    "pmcaid": "pmc",
-    "pmid": "pubmed",
-    "doi": "doi",
-}
+_ID_KINDS: Final = {"pmc": "pmc", "pmcid": "pmc", "pmcaid": "pmc", "pmid": "pubmed", "doi": "doi"}
 
 
 def paper_of_jats(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:

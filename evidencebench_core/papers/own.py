@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -51,14 +51,10 @@ class OwnPapers:
         called = _name(name or paper.title or paper.paper_id)
         body = zstd_frames([orjson.dumps(paper.as_dict())])[0]
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        values = (called, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), body, now)
+        values = (called, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), now, body)
         with self.store.write() as db:
-            row = db.execute(
-                "INSERT INTO own_papers (name, hypothesis, paper_id, title, n_sentences, body, added_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
-            number = row.lastrowid
+            insert = f"INSERT INTO own_papers ({_COLUMNS}, body) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+            number = db.execute(insert, values).lastrowid
         return self.get(int(number or 0))
 
     def all(self) -> tuple[OwnPaper, ...]:
@@ -68,19 +64,20 @@ class OwnPapers:
         return tuple([OwnPaper(*row) for row in rows])
 
     def get(self, number: int) -> OwnPaper:
-        with self.store.read() as db:
-            row = db.execute(f"SELECT {_COLUMNS} FROM own_papers WHERE id = ?", (number,)).fetchone()
-        if row is None:
-            raise _unknown(number)
-        return OwnPaper(*row)
+        return OwnPaper(*self._row(number, _COLUMNS))
 
     def paper(self, number: int) -> Paper:
         """The whole paper."""
+        return Paper.from_dict(unpacked_rest(self._row(number, "body")[0]))
+
+    def _row(self, number: int, columns: str) -> tuple[Any, ...]:
         with self.store.read() as db:
-            row = db.execute("SELECT body FROM own_papers WHERE id = ?", (number,)).fetchone()
+            row: tuple[Any, ...] | None = db.execute(
+                f"SELECT {columns} FROM own_papers WHERE id = ?", (number,)
+            ).fetchone()
         if row is None:
             raise _unknown(number)
-        return Paper.from_dict(unpacked_rest(row[0]))
+        return row
 
     def rename(self, number: int, name: str) -> OwnPaper:
         """Give it another name."""
@@ -114,6 +111,5 @@ def _name(name: str) -> str:
 
 
 def _unknown(number: int) -> UnknownNameError:
-    return UnknownNameError(
-        f"own paper {number}", "is not in the store", "It may have been removed elsewhere."
-    )
+    remedy = "It may have been removed elsewhere."
+    return UnknownNameError(f"own paper {number}", "is not in the store", remedy)

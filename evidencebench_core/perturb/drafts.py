@@ -49,38 +49,18 @@ _ADD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One wording that a model wrote for an instance.
-
-    Attributes
-    ----------
-    instance_id, name : str
-        ``name`` is that of the wording it becomes when it is accepted: ``"negation"``, ``"paraphrase:gpt-x"``.
-    original : str
-        The instance's own hypothesis.
-    text : str
-        The model's words; empty where no wording could be read from its answer.
-    problem : str
-        The objection of our checks; empty if there is none.
-    made_by : MadeBy
-    state : {"waiting", "refused", "accepted", "rejected"}
-    edited : str or None
-        What the reviewer accepted instead of ``text``.
-    id : int
-        In its store; 0 before it is there.
-    failed : bool
-        Whether the call for it failed: ``problem`` says why, and it is never kept.
-    """
+    """One wording that a model wrote for an instance."""
 
     instance_id: str
-    name: str
-    original: str
-    text: str
-    problem: str = ""
+    name: str  # of the wording it becomes when it is accepted: "negation", "paraphrase:gpt-x"
+    original: str  # the instance's own hypothesis
+    text: str  # the model's words; empty where no wording could be read from its answer
+    problem: str = ""  # the objection of our checks
     made_by: MadeBy = UNKNOWN
     state: DraftState = "waiting"
-    edited: str | None = None
-    id: int = 0
-    failed: bool = False
+    edited: str | None = None  # what the reviewer accepted instead of `text`
+    id: int = 0  # in its store; 0 before it is there
+    failed: bool = False  # whether the call for it failed: `problem` says why, and it is never kept
 
     @property
     def kind(self) -> str:
@@ -94,17 +74,9 @@ class Draft:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values."""
-        return {
-            "id": self.id,
-            "instance": self.instance_id,
-            "name": self.name,
-            "state": self.state,
-            "original": self.original,
-            "text": self.text,
-            "edited": self.edited,
-            "problem": self.problem,
-            "made_by": self.made_by.as_dict(),
-        }
+        fields = ("id", "instance_id", "name", "state", "original", "text", "edited", "problem")
+        values = {name.removesuffix("_id"): getattr(self, name) for name in fields}
+        return {**values, "made_by": self.made_by.as_dict()}
 
 
 class Drafts:
@@ -150,13 +122,12 @@ class Drafts:
         ready: dict[str, dict[str, Wording]] = {}
         drafts = []
         for name, by_id in wordings.items():
-            for instance_id, wording in by_id.items():
+            for one, wording in by_id.items():
                 if wording.made_by.needs_review:
-                    original = originals[instance_id]
-                    problem = wording_problem(original, wording.text)
-                    drafts.append(Draft(instance_id, name, original, wording.text, problem, wording.made_by))
+                    problem = wording_problem(originals[one], wording.text)
+                    drafts.append(Draft(one, name, originals[one], wording.text, problem, wording.made_by))
                 else:
-                    ready.setdefault(name, {})[instance_id] = wording
+                    ready.setdefault(name, {})[one] = wording
         n_ready = add_wordings(self.store, self.dataset, ready, source) if ready else 0
         return n_ready, self.add(drafts)
 
@@ -211,9 +182,8 @@ class Drafts:
                 draft = self._draft(db, draft_id)
                 text = " ".join((words or {}).get(draft_id, draft.wording).split())
                 if problem := wording_problem(draft.original, text) if text else "there are no words":
-                    raise SettingError(
-                        f"draft {draft_id}, {draft.instance_id}", f"cannot be accepted: {problem}", "Edit it."
-                    )
+                    place = f"draft {draft_id}, {draft.instance_id}"
+                    raise SettingError(place, f"cannot be accepted: {problem}", "Edit it.")
                 edited = None if text == draft.text else text
                 db.execute(
                     "UPDATE hypothesis_drafts SET state = 'rejected', reviewer = ?, reviewed_at = ?"
@@ -221,11 +191,10 @@ class Drafts:
                     (reviewer, moment, self._key, draft.instance_id, draft.name),
                 )
                 self._decide(db, draft, "accepted", reviewer, moment, edited)
-                made_by = replace(
-                    draft.made_by, reviewer=reviewer, reviewed_at=moment, edited=edited is not None
-                )
-                row = (draft.instance_id, draft.name, text, REVIEWED, moment, made_by.as_json())
-                db.execute(SET_WORDING, (self._key, *row))
+                is_edited = edited is not None
+                made_by = replace(draft.made_by, reviewer=reviewer, reviewed_at=moment, edited=is_edited)
+                row = (self._key, draft.instance_id, draft.name, text, REVIEWED, moment, made_by.as_json())
+                db.execute(SET_WORDING, row)
             return tuple(self._draft(db, draft_id) for draft_id in draft_ids)
 
     def reject(self, draft_ids: Sequence[int], reviewer: str) -> None:
@@ -248,11 +217,8 @@ class Drafts:
     def _draft(self, db: sqlite3.Connection, draft_id: int) -> Draft:
         row = db.execute(f"{_SELECT} AND d.id = ?", (self._key, draft_id)).fetchone()
         if row is None:
-            raise UnknownNameError(
-                f"draft {draft_id}",
-                f"is none of dataset {shown(self.dataset)}",
-                "`evidencebench make-variants --dataset NAME --list` lists them.",
-            )
+            remedy = "`evidencebench make-variants --dataset NAME --list` lists them."
+            raise UnknownNameError(f"draft {draft_id}", f"is none of dataset {shown(self.dataset)}", remedy)
         return _draft_of(row)
 
     def _decide(

@@ -71,25 +71,19 @@ _CLAIM_AFTER_A_COMMA: Final = re.compile(
 )
 # What these open belongs to the original claim; the opposite verb would claim it of the opposite.
 _DEPENDENT: Final = frozenset(
-    ["by", "via", "through", "because", "that", "which", "who", "independently", "some"]
+    {"by", "via", "through", "because", "that", "which", "who", "independently", "some"}
 )
 _DIRECTED: Final = re.compile(
     r"\b(increas|decreas|reduc|elevat|higher|lower|greater|less|more|fewer|rise|raise|declin|improv|impair)",
     re.IGNORECASE,
 )
 _COMPARED: Final = {
-    "higher": "lower",
-    "lower": "higher",
-    "greater": "smaller",
-    "smaller": "greater",
-    "larger": "smaller",
-    "positively": "inversely",
-    "inversely": "positively",
-    "negatively": "positively",
-}
-_EFFECTS: Final = frozenset(
-    ["effect", "effects", "role", "impact", "influence", "association", "relation", "relationship"]
-)
+    "higher": "lower", "lower": "higher", "greater": "smaller", "smaller": "greater", "larger": "smaller",
+    "positively": "inversely", "inversely": "positively", "negatively": "positively",
+}  # fmt: skip
+_EFFECTS: Final = frozenset({
+    "effect", "effects", "role", "impact", "influence", "association", "relation", "relationship",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +191,8 @@ def _of_verb(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
         return Refusal("a second verb has the same subject, and one of the two has no opposite")
     if "no" in rest[:3] or "not" in rest[:3]:
         return Refusal("it is negated in a way that the rules do not know")
-    makes_do = any(
-        word == "to" and lemma_of(after) for word, after in pairwise(rest)
-    )  # "induces cells to ..."
+    # "induces cells to ..."
+    makes_do = any(word == "to" and lemma_of(after) for word, after in pairwise(rest))
     plain = not (_DEPENDENT.intersection(rest) or _DIRECTED.search(" ".join(rest)) or makes_do)
     if others or (lemma in OPPOSITES and plain):
         return _with_opposites(words, bare, (at, *others))
@@ -237,13 +230,9 @@ def _of_be(words: list[str], bare: list[str], at: int) -> Opposite | Refusal:
     if "no" in bare[at + 1 : at + 3]:
         return Refusal("it is negated in a way that the rules do not know")
     compared = _behind_adverbs(bare, at + 1)
-    if (
-        compared == len(bare)
-        or bare[compared] not in _COMPARED
-        or bare[compared + 1 : compared + 2] == ["than"]
-    ):
+    other = _COMPARED.get(bare[compared]) if compared < len(bare) else None
+    if other is None or bare[compared + 1 : compared + 2] == ["than"]:
         return _with_not(words, at)
-    other = _COMPARED[bare[compared]]
     text = _splice(words, compared, compared + 1, _like(words[compared], bare[compared], other))
     return Opposite(text, f"{bare[compared]} → {other}")
 
@@ -256,9 +245,8 @@ def _of_effect(words: list[str], bare: list[str], at: int) -> Opposite | None:
         return None
     if len(near) < 2 or near[0] not in {"no", "a", "an"}:
         return None
-    article = (
-        "no" if near[0] != "no" else "" if effect.endswith("s") else "an" if near[1][:1] in "aeiou" else "a"
-    )
+    article = "" if effect.endswith("s") else "an" if near[1][:1] in "aeiou" else "a"
+    article = article if near[0] == "no" else "no"
     rule = f"{near[0]} {near[1]} → {f'{article} {near[1]}'.lstrip()}"
     return Opposite(_splice(words, at + 1, at + 2, *filter(None, [article])), rule)
 
@@ -289,9 +277,8 @@ def _with_opposites(words: list[str], bare: list[str], places: Sequence[int]) ->
 
 
 def _with_not(words: list[str], at: int) -> Opposite:
-    return Opposite(
-        " ".join([*words[: at + 1], "not", *_any(words[at + 1 :])]), f"{words[at]} → {words[at]} not"
-    )
+    text = " ".join([*words[: at + 1], "not", *_any(words[at + 1 :])])
+    return Opposite(text, f"{words[at]} → {words[at]} not")
 
 
 def _any(words: Sequence[str]) -> list[str]:

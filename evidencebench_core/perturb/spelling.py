@@ -17,23 +17,12 @@ _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 
 @dataclass(frozen=True, slots=True)
 class Misspelling:
-    """A text with spelling errors.
-
-    Attributes
-    ----------
-    text : str
-        As long as the original.
-    n_asked : int
-    n_eligible : int
-        Words, that is runs without blanks, that have an ASCII letter or digit.
-    n_mutated : int
-        ``min(n_asked, n_eligible)``: every word is changed at most once.
-    """
+    """A text with spelling errors, as long as the original."""
 
     text: str
     n_asked: int
-    n_eligible: int
-    n_mutated: int
+    n_eligible: int  # words, that is runs without blanks, that have an ASCII letter or digit
+    n_mutated: int  # min(n_asked, n_eligible): every word is changed at most once
 
     @property
     def capped(self) -> bool:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
+from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, SettingError, shown
 from evidencebench_core.perturb.wordings import (
     LONGEST_WORDING,
@@ -36,7 +37,7 @@ def read_wordings(path: Path) -> dict[str, dict[str, Wording]]:
     DataError
         If the file cannot be read, or anything in it is not as the format says; one line that names it.
     """
-    value = _load(path)
+    value = json_value(path, _REMEDY)
     if not isinstance(value, dict) or not value:
         raise DataError(str(path), f"holds {shown(value)}, not an object with instances", _REMEDY)
     wordings: dict[str, dict[str, Wording]] = {}
@@ -76,37 +77,9 @@ def write_wordings(path: Path, wordings: Wordings) -> int:
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise SettingError(
-            str(path), f"cannot be written: {error.strerror or error}", "Name another file."
-        ) from error
+        problem = f"cannot be written: {error.strerror or error}"
+        raise SettingError(str(path), problem, "Name another file.") from error
     return sum(map(len, wordings.values()))
-
-
-def _load(path: Path) -> object:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error}", _REMEDY) from error
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror or error}"
-        raise DataError(str(path), problem, "Name a file that can be read.") from error
-
-    def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise DataError(str(path), f"has the key {shown(key)} more than once", "Keep one of them.")
-            seen.add(key)
-        return dict(pairs)
-
-    def no_number(name: str) -> NoReturn:
-        raise DataError(str(path), f"holds {name}, which is not JSON", _REMEDY)
-
-    try:
-        value: object = json.loads(text, object_pairs_hook=unique_keys, parse_constant=no_number)
-    except (ValueError, RecursionError) as error:
-        raise DataError(str(path), f"is not JSON: {error}", _REMEDY) from error
-    return value
 
 
 def _entry(place: str, entry: object) -> Iterator[tuple[str, str]]:

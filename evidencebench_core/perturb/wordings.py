@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Final
 
@@ -62,17 +62,13 @@ class MadeBy:
 
     def as_dict(self) -> dict[str, str | bool]:
         """JSON-able values of what is known."""
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in known.items() if value}
+        return {name: value for name, value in asdict(self).items() if value}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> MadeBy:
         """The inverse of `as_dict`; anything else in the mapping is ignored."""
-        texts = {
-            field.name: value[:_LONGEST_FIELD]
-            for field in fields(cls)
-            if isinstance(value := values.get(field.name), str) and field.name != "edited"
-        }
+        names = [field.name for field in fields(cls) if field.name != "edited"]
+        texts = {name: text[:_LONGEST_FIELD] for name in names if isinstance(text := values.get(name), str)}
         return cls(**texts, edited=values.get("edited") is True)
 
     def as_json(self) -> str:
@@ -98,19 +94,11 @@ UNKNOWN: Final = MadeBy()
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A wording that did not come with the data.
-
-    Attributes
-    ----------
-    text : str
-    made_by : MadeBy
-    source : str
-        The file, or how it came otherwise; empty before it is added.
-    """
+    """A wording that did not come with the data."""
 
     text: str
     made_by: MadeBy = UNKNOWN
-    source: str = ""
+    source: str = ""  # the file, or how it came otherwise; empty before it is added
 
     @property
     def origin(self) -> str:
@@ -138,17 +126,10 @@ def wording_problem(original: str, text: str) -> str:
 def add_wordings(store: Store, dataset: str, wordings: Wordings, source: str) -> int:
     """Keep wordings beside a dataset, all or none; one of the same name gives way. Returns how many.
 
-    Parameters
-    ----------
-    wordings : mapping
-        By name, then by instance id.
-    source : str
-        The file that they are from.
-
     Raises
     ------
     DataError
-        If they are for an instance that the dataset does not have.
+        If they are for an instance that the dataset does not have; `source`, their file, is named.
     UnknownNameError
         If there is no such dataset.
     """
@@ -168,12 +149,11 @@ def check_instances(store: Store, dataset: str, wordings: Wordings, source: str)
     """Raise `DataError` if wordings are for an instance that the dataset does not have."""
     strangers = sorted({one for by_id in wordings.values() for one in by_id} - set(store.ids(dataset)))
     if strangers:
-        raise DataError(
-            source,
+        problem = (
             f"is about {len(strangers):,} instances that dataset {shown(dataset)} does not have, such as"
-            f" {shown(strangers[0])}",
-            "Name the dataset that these variants belong to, or leave those instances out.",
         )
+        remedy = "Name the dataset that these variants belong to, or leave those instances out."
+        raise DataError(source, f"{problem} {shown(strangers[0])}", remedy)
 
 
 def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]:
@@ -181,11 +161,6 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
 
     Those that came with the data, and over them those that were added. The negation comes last. Drafts that
     nobody has accepted yet are not among them.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
     """
     texts: dict[str, dict[str, str]] = {}
     with store.read() as db:
@@ -206,13 +181,7 @@ def hypothesis_variants(store: Store, dataset: str) -> dict[str, dict[str, str]]
 
 
 def added_wordings(store: Store, dataset: str) -> dict[str, dict[str, Wording]]:
-    """Those wordings alone that were added, from files or as accepted drafts, by name and instance id.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
-    """
+    """Those wordings alone that were added, from files or as accepted drafts, by name and instance id."""
     wordings: dict[str, dict[str, Wording]] = {}
     with store.read() as db:
         rows = db.execute(

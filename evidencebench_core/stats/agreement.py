@@ -10,19 +10,13 @@ from evidencebench_core.errors import SettingError, shown
 
 
 def overlap(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
-    """Share of the longer selection that the other has too, whatever the order.
-
-    Returns
-    -------
-    float or None
-        0 (nothing in common) to 1 (the same set); ``None`` for two empty selections.
-    """
+    """Share (0 to 1) of the longer selection that the other has too, in any order; ``None`` for two empty ones."""
     longer = max(len(a), len(b))
     return len(set(a) & set(b)) / longer if longer else None
 
 
 def kendall_tau(a: Sequence[Hashable], b: Sequence[Hashable], depth: int | None = None) -> float | None:
-    """Kendall's tau-b between two rankings, over the things in the head of either.
+    """Kendall's tau-b between two rankings (best first, each thing once), over the things in the head of either.
 
     Each thing's rank is its place in the whole ranking; things that a ranking lacks share the place
     behind its last one, as ties. With whole rankings there are no ties and tau-b is tau.
@@ -30,7 +24,6 @@ def kendall_tau(a: Sequence[Hashable], b: Sequence[Hashable], depth: int | None 
     Parameters
     ----------
     a, b : sequences
-        Best first, each thing once.
     depth : int, optional
         How long the heads are; the whole rankings where not given.
 
@@ -59,27 +52,22 @@ def kendall_tau(a: Sequence[Hashable], b: Sequence[Hashable], depth: int | None 
 def rank_biased_overlap(
     a: Sequence[Hashable], b: Sequence[Hashable], depth: int | None = None, p: float = 0.9
 ) -> float | None:
-    """Extrapolated rank-biased overlap: agreement of two heads, the top counting most.
+    """Extrapolated rank-biased overlap of two heads (best first, each thing once), the top counting most.
 
     Parameters
     ----------
     a, b : sequences
-        Best first, each thing once; they need not be equally long.
+        They need not be equally long.
     depth : int, optional
         How long the heads are; the whole rankings where not given.
     p : float
-        How patient the reader is, between 0 and 1, both excluded: with 0.9 the first ten ranks carry
-        86% of the weight.
+        How patient the reader is, between 0 and 1, both excluded (else a `SettingError`): with 0.9 the
+        first ten ranks carry 86% of the weight.
 
     Returns
     -------
     float or None
         0 (disjoint) to 1 (the same); ``None`` if either is empty.
-
-    Raises
-    ------
-    SettingError
-        If p is out of its range.
 
     Notes
     -----

@@ -38,24 +38,11 @@ def tails(level: float) -> Interval:
 
 
 def standard_error(values: ArrayLike) -> float | None:
-    """Standard deviation over instances / sqrt(number of instances), spec rule 11.
+    """Standard deviation over instances / sqrt(n), spec rule 11, in the unit of the values.
 
     The standard deviation is that of the population (ddof 0): of the figures in the paper's tables
-    that rounding lets tell the two apart, those that one of them reproduces are all ddof 0.
-
-    Parameters
-    ----------
-    values : array-like of float, shape (n,)
-
-    Returns
-    -------
-    float or None
-        In the unit of the values; ``None`` for fewer than two, which say nothing about their spread.
-
-    Raises
-    ------
-    SettingError
-        If a value is not finite.
+    that rounding lets tell the two apart, those that one of them reproduces are all ddof 0. ``None`` for
+    fewer than two values; `SettingError` if one is not finite.
     """
     array = finite_values(values)
     return float(array.std() / array.size**0.5) if array.size > 1 else None
@@ -116,31 +103,11 @@ def difference_interval(
     clusters_a: ArrayLike | None = None,
     clusters_b: ArrayLike | None = None,
 ) -> Interval | None:
-    """Percentile bootstrap interval of mean a - mean b, two groups that nothing pairs.
+    """Percentile bootstrap interval of mean a - mean b, two groups that nothing pairs; else as `bootstrap_interval`.
 
-    Parameters
-    ----------
-    a, b : array-like of float, shapes (n_a,) and (n_b,)
-        Each is resampled on its own.
-    rng, n_resamples, level
-        As of `bootstrap_interval`.
-    clusters_a, clusters_b : array-like of str or int, shapes (n_a,) and (n_b,), optional
-        What the members belong to, such as papers: then whole clusters are drawn.
-
-    Returns
-    -------
-    (low, high) or None
-        ``None`` if a group has fewer than two members, or two clusters. In groups of fewer than some 20
-        it is too short: it takes the few members for the whole spread.
-
-    Raises
-    ------
-    SettingError
-        As of `bootstrap_interval`.
-
-    Notes
-    -----
-    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 8.3.
+    Each group, of shape (n_a,) and (n_b,), is resampled on its own. ``None`` if one has fewer than two
+    members, or two clusters. In groups of fewer than some 20 it is too short: it takes the few members for
+    the whole spread. Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 8.3.
     """
     ends, group_a, group_b = tails(level), finite_values(a, "a"), finite_values(b, "b")
     numbers_a, numbers_b = (
@@ -171,18 +138,13 @@ def ratio_intervals(
     numerators, denominators : array-like of float, shape (n_clusters, n_ratios)
         What each cluster adds to each ratio; denominators may be of shape (n_clusters, 1).
     rng, n_resamples, level
-        As of `bootstrap_interval`.
+        As of `bootstrap_interval`, and so are the errors.
 
     Returns
     -------
     array of float, shape (n_ratios, 2)
         Low and high. NaN where fewer than two clusters have anything in the denominator. Resamples in
         which a denominator is 0 count for nothing there.
-
-    Raises
-    ------
-    SettingError
-        If a setting is out of its range, a number is not finite, or the shapes do not fit.
 
     Notes
     -----

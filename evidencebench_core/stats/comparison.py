@@ -65,18 +65,13 @@ def compare_paired(
     Parameters
     ----------
     a, b : array-like of float, shape (n,)
-        The i-th numbers belong to one instance.
+        Finite, and equally many; else a `SettingError`.
     rng : numpy Generator
     n_resamples : int
         Of the bootstrap and of the randomisation test.
     clusters : array-like of str or int, shape (n,), optional
         Instances with one label, say of one paper, are drawn together and change sign together. With
         fewer than two clusters there is no interval and no p-value.
-
-    Raises
-    ------
-    SettingError
-        If the two differ in length, or a value is not finite.
     """
     array_a, array_b = finite_values(a, "a"), finite_values(b, "b")
     n = array_a.size
@@ -154,7 +149,7 @@ def compare_matrix(
     Parameters
     ----------
     values : array-like of float, shape (R, n)
-        One row a system, one column an instance.
+        One row a system, one column an instance; `SettingError` if one is not finite.
     rng : numpy Generator
     n_resamples : int
         Of the bootstrap.
@@ -163,11 +158,6 @@ def compare_matrix(
     n_flips : int, optional
         Of the randomisation test; as many as ``n_resamples`` where not given. No p-value is below
         ``1 / (n_flips + 1)``, nor below the number of pairs times that after correction.
-
-    Raises
-    ------
-    SettingError
-        If a value is not finite, the shapes do not fit, or a setting is out of its range.
     """
     matrix = np.asarray(values, dtype=np.float64)
     if matrix.ndim != 2:

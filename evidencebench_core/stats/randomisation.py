@@ -113,30 +113,11 @@ def _signed_sums(
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Holm's step-down adjustment: reject where it is at most alpha, and the family-wise error is alpha.
+    """Holm's step-down adjustment of p-values, in the same order: reject where it is at most alpha.
 
     Of m p-values the k-th smallest (k from 1) becomes the largest of ``(m - j + 1) * p_(j)`` over j up to
-    k, at most 1.
-
-    Parameters
-    ----------
-    p_values : sequence of float or None
-        0 to 1. ``None`` is a test that could not be made: it stays ``None`` and does not count.
-
-    Returns
-    -------
-    tuple of float or None
-        In the same order.
-
-    Raises
-    ------
-    SettingError
-        If a p-value is not between 0 and 1.
-
-    Notes
-    -----
-    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6
-    (1979), 65-70. It asks nothing of how the tests depend on each other.
+    k, at most 1. ``None`` is a test that could not be made: it stays ``None`` and does not count.
+    `SettingError` if one is not between 0 and 1. Holm, Scandinavian Journal of Statistics 6 (1979), 65-70.
     """
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     for p, place in known:

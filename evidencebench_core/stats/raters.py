@@ -115,20 +115,11 @@ def rater_agreement(
     Parameters
     ----------
     a, b : array-like of bool, shape (n,)
-        What each rater said of the same n things.
+        What each rater said of the same n things; `SettingError` if it is no yes or no.
     groups : array-like of str or int, shape (n,)
         What belongs together: the paper (or the aspect) a judgement is about.
-    rng : numpy Generator
-    n_resamples : int
-        At least 1.
-    level : float
-        Between 0 and 1, both excluded.
-
-    Raises
-    ------
-    SettingError
-        If the raters did not judge the same number of things, something is no yes or no, or a setting is out
-        of its range.
+    rng, n_resamples, level
+        As of `bootstrap_interval`.
 
     Notes
     -----

@@ -22,15 +22,7 @@ _THREADS_FROM: Final = 262_144  # multiplications, from which on OpenBLAS starts
 def cluster_numbers(clusters: ArrayLike | None, n: int) -> NDArray[np.int64] | None:
     """Every instance's cluster as a number from 0; ``None`` where each is alone in its own.
 
-    Parameters
-    ----------
-    clusters : array-like of str or int, shape (n,), or None
-        Equal labels belong together.
-
-    Raises
-    ------
-    SettingError
-        If there are not as many labels as instances.
+    ``clusters`` are n labels (else a `SettingError`), or ``None``; equal labels belong together.
     """
     if clusters is None:
         return None
@@ -49,18 +41,9 @@ def n_clusters(numbers: NDArray[np.int64] | None, n: int) -> int:
 def cluster_sums(
     values: NDArray[np.float64], numbers: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of the values within each cluster, and the clusters' sizes.
+    """Sums within each cluster, shape (n_rows, n_clusters), of values of shape (n_rows, n); and the clusters' sizes.
 
-    Parameters
-    ----------
-    values : array of float, shape (n_rows, n)
-    numbers : array of int, shape (n,), or None
-        From `cluster_numbers`.
-
-    Returns
-    -------
-    sums : array of float, shape (n_rows, n_clusters)
-    sizes : array of float, shape (n_clusters,)
+    ``numbers`` are those of `cluster_numbers`.
     """
     if numbers is None:
         return values, np.ones(values.shape[1])
@@ -106,21 +89,10 @@ def product(weights: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArr
 def resampled_matrix(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], rng: np.random.Generator, n_resamples: int
 ) -> NDArray[np.float64]:
-    """Means of all rows in each resample of the clusters; one resample is the same for all rows.
+    """Means of all rows in each resample of the clusters, shape (n_resamples, n_rows).
 
-    Parameters
-    ----------
-    sums, sizes
-        From `cluster_sums`; at least one cluster.
-
-    Returns
-    -------
-    array of float, shape (n_resamples, n_rows)
-
-    Raises
-    ------
-    SettingError
-        If ``n_resamples`` is not positive.
+    ``sums`` and ``sizes`` are those of `cluster_sums`, of at least one cluster; one resample is the same for
+    all rows. `SettingError` if ``n_resamples`` is not positive.
     """
     means = np.empty((n_resamples, sums.shape[0]))
     columns = np.column_stack([sums.T, sizes])

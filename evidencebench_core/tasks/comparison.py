@@ -35,7 +35,6 @@ class ScoreComparison(PairedComparison):
         return {"task": self.task.name} | values | lists
 
     def _repr_html_(self) -> str:
-        """A small table, escaped, for notebooks."""
         from evidencebench_core.tasks.html import comparison_html
 
         return comparison_html(self)
@@ -44,10 +43,7 @@ class ScoreComparison(PairedComparison):
 def compare_scores(a: Score, b: Score, seed: int = 0) -> ScoreComparison:
     """Compare two scores, paired over the instances scored in both.
 
-    Raises
-    ------
-    SettingError
-        If they are of different tasks or denominators, so that their recalls mean different things.
+    `SettingError` if they are of different tasks or denominators, so that their recalls mean different things.
     """
     if (a.task, a.denominator) != (b.task, b.denominator):
         raise SettingError(

@@ -89,7 +89,6 @@ class Score:
         }
 
     def _repr_html_(self) -> str:
-        """A small table, escaped, for notebooks."""
         from evidencebench_core.tasks.html import score_html
 
         return score_html(self)

@@ -17,14 +17,9 @@ def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[in
     picks : object
         A list or tuple of integers; numpy integers will do, ``True``, ``3.0`` and ``"3"`` will not.
     n_sentences : int
-        Size of the candidate pool.
+        Size of the candidate pool; `SelectionError` for an index beyond it.
     place : str
         For the message: whose selection it is.
-
-    Raises
-    ------
-    SelectionError
-        If it is not a list, or an entry is not an integer, negative or beyond the paper.
     """
     if not isinstance(picks, list | tuple):
         raise SelectionError(

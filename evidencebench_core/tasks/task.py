@@ -64,12 +64,8 @@ _AT_K: Final = re.compile(r"(er|result-er)@([1-9][0-9]{0,8})")
 def task_named(name: str) -> Task:
     """The task of that name: one of `TASKS`, or ``er@K`` or ``result-er@K`` for any K of 1 or more.
 
-    Upper and lower case, and space around the name, make no difference.
-
-    Raises
-    ------
-    SettingError
-        For any other name, saying which there are.
+    Upper and lower case, and space around the name, make no difference. `SettingError` for any other name,
+    saying which there are.
     """
     plain = name.strip().lower()
     if plain in TASKS:

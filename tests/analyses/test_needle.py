@@ -8,17 +8,19 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evidencebench_core.analyses.arrangements import (
+from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
+from evidencebench_core.analyses.needle import (
     PARTS,
     PLACES,
     arrangement,
     arrangement_run,
+    behind_place,
+    needle,
     needle_variant,
+    part_places,
     parts_named,
-    run_arrangements,
 )
-from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
-from evidencebench_core.analyses.needle import behind_place, needle, part_places
+from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.data import Store, parse_instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunStore, execute
@@ -45,7 +47,12 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def lead(store: Store) -> str:
     """A run of lead over all arrangements of the abstract, for er@2; the id of the original."""
-    for _ in run_arrangements(store, "given", "lead", None, ["er@2"]):
+    return run_arrangements(store, "lead")
+
+
+def run_arrangements(store: Store, retriever: str) -> str:
+    variants = [None, *(needle_variant("abstract", place) for place in PLACES)]
+    for _ in run_variants(store, Setup("given", retriever, {}, task_named("er@2")), variants):
         pass
     (run,) = RunStore(store).runs("given")
     return run.id
@@ -111,10 +118,7 @@ def test_what_was_removed_is_in_no_denominator(store: Store, lead: str) -> None:
 
 
 def test_abstract_tail_follows_the_abstract(store: Store) -> None:
-    for _ in run_arrangements(store, "given", "abstract-tail", None, ["er@2"]):
-        pass
-    (run,) = RunStore(store).runs("given")
-    found = rows(store, run.id)
+    found = rows(store, run_arrangements(store, "abstract-tail"))
     for place in ("start", "middle", "end"):
         assert found[place, "part"]["recall"] == 1.0
     assert found["removed", "part"]["recall"] == 0.0
@@ -137,19 +141,6 @@ def test_nothing_run_gives_an_empty_table(store: Store) -> None:
     report = needle(store, "given", [run.id], "er@2", n_resamples=10)
     assert isinstance(report.tables["needle"], pd.DataFrame)
     assert report.tables["needle"].empty
-
-
-def test_steps_and_resuming(store: Store) -> None:
-    steps = list(run_arrangements(store, "given", "lead", None, ["er@2"], places=("end",)))
-    assert [(step.number, step.variant) for step in steps if step.progress.instance_id is None] == [
-        (1, ""),
-        (2, "place:abstract=end"),
-    ]
-    assert steps[-1].progress.left_out == 1
-    again = list(run_arrangements(store, "given", "lead", None, ["er@2"], places=("end",)))
-    asked = [step.progress.instance_id for step in again if step.progress.instance_id is not None]
-    assert asked == ["bare"]  # looked at once more, and left out once more
-    assert not list(run_arrangements(store, "given", "lead", None, ["er@2"], cancelled=lambda: True))
 
 
 def test_instances_behind_a_place(store: Store, lead: str) -> None:

@@ -84,7 +84,9 @@ def test_recalls_are_those_of_the_score(store: Store) -> None:
     *_, last = execute(store, "tiny", "bm25", tasks=(ASKED.task,))
     answers = answers_of(store, ASKED, None)
     assert ASKED.run_id(store, None) == last.run_id
-    assert answers.recalls == pytest.approx(dict(score_run(store, last.run_id, ASKED.task).per_instance))
+    assert answers.frame["recall"].to_dict() == pytest.approx(
+        dict(score_run(store, last.run_id, ASKED.task).per_instance)
+    )
 
 
 def test_paraphrases(store: Store) -> None:

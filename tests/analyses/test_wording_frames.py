@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.variant_runs import Answers
-from evidencebench_core.analyses.wording_frames import (
+from evidencebench_core.analyses.wording import (
     instance_frame,
     mean_answers,
     pair_frame,
@@ -22,14 +23,9 @@ PAPERS = {"a": "p", "b": "p", "c": "q", "d": "r"}
 def answers(
     name: str, recalls: dict[str, float], ranking: tuple[int, ...] = (0, 1, 2, 3), k: int = 2, **counts: int
 ) -> Answers:
-    return Answers(
-        name,
-        recalls,
-        dict.fromkeys(recalls, ranking),
-        dict.fromkeys(recalls, ranking[:k]),
-        {one: PAPERS[one] for one in recalls},
-        **counts,
-    )
+    rows = [(PAPERS[one], recall, ranking, ranking[:k]) for one, recall in recalls.items()]
+    columns = ["paper", "recall", "ranking", "selection"]
+    return Answers(name, pd.DataFrame(rows, columns=columns, index=list(recalls)), **counts)
 
 
 ORIGINAL = answers("original", {"a": 0.5, "b": 1.0, "c": 0.0, "d": 0.2})
@@ -94,7 +90,7 @@ def test_spread_is_over_the_original_and_every_wording() -> None:
 
 def test_means_are_over_instances_answered_in_all() -> None:
     mean = mean_answers("mean", [FIRST, SECOND])
-    assert mean.recalls == {"a": 0.25, "b": 0.75, "c": 0.375}
+    assert mean.frame["recall"].to_dict() == {"a": 0.25, "b": 0.75, "c": 0.375}
     assert mean.n_left_out == 1
 
 

@@ -117,8 +117,8 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     # SQLite reports its own limit of pages and a disk without space by the same code, SQLITE_FULL.
     opened = Connections._new
 
-    def small(self: Connections) -> sqlite3.Connection:
-        db = opened(self)
+    def small(self: Connections, *, read_only: bool = False) -> sqlite3.Connection:
+        db = opened(self, read_only=read_only)
         db.execute("PRAGMA max_page_count = 80")
         return db
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import pytest
 
 from evidencebench_core.data.download import COMMIT, DATASETS, download, download_folder
-from evidencebench_core.data.fetch import Checksum, fetch, matches
+from evidencebench_core.data.fetch import Checksum, fetch
 from evidencebench_core.errors import DownloadError, UnknownNameError
 
 module = import_module("evidencebench_core.data.download")  # the package has the function under that name
@@ -244,15 +244,15 @@ def test_interrupted_by_the_user(server: tuple[str, Behaviour], target: Path) ->
 def test_matches(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"hello\n")
-    assert matches(path, Checksum("git-blob", "ce013625030ba8dba906f756967f9e9ca394464a"))  # git hash-object
-    assert not matches(path, Checksum("git-blob", BLOB))
+    assert Checksum("git-blob", "ce013625030ba8dba906f756967f9e9ca394464a").matches(path)  # git hash-object
+    assert not Checksum("git-blob", BLOB).matches(path)
 
 
 @pytest.mark.realdata
 def test_the_train_set_has_the_blob_id_we_check(train_path: Path) -> None:
     blob = DATASETS["evidencebench"].splits["train"].git_blob
     assert blob is not None
-    assert matches(train_path, Checksum("git-blob", blob))
+    assert Checksum("git-blob", blob).matches(train_path)
 
 
 # -- the released datasets ----------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_a_file_in_the_way_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_unknown_names(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"'evidencebench100k': .* Did you mean evidencebench-100k"):
+    with pytest.raises(UnknownNameError, match=r"'evidencebench100k': .* Did you mean 'evidencebench-100k"):
         download("evidencebench100k", folder=tmp_path)
     with pytest.raises(UnknownNameError, match=r"split of evidencebench-100k 'dev': .* Known: train, test"):
         download("evidencebench-100k", "dev", tmp_path)

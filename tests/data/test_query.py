@@ -126,7 +126,7 @@ def test_every_sort_gives_every_instance(papers: Store) -> None:
 
 
 def test_unknown_names(papers: Store) -> None:
-    with pytest.raises(SettingError, match=r"sort 'n_sentence': is unknown. Did you mean n_sentences"):
+    with pytest.raises(SettingError, match=r"sort 'n_sentence': is unknown. Did you mean 'n_sentences'"):
         papers.matching("papers", Filter(sort="n_sentence"))
     with pytest.raises(SettingError, match="range '1=1; --': is unknown"):
         papers.matching("papers", Filter(ranges={"1=1; --": (0, 1)}))

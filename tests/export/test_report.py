@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS, contrast
+from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS
 from evidencebench_core.data import ingest, open_store, parse_instance
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.export import RunAnswers, report_html, report_of, run_html
@@ -20,6 +20,7 @@ from evidencebench_core.papers import Doubt
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, score_run
 from evidencebench_core.tasks import task_named
+from tests.contrast import contrast
 from tests.export.reports import HOSTILE, report
 from tests.factories import raw_instance, tiny_dataset, written
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.analyses.arrangements import run_arrangements
+from evidencebench_core.analyses.needle import needle_variant
+from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.tasks import task_named
 from tests.pages.conftest import OpenPage, address, texts
 from tests.pages.waiting import jobs_ended
 
@@ -95,7 +97,8 @@ def test_a_part_is_moved_from_the_page(open_page: OpenPage, lead: str, sample_st
 
 
 def test_the_needle_lists_its_instances(open_page: OpenPage, lead: str, sample_store: Store) -> None:
-    for _ in run_arrangements(sample_store, "sample_data", "lead", None, ["er@10"], ("abstract",), ("end",)):
+    setup = Setup("sample_data", "lead", {}, task_named("er@10"))
+    for _ in run_variants(sample_store, setup, [needle_variant("abstract", "end")]):
         pass
     app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
     assert "lead, abstract at the end: largest differences first" in texts(app)

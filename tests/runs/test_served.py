@@ -80,7 +80,7 @@ def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -
         f"tiny_{number}": (number, 5) if number != 5 else (5,) for number in range(6)
     }
     assert run.label == "llm model=m strategy=cot"
-    assert any(one.startswith("cot 1-") for one in run.settings["prompts"])
+    assert any(one.startswith("cot 2-") for one in run.settings["prompts"])
     # In tiny_0 sentence 0 is the method and 5 both outcome {3, 5} and harm {5, 7}.
     assert score_run(store, run.id, "er@10").per_instance["tiny_0"] == 1.0
 

@@ -18,11 +18,7 @@ from evidencebench_core.papers.pdf.chunk import (
     ends_sentence,
     paragraph_groups,
 )
-from evidencebench_core.papers.pdf.front import (
-    abstract_label,
-    end_of_abstract,
-    title_chunks,
-)
+from evidencebench_core.papers.pdf.front import abstract_label, end_of_abstract, title_chunks
 from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.mending import Words, running_text
 from evidencebench_core.papers.pdf.references import n_references, start_of_references

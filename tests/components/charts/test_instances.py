@@ -10,7 +10,7 @@ from components.charts.instances import LINES_AT_MOST, recall_scatter, slope_cha
 def test_the_scatter_puts_the_first_system_upwards() -> None:
     frame = pd.DataFrame([{"id": "i", "a": 0.25, "b": 0.75, "n": 4}])
     figure = recall_scatter(frame, "first", "second", "#123456")
-    points = figure.data[1]
+    (points,) = figure.data
     assert (list(points.x), list(points.y)) == ([75.0], [25.0])
     assert "first" in figure.layout.yaxis.title.text
     assert "second" in figure.layout.xaxis.title.text

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from components.charts import palette
-from components.charts.palette import ASPECTS, DARK_PAGE, LIGHT_PAGE, MARKS, SYSTEMS, contrast
+from components.charts.palette import ASPECTS, DARK_PAGE, LIGHT_PAGE, MARKS, SYSTEMS
+from tests.contrast import contrast
 
 CONFIG = Path(__file__).parents[3] / ".streamlit" / "config.toml"
 

@@ -1,22 +1,21 @@
-"""Differences in words."""
+"""Pairs of systems."""
 
 from __future__ import annotations
 
-import math
+import pandas as pd
 
-import pytest
-
-from components.compare.systems import points
+from components.compare.systems import both_ways
 
 
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ((0.138, 0.074, 0.204), "+13.8 (7.4 to 20.4)"),
-        ((-0.0004, -0.1, -0.0002), "+0.0 (-10.0 to 0.0)"),  # no minus before a 0
-        ((0.05, math.nan, math.nan), "+5.0"),
-        ((-0.05, -0.1, 0.1, " ns"), "-5.0 ns (-10.0 to 10.0)"),
-    ],
-)
-def test_a_difference_with_its_interval(given: tuple[float, float, float], text: str) -> None:
-    assert points(*given) == text
+def test_a_pair_turned_round_changes_sides_and_sign() -> None:
+    pair = {"a": "x", "b": "y", "label_a": "X", "label_b": "Y", "n": 9, "p_holm": 0.2}
+    pair |= {"difference": 0.1, "low": -0.05, "high": 0.3, "effect": 0.5, "wins": 4, "ties": 3, "losses": 2}
+    there, back = both_ways(pd.DataFrame([pair])).to_dict("records")
+    assert there == pair
+    assert back == pair | {"a": "y", "b": "x", "label_a": "Y", "label_b": "X", "difference": -0.1} | {
+        "low": -0.3,
+        "high": 0.05,
+        "effect": -0.5,
+        "wins": 2,
+        "losses": 4,
+    }

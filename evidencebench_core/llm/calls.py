@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 from evidencebench_core.errors import (
@@ -35,6 +35,7 @@ _T = TypeVar("_T")
 
 _BAD_ANSWERS: Final = 3  # replies that are no answer, after which the call is given up
 _LOST_IN_ROW: Final = 3  # calls given up with no success between, after which the run is
+_AWAY: Final = frozenset({0, 502, 503, 520, 521, 522, 523, 529})  # no matter what is asked
 _STREAMED: Final = ("stream", "stream_options")
 _LISTING: Final = Timeouts(20.0, 20.0)
 _UNREACHED: Final = "Check the address, the network and whether the server runs."
@@ -289,6 +290,8 @@ class Caller:
     ) -> _Again | LLMError:
         status = reply.status if reply.status >= 300 else failure.status or 500
         said = verdict(status, failure, sent)
+        if status == 503 and "retry-after" in reply.headers:
+            said = replace(said, action="wait")
         words = failure.message
         if status < 400:
             words = f"go to {reply.headers.get('location', 'elsewhere')}"
@@ -323,9 +326,9 @@ class Caller:
         if state.left <= 0:
             problem = f"{again.reason}; the {state.timeouts.total:,.0f} s for a call are used up"
             raise self.error(LLMUnreachableError, place, problem, again.said.remedy)
-        # Where the server is gone others go on trying, and the limiter says when all give up.
-        others = self.limiter.gone and (not again.status or self.limiter.busy)
-        if last and (state.attempts == 1 or not others):
+        # Where the server is gone it is tried on, by this call or others, and the limiter says when to give up.
+        gone = self.limiter.gone and (again.status in _AWAY or self.limiter.busy)
+        if last and (state.attempts == 1 or not gone):
             self.limiter.lost_in_row += 1
             ends = self.limiter.lost_in_row >= _LOST_IN_ROW
             raise self.error(LLMUnreachableError, place, again.reason + tries, again.said.remedy, ends)

@@ -318,8 +318,9 @@ class Limiter:
         wait = asked * (1 + self._clock.chance() / 10) if asked else self.wait_after(self._refusals)
         if now + wait - self._refused_since > self.limits.give_up:
             raise GivenUp(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
-        kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "calls")
-        self._close(now + wait, f"the server allows no more {kind} this minute")
+        kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")
+        why = f"the server allows no more {kind} this minute" if kind else "the server asks to wait"
+        self._close(now + wait, why)
 
     def _close(self, until: float, because: str) -> None:
         if until > self._closed_until:

@@ -1,55 +1,26 @@
-"""Asks a server from a fresh process: ``python asker.py URL STORE N [policy fields as JSON]``.
-
-Prints one JSON document: for each of N requests the answer's text and whether it was kept, or the kind of
-error, its line, and whether it stops a run; and what was spent. ``announce`` in the policy prints each number on a line
-of stderr the moment its answer is kept.
-"""
+"""Asks a server from a fresh process: ``python asker.py URL STORE N``; prints the texts and what was spent."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from evidencebench_core.data.store import open_store
-from evidencebench_core.errors import LLMError
-from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Connection, Message, RetryPolicy
-
-KEY = "sk-verysecret0123456789"
+from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Connection, Message
 
 
-def request(number: int) -> ChatRequest:
-    return ChatRequest("scripted", (Message("user", f"Question {number}"),))
-
-
-def main() -> None:
+async def main() -> None:
     url, store, n = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    options = json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}
-    threads, streamed = options.pop("threads", 1), options.pop("stream", False)
-    llm = LLM(
-        Connection(url, KEY), AnswerCache(open_store(store)), RetryPolicy(**{"first_wait": 0.001, **options})
-    )
-
-    def outcome(number: int) -> dict[str, object]:
-        pieces: list[str | None] = []
-        try:
-            answer = llm.chat(request(number), on_delta=pieces.append if streamed else None)
-        except LLMError as error:
-            return {"error": type(error).__name__, "line": str(error), "stops_run": error.stops_run}
-        return {"text": answer.text, "cached": answer.cached, "attempts": answer.attempts, "pieces": pieces}
-
-    with ThreadPoolExecutor(threads) as pool:
-        outcomes = list(pool.map(outcome, range(n)))
-    spent = llm.spending()
-    print(
-        json.dumps(
-            {"outcomes": outcomes, "calls": spent.calls, "cached": spent.cached, "failed": spent.failed}
-        )
-    )
+    async with LLM(Connection(url, "secret"), AnswerCache(open_store(store))) as llm:
+        requests = (ChatRequest("scripted", (Message("user", f"Question {i}"),)) for i in range(n))
+        answers = await asyncio.gather(*map(llm.reply, requests))
+    print(json.dumps({"texts": [answer.text for answer in answers], **asdict(llm.spending())}))
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())

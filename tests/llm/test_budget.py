@@ -73,17 +73,20 @@ def test_the_cap_in_money() -> None:
         Budget(tokens=-1)
 
 
-@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400), st.booleans()), max_size=30))
-def test_reservations_leave_nothing_behind(calls: list[tuple[int, int, bool]]) -> None:
-    budget = Budget(table=TABLE)
-    for prompt, completion, works in calls:
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400), st.sampled_from("ynp")), max_size=30))
+def test_reservations_leave_nothing_behind(calls: list[tuple[int, int, str]]) -> None:
+    budget, tokens = Budget(table=TABLE), 0
+    for prompt, completion, how in calls:
         reservation = budget.reserve("m", prompt, completion)
-        if works:
-            budget.settle(budget.reestimated(reservation, completion), prompt, None, 0.0)
-        else:
-            budget.release(reservation)
+        if how == "y":
+            budget.settle(reservation, prompt, completion, 0.0)
+            tokens += prompt + completion
+        else:  # given up, or perhaps billed with its estimate
+            budget.release(reservation, perhaps_billed=how == "p")
+            tokens += (prompt + reservation.completion_tokens) * (how == "p")
     assert budget._held == (0, 0.0)
-    assert budget.spent.tokens == sum(prompt + completion for prompt, completion, works in calls if works)
+    assert budget.spent.tokens == tokens
+    assert budget.spent.perhaps_billed == sum(how == "p" for *_, how in calls)
 
 
 def test_estimates() -> None:
@@ -101,6 +104,9 @@ def test_prices(tmp_path: Path) -> None:
     table = prices(own)
     assert price_of("gpt-4o-2024-08-06", table) == Price(1.0, 2.5)
     assert price_of("llama", table) == Price(0.0, 0.0)
+    # $1 for the prompts and $0.25 for the answers, half of it by a batch
+    assert Price(1.0, 2.5, batch=0.5).of(1_000_000, 100_000) == pytest.approx(1.25)
+    assert Price(1.0, 2.5, batch=0.5).of(1_000_000, 100_000, batch=True) == pytest.approx(0.625)
     assert price_of("llama-of-mine", table) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextvars
 import hashlib
@@ -9,6 +10,7 @@ import json
 import sqlite3
 import struct
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +24,8 @@ from evidencebench_core.errors import (
     BudgetReachedError,
     LLMAnswerError,
     LLMCancelledError,
+    LLMError,
     LLMRejectedError,
-    LLMUnreachableError,
 )
 from evidencebench_core.llm import (
     LLM,
@@ -31,31 +33,20 @@ from evidencebench_core.llm import (
     AnswerCache,
     Budget,
     ChatRequest,
-    Clock,
     Connection,
+    EmbeddingRequest,
+    Limits,
     Message,
-    RetryPolicy,
     current_connection,
+    listed_models,
+    one_word,
     using,
 )
 from evidencebench_core.llm.request import json_bytes
 from tests.llm import server as s
 
 REQUEST = ChatRequest("scripted", (Message("user", "Question"),))
-
-
-class FakeTime:
-    """A clock that only waiting moves."""
-
-    def __init__(self) -> None:
-        self.now, self.waits = 1_000.0, list[float]()
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        self.waits.append(seconds)
-
-    def clock(self, chance: float = 0.0) -> Clock:
-        return Clock(lambda: self.now, lambda: self.now, self.sleep, lambda: chance)
+LIMITS = Limits(first_wait=0.001)
 
 
 @pytest.fixture
@@ -64,13 +55,42 @@ def answers(tmp_path: Path) -> AnswerCache:
 
 
 def llm_of(server: s.Scripted, answers: AnswerCache | None = None, **more: Any) -> LLM:
-    return LLM(Connection(server.url, "secret"), answers, **more)
+    return LLM(Connection(server.url, "secret"), answers, limits=more.pop("limits", LIMITS), **more)
+
+
+def chats(llm: LLM, requests: Sequence[ChatRequest], **how: Any) -> list[Answer | BaseException]:
+    """The answers to requests made all at once, or their errors."""
+
+    async def replies() -> list[Answer | BaseException]:
+        async with llm:
+            asks = (llm.reply(request, **how) for request in requests)
+            return await asyncio.gather(*asks, return_exceptions=True)
+
+    return asyncio.run(replies())
+
+
+def chat(llm: LLM, request: ChatRequest = REQUEST, **how: Any) -> Answer:
+    (answer,) = chats(llm, [request], **how)
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
+
+
+def vectors(llm: LLM, *texts: str, **how: Any) -> Any:
+    async def reply() -> Any:
+        async with llm:
+            return await llm.reply(EmbeddingRequest("e", texts), **how)
+
+    return asyncio.run(reply())
+
+
+# -- requests -------------------------------------------------------------------------------------
 
 
 def test_what_is_sent() -> None:
+    extra = {"reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": False}}
     with s.scripted(s.reply("Hi")) as server:
-        request = replace(REQUEST, max_tokens=7, extra=(("reasoning_effort", "low"),))
-        answer = llm_of(server).chat(request)
+        answer = chat(llm_of(server), replace(REQUEST, max_tokens=7, extra=extra))
     (got,) = server.requests
     assert (got.method, got.path) == ("POST", "/v1/chat/completions")
     assert got.headers["authorization"] == "Bearer secret"
@@ -80,17 +100,10 @@ def test_what_is_sent() -> None:
         "temperature": 0.0,
         "seed": 0,
         "max_tokens": 7,
-        "reasoning_effort": "low",
+        **extra,
     }
     assert (answer.text, answer.finish_reason, answer.cached) == ("Hi", "stop", False)
     assert (answer.prompt_tokens, answer.completion_tokens) == (100, 10)
-
-
-def test_a_server_without_a_key_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "of-another-server")
-    with s.scripted(s.reply()) as server:
-        LLM(Connection(server.url)).chat(REQUEST)
-    assert "authorization" not in server.requests[0].headers
 
 
 @pytest.mark.parametrize(
@@ -106,84 +119,8 @@ def test_a_server_without_a_key_gets_none(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_connections_that_cannot_be_used(address: str | None, key: str | None, words: str) -> None:
     with pytest.raises(LLMRejectedError, match=words) as caught:
-        LLM(Connection(address, key)).chat(REQUEST)
+        chat(LLM(Connection(address, key)))
     assert caught.value.stops_run
-
-
-def test_answers_are_kept(answers: AnswerCache) -> None:
-    with s.scripted(s.reply("first"), s.reply("second"), s.status(500)) as server:
-        llm = llm_of(server, answers)
-        key = llm.key(REQUEST)
-        assert not llm.cached(REQUEST)
-        first = llm.chat(REQUEST)
-        assert llm.cached(REQUEST)
-        assert llm.chat(REQUEST) == replace(first, cached=True)
-        assert first.key == key
-        assert answers.known([key, "0" * 64]) == {key}
-        assert llm.chat(REQUEST, fresh=True).text == "second"
-        pieces: list[str | None] = []
-        assert llm.chat(REQUEST, on_delta=pieces.append).text == "second"
-        assert pieces == ["second"]
-        assert len(server.requests) == 2
-        assert answers.request(key) == REQUEST.body()
-        assert (llm.spending().calls, llm.spending().cached) == (2, 2)
-        with answers.store.read() as db:
-            assert "secret" not in str(db.execute("SELECT * FROM llm_answers").fetchall())
-    with s.scripted(s.reply()) as server:
-        assert llm_of(server).chat(REQUEST).key == ""  # nothing keeps it
-
-
-def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
-    answer = Answer("t\ud800", "length", "no", 1, 2, 3.5, False, "hm", ("seed",), 4)
-    answers.keep("k", "m", json_bytes({"a": "\ud800"}), answer)
-    assert answers.answer("k") == replace(answer, cached=True, key="k")
-    assert answers.request("k") == {"a": "\ud800"}
-
-
-def test_keys_tell_requests_apart(answers: AnswerCache) -> None:
-    llm = LLM(Connection("http://a/v1", "x"))
-    same = [LLM(Connection(url, "y")) for url in ("http://a/v1/", "http://user:pw@A/v1?api-key=7")]
-    assert {llm.key(REQUEST)} == {other.key(REQUEST) for other in same}
-    others = [replace(REQUEST, seed=1), replace(REQUEST, temperature=None), replace(REQUEST, model="b")]
-    keys = {llm.key(request) for request in (REQUEST, *others)} | {
-        LLM(Connection("http://b/v1")).key(REQUEST)
-    }
-    assert len(keys) == 5
-
-
-def test_keys_stay_what_they_are() -> None:
-    # SHA-256 of the canonical JSON, written out: another value would make every kept answer a stranger.
-    canonical = (
-        b'{"address":"http://a/v1","body":{"messages":[{"content":"Question","role":"user"}],'
-        b'"model":"scripted","seed":0,"temperature":0.0},"kind":"chat","version":1}'
-    )
-    assert LLM(Connection("http://a/v1", "x")).key(REQUEST) == hashlib.sha256(canonical).hexdigest()
-
-
-def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answers: AnswerCache) -> None:
-    with s.scripted(s.reply()) as server, ThreadPoolExecutor(16) as pool:
-        llm = llm_of(server, answers)
-
-        def asked(number: int) -> bool:
-            answer = llm.chat(replace(REQUEST, seed=number))
-            return answers.request(answer.key) == {**REQUEST.body(), "seed": number}
-
-        assert all(pool.map(asked, range(64)))
-        assert len(server.requests) == 64
-
-
-def test_an_answer_that_cannot_be_written_harms_no_other(answers: AnswerCache) -> None:
-    with pytest.raises(sqlite3.Error):
-        answers.keep_records("m", [(object(), b"{}", {})])
-    answers.keep("good", "m", b"{}", Answer("t"))
-    assert answers.known(["good", "bad"]) == {"good"}
-
-
-def test_one_question_by_many_threads_is_asked_once(answers: AnswerCache) -> None:
-    with s.scripted(s.reply()) as server, ThreadPoolExecutor(16) as pool:
-        llms = [llm_of(server, AnswerCache(answers.store)) for _ in range(16)]
-        texts = set(pool.map(lambda llm: llm.chat(REQUEST).text, llms))
-        assert (len(texts), len(server.requests)) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -193,120 +130,262 @@ def test_one_question_by_many_threads_is_asked_once(answers: AnswerCache) -> Non
         ("no", "seed", {}, ("seed",)),
         ("Extra inputs are not permitted: seed", None, {}, ("seed",)),
         ("use 'max_completion_tokens'", "max_tokens", {"max_completion_tokens": 9}, ()),
+        ("no such thing", "response_format.type", {}, ("response_format",)),
+        ("Unrecognized request argument supplied: top_p", None, {}, ("top_p",)),
     ],
 )
 def test_fields_that_a_server_does_not_take(
     message: str, param: str | None, renamed: dict[str, int], left_out: tuple[str, ...]
 ) -> None:
-    request = replace(REQUEST, max_tokens=9)
+    request = replace(
+        REQUEST, max_tokens=9, extra={"response_format": {"type": "json_schema"}, "top_p": 1, "n": 1}
+    )
     with s.scripted(s.status(400, message, param=param), s.reply()) as server:
         llm = llm_of(server)
-        assert llm.chat(request).left_out == left_out
-        assert llm.chat(request).attempts == 1
-    _, second, third = server.requests
+        assert chat(llm, request).left_out == left_out
+        assert chat(llm, request).attempts == 1
+        assert chat(llm, replace(request, model="another")).left_out == ()
+    _, second, third, other = server.requests
     gone = {*left_out, "max_tokens"} if renamed else set(left_out)
     assert second.json == third.json == {k: v for k, v in request.body().items() if k not in gone} | renamed
+    assert other.json == request.body() | {"model": "another"}
 
 
 def test_a_400_that_names_nothing() -> None:
     with (
-        s.scripted(s.status(400, "bad")) as server,
-        pytest.raises(LLMRejectedError, match=r"400 \(bad\)") as caught,
+        s.scripted(s.status(400, "a bad number of names in it")) as server,  # "n" is in it, but no field
+        pytest.raises(LLMRejectedError, match=r"400 \(a bad number") as caught,
     ):
-        llm_of(server).chat(REQUEST)
+        chat(llm_of(server), replace(REQUEST, extra={"n": 1}))
     assert not caught.value.stops_run
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("policy", "waits", "words"),
-    [
-        (RetryPolicy(attempts=6, first_wait=1, longest_wait=5), [1, 2, 4, 5, 5], "tried 6 times"),
-        # Waits of 1, 2 and 4 s would end at 7 s; after 3 s the next is not begun.
-        (RetryPolicy(first_wait=1, total_seconds=6), [1, 2], "6 s for a call are used up"),
-    ],
-)
-def test_waits_double_and_end_with_the_attempts_or_the_time(
-    policy: RetryPolicy, waits: list[float], words: str
-) -> None:
-    time = FakeTime()
-    with s.scripted(s.status(503)) as server, pytest.raises(LLMUnreachableError, match=words):
-        llm_of(server, policy=policy, clock=time.clock()).chat(REQUEST)
-    assert time.waits == waits
+# -- answers --------------------------------------------------------------------------------------
 
 
-def test_chance_shortens_waits_by_up_to_a_half() -> None:
-    time = FakeTime()
-    with s.scripted(s.status(503), s.reply()) as server:
-        llm_of(server, policy=RetryPolicy(first_wait=1), clock=time.clock(0.5)).chat(REQUEST)
-    assert time.waits == [0.75]
+def test_answers_are_kept(answers: AnswerCache) -> None:
+    with s.scripted(s.reply("first"), s.reply("second"), s.status(500)) as server:
+        llm = llm_of(server, answers)
+        key = llm.key(REQUEST)
+        assert llm.known(REQUEST) is None
+        first = chat(llm)
+        assert llm.known(REQUEST) == chat(llm) == replace(first, cached=True)
+        assert first.key == key
+        assert answers.known([key, "0" * 64]) == {key}
+        assert chat(llm, fresh=True).text == "second"
+        pieces: list[str | None] = []
+        assert chat(llm, on_delta=pieces.append).text == "second"
+        assert pieces == ["second"]
+        assert len(server.requests) == 2
+        assert answers.request(key) == REQUEST.body()
+        assert (llm.spending().calls, llm.spending().cached) == (2, 2)
+        with answers.store.read() as db:
+            assert "secret" not in str(db.execute("SELECT * FROM llm_answers").fetchall())
+    with s.scripted(s.reply()) as server:
+        assert chat(llm_of(server)).key == ""  # nothing keeps it
 
 
-@pytest.mark.parametrize(
-    ("value", "wait"),
-    [
-        ("7", 7.0),
-        ("2.5", 2.5),
-        ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 1.0),
-        ("soon", 1.0),
-    ],
-)
-def test_retry_after(value: str, wait: float) -> None:
-    # The clock stands at 1000 s: 16 min 50 s are 1010 s. What asks for nothing gets the usual wait.
-    time = FakeTime()
-    with s.scripted(s.status(429, headers={"Retry-After": value}), s.reply()) as server:
-        llm_of(server, policy=RetryPolicy(first_wait=1), clock=time.clock()).chat(REQUEST)
-    assert time.waits == [wait]
+def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
+    usage = {"prompt_tokens": 1, "prompt_tokens_details.cached_tokens": 1}
+    answer = Answer(
+        "t\ud800", "length", "no", 1, 2, 3.5, False, "hm", ("seed",), 4, "", "m-1", "fp", "id", usage
+    )
+    answers.keep("k", "m", json_bytes({"a": "\ud800"}), answer)
+    assert answers.answer("k") == replace(answer, cached=True, key="k")
+    assert answers.request("k") == {"a": "\ud800"}
+    answers.keep_records([("old", "m", b"{}", {"text": "of a former version", "left_out": []})])
+    assert answers.answer("old") == Answer("of a former version", cached=True, key="old")
 
 
-def test_close_ends_calls_in_flight() -> None:
-    asked = threading.Event()
-
-    def pause(handler: s.Handler) -> None:
-        asked.set()
-        handler.wait_for_client()
-
-    with s.scripted(pause) as server, ThreadPoolExecutor(1) as pool:
-        llm = llm_of(server)
-        call = pool.submit(llm.chat, REQUEST)
-        assert asked.wait(60)
-        llm.close()
-        with pytest.raises(LLMCancelledError):
-            call.result(60)
-        with pytest.raises(LLMCancelledError):
-            llm.chat(REQUEST)
-        assert llm.spending().failed == 2
+def test_what_a_server_says_of_an_answer() -> None:
+    document = s.completion("Hi") | {"model": "m-2026-01", "system_fingerprint": "fp_1"}
+    document["usage"] |= {
+        "prompt_tokens_details": {"cached_tokens": 64, "audio": None},
+        "completion_tokens_details": {"reasoning_tokens": 5},
+        "cost": 0.1,
+    }
+    with s.scripted(s.body(json.dumps(document).encode())) as server:
+        answer = chat(llm_of(server))
+    assert (answer.model, answer.fingerprint, answer.id) == ("m-2026-01", "fp_1", "chatcmpl-1")
+    assert answer.usage == {
+        "prompt_tokens": 100,
+        "completion_tokens": 10,
+        "total_tokens": 110,
+        "prompt_tokens_details.cached_tokens": 64,
+        "completion_tokens_details.reasoning_tokens": 5,
+    }
 
 
 def test_refusals_thoughts_and_parts() -> None:
     parts = [{"type": "text", "text": "a"}, {"text": "b"}]
     message = {"content": parts, "refusal": "No.", "reasoning_content": "hm"}
     with s.scripted(s.reply(None, message=message, finish_reason="length")) as server:
-        answer = llm_of(server).chat(REQUEST)
+        answer = chat(llm_of(server))
     assert (answer.text, answer.refusal, answer.reasoning) == ("ab", "No.", "hm")
     assert answer.finish_reason == "length"
+
+
+AZURE = {
+    "code": "content_filter",
+    "message": "The response was filtered",
+    "innererror": {"code": "ResponsibleAIPolicyViolation"},
+}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        s.reply(None, finish_reason="content_filter"),
+        s.body(json.dumps({"error": AZURE}).encode(), code=400),
+        s.status(403, "blocked by our content policy"),
+    ],
+)
+def test_a_content_filter_is_an_answer_whichever_way_it_comes(step: s.Step, answers: AnswerCache) -> None:
+    with s.scripted(step) as server:
+        for cached in (False, True):
+            answer = chat(llm_of(server, answers))
+            assert (answer.text, answer.finish_reason, answer.cached) == ("", "content_filter", cached)
+
+
+def test_keys_tell_requests_apart() -> None:
+    llm = LLM(Connection("http://a/v1", "x"))
+    same = [LLM(Connection(url, "y")) for url in ("http://a/v1/", "http://user:pw@A/v1?api-key=7")]
+    assert {llm.key(REQUEST)} == {other.key(REQUEST) for other in same}
+    changes: list[dict[str, Any]] = [{"seed": 1}, {"temperature": None}, {"model": "b"}, {"extra": {"n": 1}}]
+    keys = {llm.key(replace(REQUEST, **change)) for change in changes} | {
+        llm.key(REQUEST),
+        LLM(Connection("http://b/v1")).key(REQUEST),
+    }
+    assert len(keys) == 6
+
+
+def test_keys_stay_what_they_are(answers: AnswerCache) -> None:
+    # SHA-256 of the canonical JSON, written out: another value would make every kept answer a stranger.
+    canonical = (
+        b'{"address":"http://a/v1","body":{"messages":[{"content":"Question","role":"user"}],'
+        b'"model":"scripted","seed":0,"temperature":0.0},"kind":"chat","version":1}'
+    )
+    llm = LLM(Connection("http://a/v1", "x"), answers)
+    assert llm.key(REQUEST) == hashlib.sha256(canonical).hexdigest()
+    vector = b'{"address":"http://a/v1","body":{"input":"a","model":"e"},"kind":"embedding","version":1}'
+    packed = base64.b64encode(struct.pack("<2f", 1.5, -2)).decode()
+    answers.keep_records([(hashlib.sha256(vector).hexdigest(), "e", b"{}", {"vector": packed})])
+    known = llm.known(EmbeddingRequest("e", ("a", "a")))
+    assert known is not None
+    assert known.tolist() == [[1.5, -2.0]] * 2
+
+
+def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answers: AnswerCache) -> None:
+    with s.scripted(s.reply()) as server:
+        llm = llm_of(server, answers, limits=Limits(16))
+
+        async def asked(number: int) -> bool:
+            answer = await llm.reply(replace(REQUEST, seed=number))
+            return bool(answers.request(answer.key) == {**REQUEST.body(), "seed": number})
+
+        async def all_of_them() -> list[bool]:
+            async with llm:
+                return await asyncio.gather(*map(asked, range(64)))
+
+        assert all(asyncio.run(all_of_them()))
+        assert len(server.requests) == 64
+
+
+def test_an_answer_that_cannot_be_written_is_an_error(answers: AnswerCache) -> None:
+    with pytest.raises(sqlite3.Error):
+        answers.keep_records([(object(), "m", b"{}", {})])  # type: ignore[list-item]
+    answers.keep("good", "m", b"{}", Answer("t"))
+    assert answers.known(["good", "bad"]) == {"good"}
+
+
+def test_one_question_by_many_at_once_is_asked_once(answers: AnswerCache) -> None:
+    with s.scripted(s.reply()) as server, ThreadPoolExecutor(4) as pool:
+        llms = [llm_of(server, AnswerCache(answers.store)) for _ in range(4)]
+        asked = pool.map(lambda llm: chats(llm, [REQUEST] * 4), llms)
+        assert {answer.text for some in asked for answer in some if isinstance(answer, Answer)} == {
+            "DECISION: [1]"
+        }
+        assert len(server.requests) == 1
+
+
+# -- streams --------------------------------------------------------------------------------------
+
+
+def test_a_stream() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}, "model": "m-1"}
+    events = (s.delta("DECI", reasoning_content="h"), s.delta("SION", reasoning_content="m"))
+    pieces: list[str | None] = []
+    with s.scripted(s.stream(*events, s.delta(None, "stop"), usage, then=s.stall())) as server:
+        answer = chat(llm_of(server), on_delta=pieces.append)
+    assert server.requests[0].json["stream"] is True
+    assert pieces == ["DECI", "SION"]
+    assert (answer.text, answer.reasoning, answer.prompt_tokens, answer.model) == ("DECISION", "hm", 5, "m-1")
 
 
 def test_a_server_that_does_not_stream() -> None:
     pieces: list[str | None] = []
     with s.scripted(s.status(400, "stream_options?"), s.reply("whole")) as server:
-        assert llm_of(server).chat(REQUEST, on_delta=pieces.append).left_out == ()
+        assert chat(llm_of(server), on_delta=pieces.append).left_out == ()
     assert pieces == ["whole"]
+
+
+# -- stopping, trying out -------------------------------------------------------------------------
+
+
+def test_stop_lets_calls_under_way_end_and_begins_no_other(answers: AnswerCache) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def pause(handler: s.Handler) -> None:
+        asked.set()
+        go_on.wait(60)
+        s.reply()(handler)
+
+    with s.scripted(pause) as server, ThreadPoolExecutor(1) as pool:
+        llm = llm_of(server, answers, limits=Limits(1))
+        requests = [replace(REQUEST, seed=number) for number in range(3)]
+        calls = pool.submit(chats, llm, requests)
+        assert asked.wait(60)
+        llm.stop()
+        go_on.set()
+        first, *others = calls.result(60)
+        assert isinstance(first, Answer)
+        assert all(isinstance(one, LLMCancelledError) and one.stops_run for one in others)
+        assert len(server.requests) == 1
+        assert chat(llm).cached  # it can begin again
+
+
+def test_a_call_that_is_cut_off_is_perhaps_billed() -> None:
+    async def cut_off(llm: LLM) -> None:
+        async with llm:
+            await asyncio.wait_for(llm.reply(REQUEST), 0.3)
+
+    with s.scripted(s.stall()) as server:
+        llm = llm_of(server)
+        with pytest.raises(TimeoutError):
+            asyncio.run(cut_off(llm))
+    assert (llm.spending().calls, llm.spending().perhaps_billed) == (0, 1)
 
 
 def test_models_and_trying_out() -> None:
     listing = s.body(b'{"data": [{"id": "b"}, {"id": "a"}, {"x": 1}]}')
-    steps = (listing, s.status(404), s.html(200), s.html(200), s.status(401), s.reply("ready"))
+    no_limit = s.status(400, "use max_completion_tokens", param="max_tokens")
+    steps = (listing, s.status(404), s.html(200), s.status(401), no_limit, s.reply("ready"), s.status(429))
     with s.scripted(*steps) as server:
-        llm = llm_of(server)
-        assert llm.models() == ("a", "b")
+        connection = Connection(server.url, "secret")
+        assert listed_models(connection) == ("a", "b")
         assert (server.requests[0].method, server.requests[0].path) == ("GET", "/v1/models")
-        assert llm.models() == ()  # no such list
-        assert llm.models() == ()  # HTML, and again
+        assert listed_models(connection) == ()  # no such list
+        assert listed_models(connection) == ()  # HTML
         with pytest.raises(LLMRejectedError):
-            llm.models()
-        assert llm.try_out("b").text == "ready"
+            listed_models(connection)
+        assert one_word(connection, "b").text == "ready"
+        with pytest.raises(LLMError, match="429"):
+            one_word(connection, "b")
+        assert len(server.requests) == 7  # nothing twice
+
+
+# -- vectors --------------------------------------------------------------------------------------
 
 
 def vectors_of(request: dict[str, Any]) -> s.Step:
@@ -318,62 +397,74 @@ def vectors_of(request: dict[str, Any]) -> s.Step:
 def test_embeddings(answers: AnswerCache) -> None:
     with s.scripted(s.answering(vectors_of)) as server:
         llm = llm_of(server, answers)
-        vectors = llm.embed("e", ["a", "bb", "ccc", "a"], batch_size=2)
-        assert vectors.dtype == np.float32
-        assert vectors.tolist() == [[1, 1], [2, 1], [3, 1], [1, 1]]
-        assert [request.json["input"] for request in server.requests] == [["a", "bb"], ["ccc"]]
-        assert llm.embedded("e", ["a", "dddd", "bb"]) == {"a", "bb"}
-        assert llm.embedded("another", ["a"]) == llm_of(server).embedded("e", ["a"]) == frozenset()
-        assert (len(server.requests), llm.spending().cached) == (2, 0)  # looking costs nothing
-        assert llm.embed("e", ["ccc", "dddd"]).tolist() == [[3, 1], [4, 1]]
+        found = vectors(llm, "a", "bb", "a", "")
+        assert found.dtype == np.float32
+        assert found.tolist() == [[1, 1], [2, 1], [1, 1], [1, 1]]
+        assert server.requests[0].json == {
+            "model": "e",
+            "input": ["a", "bb", " "],  # servers refuse an empty text
+            "encoding_format": "float",
+        }
+        request = EmbeddingRequest("e", ("a", "dddd", "bb"))
+        assert llm.unknown_texts(request) == ("dddd",)
+        assert llm.known(request) is None
+        assert llm.unknown_texts(replace(request, dimensions=2)) == llm_of(server).unknown_texts(request)
+        assert (len(server.requests), llm.spending().cached) == (1, 0)  # looking costs nothing
+        assert vectors(llm, *request.texts).tolist() == [[1, 1], [4, 1], [2, 1]]
         assert server.requests[-1].json["input"] == ["dddd"]
-        assert llm.embed("e", []).shape == (0, 0)
+        known = llm.known(request)
+        assert known is not None
+        assert known.tolist() == [[1, 1], [4, 1], [2, 1]]
+        assert vectors(llm).shape == (0, 0)
         spent = llm.spending()
-        assert (spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens) == (3, 1, 27, 0)
+        assert (spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens) == (2, 2, 18, 0)
 
 
 def test_embeddings_in_base64() -> None:
     packed = base64.b64encode(struct.pack("<2f", 1.5, -2)).decode()
     with s.scripted(s.body(b'{"data": [{"embedding": "%b"}]}' % packed.encode())) as server:
-        assert llm_of(server).embed("e", ["a"]).tolist() == [[1.5, -2.0]]
+        assert vectors(llm_of(server), "a").tolist() == [[1.5, -2.0]]
 
 
 @pytest.mark.parametrize(
-    ("contents", "words"),
+    "content",
     [
-        ([b'{"data": []}'], "the reply is no answer"),
-        ([b"[]"], "the reply is no answer"),
-        ([b'{"data": [{"embedding": [null]}]}'], "the reply is no answer"),
-        ([b'{"data": [{"embedding": []}]}'], "the reply is no answer"),
-        (
-            [b'{"data": [{"embedding": [1, 2]}]}', b'{"data": [{"embedding": [1, 2, 3]}]}'],
-            r"lengths \(2, 3\)",
-        ),
+        b'{"data": []}',
+        b"[]",
+        b'{"data": [{"embedding": [null]}, {"embedding": [1]}]}',
+        b'{"data": [{"embedding": []}, {"embedding": []}]}',
+        b'{"data": [{"embedding": [[1], [2]]}, {"embedding": [[1], [2]]}]}',
+        b'{"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}',
     ],
 )
-def test_replies_without_usable_vectors(contents: list[bytes], words: str) -> None:
-    with s.scripted(*map(s.body, contents)) as server:
-        llm = LLM(Connection(server.url, "secret-key"), policy=RetryPolicy(first_wait=0))
-        with pytest.raises(LLMAnswerError, match=words) as caught:
-            llm.embed("model-of-secret-key", ["a", "b"], batch_size=1)
+def test_replies_without_usable_vectors(content: bytes) -> None:
+    with s.scripted(s.body(content)) as server:
+        llm = LLM(Connection(server.url, "secret-key"), limits=LIMITS)
+        with pytest.raises(LLMAnswerError, match="the reply is no answer") as caught:
+            vectors(llm, "a", "b")
     assert "secret-key" not in str(caught.value)
 
 
-def test_the_cap_in_calls_holds_among_threads() -> None:
+def test_a_model_that_has_changed_behind_its_name(answers: AnswerCache) -> None:
+    first, second = b'{"data": [{"embedding": [1, 2]}]}', b'{"data": [{"embedding": [1, 2, 3]}]}'
+    with s.scripted(s.body(first), s.body(second)) as server:
+        llm = llm_of(server, answers)
+        vectors(llm, "a")
+        with pytest.raises(LLMAnswerError, match=r"lengths \(2, 3\)"):
+            vectors(llm, "a", "b")
+
+
+# -- caps and connections -------------------------------------------------------------------------
+
+
+def test_the_cap_in_calls_holds_at_any_concurrency() -> None:
     budget = Budget(calls=5)
-    with s.scripted(s.reply()) as server, ThreadPoolExecutor(8) as pool:
-        llm = llm_of(server, budget=budget)
-
-        def asked(number: int) -> bool:
-            try:
-                llm.chat(replace(REQUEST, seed=number))
-            except BudgetReachedError:
-                return False
-            return True
-
-        assert sum(pool.map(asked, range(20))) == 5
+    with s.scripted(s.reply()) as server:
+        llm = llm_of(server, budget=budget, limits=Limits(16))
+        outcomes = chats(llm, [replace(REQUEST, seed=number) for number in range(20)])
+        assert sum(isinstance(outcome, Answer) for outcome in outcomes) == 5
         with pytest.raises(BudgetReachedError) as caught:
-            llm.chat(REQUEST)
+            chat(llm)
         assert caught.value.stops_run
         assert len(server.requests) == 5
 
@@ -383,9 +474,17 @@ def test_a_failed_call_costs_nothing() -> None:
     with s.scripted(s.status(400), s.reply()) as server:
         llm = llm_of(server, budget=budget)
         with pytest.raises(LLMRejectedError):
-            llm.chat(REQUEST)
-        assert llm.chat(REQUEST).text
+            chat(llm)
+        assert chat(llm).text
     assert (budget.spent.calls, budget.spent.failed) == (1, 1)
+
+
+def test_a_cap_counts_what_is_perhaps_billed() -> None:
+    budget = Budget(calls=2)
+    with s.scripted(s.status(504)) as server, pytest.raises(BudgetReachedError, match="2 perhaps"):
+        chat(llm_of(server, budget=budget))
+    assert len(server.requests) == 2
+    assert budget.spent.tokens > 0
 
 
 def test_the_connection_in_force() -> None:

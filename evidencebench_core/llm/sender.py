@@ -85,16 +85,18 @@ class OpenAISender:
     """The openai package, without its retries and its models of replies.
 
     What it reads from the environment holds: organisation, project, further headers, proxies, certificates.
+    Every call under way has a client of its own: one with many connections looks at all of them for every call,
+    which took most of the time of a run with 32 calls at once.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._client: openai.AsyncOpenAI | None = None
+        self._certificates: ssl.SSLContext | None = None
+        self._idle: list[openai.AsyncOpenAI] = []
 
     async def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        while self._idle:
+            await self._idle.pop().close()
 
     async def send(
         self,
@@ -107,9 +109,11 @@ class OpenAISender:
         import httpx
         import openai
 
+        client = None
         try:
+            client = self._idle.pop() if self._idle else self._client()
             async with asyncio.timeout(timeouts.total):
-                return await self._exchange(path, body, timeouts.first_byte, on_event)
+                return await _exchange(client, path, body, timeouts.first_byte, on_event)
         except openai.APIStatusError as error:
             reply = error.response
             return RawReply(reply.status_code, dict(reply.headers), reply.content[:_ERROR_PAGE])
@@ -126,66 +130,73 @@ class OpenAISender:
             TypeError,
         ) as error:
             raise _broken(error) from error
-
-    async def _exchange(
-        self, path: str, body: bytes | None, first_byte: float, on_event: Callable[[str], None] | None
-    ) -> RawReply:
-        import httpx
-
-        client = self._client = self._client or _client(self._connection)
-        timeout = httpx.Timeout(first_byte, connect=min(_CONNECT, first_byte), pool=None)
-        how: Any = {"cast_to": httpx.Response, "stream": True, "options": {"timeout": timeout}}
-        if body is None:
-            response: httpx.Response = await client.get(path, **how)
-        else:
-            how["options"]["headers"] = {"Content-Type": "application/json"}
-            response = await client.post(path, content=body, **how)
-        pieces, n_bytes, most = [], 0, _LARGEST.get(path, _LARGEST_CHAT)
-        events = Events()
-        try:
-            async for piece in response.aiter_bytes():
-                n_bytes += len(piece)
-                if n_bytes > most:
-                    raise Unusable(f"it is larger than {most:,} bytes")
-                pieces.append(piece)
-                if on_event is not None:
-                    for data in events.of(piece):
-                        on_event(data)
-                    if events.done:  # some servers leave the line open
-                        break
-        except (httpx.HTTPError, OSError) as error:
-            raise ConnectionBroken(_broken(error).reason, perhaps_billed=True) from error
         finally:
-            await response.aclose()
-        return RawReply(response.status_code, dict(response.headers), b"".join(pieces))
+            if client is not None:
+                self._idle.append(client)
+
+    def _client(self) -> openai.AsyncOpenAI:
+        import httpx
+        import openai
+
+        parts = _checked(self._connection)
+        self._certificates = self._certificates or httpx.create_ssl_context()
+
+        async def without_made_up_key(request: httpx.Request) -> None:
+            if request.headers.get("authorization") == f"Bearer {_NO_KEY}":
+                del request.headers["authorization"]
+
+        async def bounded(response: httpx.Response) -> None:
+            if response.status_code >= 300 and isinstance(response.stream, httpx.AsyncByteStream):
+                response.stream = _start_of(response.stream)
+
+        carrier = httpx.AsyncClient(
+            follow_redirects=False,
+            verify=self._certificates,
+            event_hooks={"request": [without_made_up_key], "response": [bounded]},
+        )
+        return openai.AsyncOpenAI(
+            api_key=self._connection.api_key or _NO_KEY,
+            base_url=urlunsplit(parts._replace(query="")),
+            default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
+            max_retries=0,
+            http_client=carrier,  # type: ignore[arg-type]  # the package takes httpx's clients and httpx2's
+        )
 
 
-def _client(connection: Connection) -> openai.AsyncOpenAI:
+async def _exchange(
+    client: openai.AsyncOpenAI,
+    path: str,
+    body: bytes | None,
+    first_byte: float,
+    on_event: Callable[[str], None] | None,
+) -> RawReply:
     import httpx
-    import openai
 
-    parts = _checked(connection)
-
-    async def without_made_up_key(request: httpx.Request) -> None:
-        if request.headers.get("authorization") == f"Bearer {_NO_KEY}":
-            del request.headers["authorization"]
-
-    async def bounded(response: httpx.Response) -> None:
-        if response.status_code >= 300 and isinstance(response.stream, httpx.AsyncByteStream):
-            response.stream = _start_of(response.stream)
-
-    carrier = httpx.AsyncClient(
-        follow_redirects=False,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-        event_hooks={"request": [without_made_up_key], "response": [bounded]},
-    )
-    return openai.AsyncOpenAI(
-        api_key=connection.api_key or _NO_KEY,
-        base_url=urlunsplit(parts._replace(query="")),
-        default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-        max_retries=0,
-        http_client=carrier,  # type: ignore[arg-type]  # the package takes httpx's clients and httpx2's
-    )
+    timeout = httpx.Timeout(first_byte, connect=min(_CONNECT, first_byte), pool=None)
+    how: Any = {"cast_to": httpx.Response, "stream": True, "options": {"timeout": timeout}}
+    if body is None:
+        response: httpx.Response = await client.get(path, **how)
+    else:
+        how["options"]["headers"] = {"Content-Type": "application/json"}
+        response = await client.post(path, content=body, **how)
+    pieces, n_bytes, most = [], 0, _LARGEST.get(path, _LARGEST_CHAT)
+    events = Events()
+    try:
+        async for piece in response.aiter_bytes():
+            n_bytes += len(piece)
+            if n_bytes > most:
+                raise Unusable(f"it is larger than {most:,} bytes")
+            pieces.append(piece)
+            if on_event is not None:
+                for data in events.of(piece):
+                    on_event(data)
+                if events.done:  # some servers leave the line open
+                    break
+    except (httpx.HTTPError, OSError) as error:
+        raise ConnectionBroken(_broken(error).reason, perhaps_billed=True) from error
+    finally:
+        await response.aclose()
+    return RawReply(response.status_code, dict(response.headers), b"".join(pieces))
 
 
 def _checked(connection: Connection) -> SplitResult:

@@ -10,7 +10,6 @@ import json
 import sqlite3
 import struct
 import threading
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +43,7 @@ from evidencebench_core.llm import (
 )
 from evidencebench_core.llm.request import json_bytes
 from tests.llm import server as s
+from tests.llm.asking import chat, chats, vectors
 
 REQUEST = ChatRequest("scripted", (Message("user", "Question"),))
 LIMITS = Limits(first_wait=0.001)
@@ -56,32 +56,6 @@ def answers(tmp_path: Path) -> AnswerCache:
 
 def llm_of(server: s.Scripted, answers: AnswerCache | None = None, **more: Any) -> LLM:
     return LLM(Connection(server.url, "secret"), answers, limits=more.pop("limits", LIMITS), **more)
-
-
-def chats(llm: LLM, requests: Sequence[ChatRequest], **how: Any) -> list[Answer | BaseException]:
-    """The answers to requests made all at once, or their errors."""
-
-    async def replies() -> list[Answer | BaseException]:
-        async with llm:
-            asks = (llm.reply(request, **how) for request in requests)
-            return await asyncio.gather(*asks, return_exceptions=True)
-
-    return asyncio.run(replies())
-
-
-def chat(llm: LLM, request: ChatRequest = REQUEST, **how: Any) -> Answer:
-    (answer,) = chats(llm, [request], **how)
-    if isinstance(answer, BaseException):
-        raise answer
-    return answer
-
-
-def vectors(llm: LLM, *texts: str, **how: Any) -> Any:
-    async def reply() -> Any:
-        async with llm:
-            return await llm.reply(EmbeddingRequest("e", texts), **how)
-
-    return asyncio.run(reply())
 
 
 # -- requests -------------------------------------------------------------------------------------
@@ -119,7 +93,7 @@ def test_what_is_sent() -> None:
 )
 def test_connections_that_cannot_be_used(address: str | None, key: str | None, words: str) -> None:
     with pytest.raises(LLMRejectedError, match=words) as caught:
-        chat(LLM(Connection(address, key)))
+        chat(LLM(Connection(address, key)), REQUEST)
     assert caught.value.stops_run
 
 
@@ -169,13 +143,13 @@ def test_answers_are_kept(answers: AnswerCache) -> None:
         llm = llm_of(server, answers)
         key = llm.key(REQUEST)
         assert llm.known(REQUEST) is None
-        first = chat(llm)
-        assert llm.known(REQUEST) == chat(llm) == replace(first, cached=True)
+        first = chat(llm, REQUEST)
+        assert llm.known(REQUEST) == chat(llm, REQUEST) == replace(first, cached=True)
         assert first.key == key
         assert answers.known([key, "0" * 64]) == {key}
-        assert chat(llm, fresh=True).text == "second"
+        assert chat(llm, REQUEST, fresh=True).text == "second"
         pieces: list[str | None] = []
-        assert chat(llm, on_delta=pieces.append).text == "second"
+        assert chat(llm, REQUEST, on_delta=pieces.append).text == "second"
         assert pieces == ["second"]
         assert len(server.requests) == 2
         assert answers.request(key) == REQUEST.body()
@@ -183,7 +157,7 @@ def test_answers_are_kept(answers: AnswerCache) -> None:
         with answers.store.read() as db:
             assert "secret" not in str(db.execute("SELECT * FROM llm_answers").fetchall())
     with s.scripted(s.reply()) as server:
-        assert chat(llm_of(server)).key == ""  # nothing keeps it
+        assert chat(llm_of(server), REQUEST).key == ""  # nothing keeps it
 
 
 def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
@@ -206,7 +180,7 @@ def test_what_a_server_says_of_an_answer() -> None:
         "cost": 0.1,
     }
     with s.scripted(s.body(json.dumps(document).encode())) as server:
-        answer = chat(llm_of(server))
+        answer = chat(llm_of(server), REQUEST)
     assert (answer.model, answer.fingerprint, answer.id) == ("m-2026-01", "fp_1", "chatcmpl-1")
     assert answer.usage == {
         "prompt_tokens": 100,
@@ -221,7 +195,7 @@ def test_refusals_thoughts_and_parts() -> None:
     parts = [{"type": "text", "text": "a"}, {"text": "b"}]
     message = {"content": parts, "refusal": "No.", "reasoning_content": "hm"}
     with s.scripted(s.reply(None, message=message, finish_reason="length")) as server:
-        answer = chat(llm_of(server))
+        answer = chat(llm_of(server), REQUEST)
     assert (answer.text, answer.refusal, answer.reasoning) == ("ab", "No.", "hm")
     assert answer.finish_reason == "length"
 
@@ -244,7 +218,7 @@ AZURE = {
 def test_a_content_filter_is_an_answer_whichever_way_it_comes(step: s.Step, answers: AnswerCache) -> None:
     with s.scripted(step) as server:
         for cached in (False, True):
-            answer = chat(llm_of(server, answers))
+            answer = chat(llm_of(server, answers), REQUEST)
             assert (answer.text, answer.finish_reason, answer.cached) == ("", "content_filter", cached)
 
 
@@ -317,7 +291,7 @@ def test_a_stream() -> None:
     events = (s.delta("DECI", reasoning_content="h"), s.delta("SION", reasoning_content="m"))
     pieces: list[str | None] = []
     with s.scripted(s.stream(*events, s.delta(None, "stop"), usage, then=s.stall())) as server:
-        answer = chat(llm_of(server), on_delta=pieces.append)
+        answer = chat(llm_of(server), REQUEST, on_delta=pieces.append)
     assert server.requests[0].json["stream"] is True
     assert pieces == ["DECI", "SION"]
     assert (answer.text, answer.reasoning, answer.prompt_tokens, answer.model) == ("DECISION", "hm", 5, "m-1")
@@ -326,7 +300,7 @@ def test_a_stream() -> None:
 def test_a_server_that_does_not_stream() -> None:
     pieces: list[str | None] = []
     with s.scripted(s.status(400, "stream_options?"), s.reply("whole")) as server:
-        assert chat(llm_of(server), on_delta=pieces.append).left_out == ()
+        assert chat(llm_of(server), REQUEST, on_delta=pieces.append).left_out == ()
     assert pieces == ["whole"]
 
 
@@ -352,7 +326,7 @@ def test_stop_lets_calls_under_way_end_and_begins_no_other(answers: AnswerCache)
         assert isinstance(first, Answer)
         assert all(isinstance(one, LLMCancelledError) and one.stops_run for one in others)
         assert len(server.requests) == 1
-        assert chat(llm).cached  # it can begin again
+        assert chat(llm, REQUEST).cached  # it can begin again
 
 
 def test_a_call_that_is_cut_off_is_perhaps_billed() -> None:
@@ -464,7 +438,7 @@ def test_the_cap_in_calls_holds_at_any_concurrency() -> None:
         outcomes = chats(llm, [replace(REQUEST, seed=number) for number in range(20)])
         assert sum(isinstance(outcome, Answer) for outcome in outcomes) == 5
         with pytest.raises(BudgetReachedError) as caught:
-            chat(llm)
+            chat(llm, REQUEST)
         assert caught.value.stops_run
         assert len(server.requests) == 5
 
@@ -474,15 +448,15 @@ def test_a_failed_call_costs_nothing() -> None:
     with s.scripted(s.status(400), s.reply()) as server:
         llm = llm_of(server, budget=budget)
         with pytest.raises(LLMRejectedError):
-            chat(llm)
-        assert chat(llm).text
+            chat(llm, REQUEST)
+        assert chat(llm, REQUEST).text
     assert (budget.spent.calls, budget.spent.failed) == (1, 1)
 
 
 def test_a_cap_counts_what_is_perhaps_billed() -> None:
     budget = Budget(calls=2)
     with s.scripted(s.status(504)) as server, pytest.raises(BudgetReachedError, match="2 perhaps"):
-        chat(llm_of(server, budget=budget))
+        chat(llm_of(server, budget=budget), REQUEST)
     assert len(server.requests) == 2
     assert budget.spent.tokens > 0
 

@@ -144,6 +144,8 @@ def results(
     list of (key, result or LLMError or RetrieverError)
     """
     loop = _Loop(llm, iter(conversations), fresh, on_step, grace)
+    if stopped():
+        loop.stop.set()
     thread = threading.Thread(target=loop.run, name="evidencebench-llm", daemon=True)
     thread.start()
     try:

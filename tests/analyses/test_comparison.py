@@ -12,7 +12,7 @@ from evidencebench_core.analyses.comparison import compare, comparison
 from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.runs import RunStore, execute, score_run
+from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.stats import standard_error
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, raw_instance, written
@@ -28,9 +28,9 @@ def store(tmp_path: Path) -> Store:
     raw["tiny_9"]["paper_id"] = "paper_8"
     ingest(store, written(raw, tmp_path / "tiny.json"), name="tiny")
     for retriever in ("oracle", "lead"):
-        for _ in execute(store, "tiny", retriever):
+        for _ in execute(plan(store, "tiny", retriever)):
             pass
-    for _ in execute(store, "tiny", "random", limit=6):
+    for _ in execute(plan(store, "tiny", "random", limit=6)):
         pass
     return store
 
@@ -122,7 +122,7 @@ def test_a_run_named_twice_counts_once(store: Store) -> None:
 
 def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) -> None:
     ingest(store, written({"x": raw_instance(12, {"a": [1]})}, tmp_path / "other.json"), name="other")
-    for _ in execute(store, "other", "lead"):
+    for _ in execute(plan(store, "other", "lead")):
         pass
     other = RunStore(store).runs("other")[0].id
     with pytest.raises(SettingError, match="is over dataset 'other', not 'tiny'"):

@@ -20,7 +20,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import open_store
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import execute, score_run
+from evidencebench_core.runs import execute, plan, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.analyses.missed_store import missed_store, run_of
 
@@ -120,7 +120,7 @@ def test_the_last_sentence_is_in_the_last_tenth() -> None:
 def test_on_train_misses_and_recall_agree(tmp_path: Path, train_path: Path) -> None:
     store = open_store(tmp_path / "train.sqlite")
     ingest(store, train_path, name="train")
-    for progress in execute(store, "train", "abstract-tail", tasks=("er@optimal",)):
+    for progress in execute(plan(store, "train", "abstract-tail", tasks=("er@optimal",))):
         run = progress.run_id
     frame = missed_report(store, run, "er@optimal", results_only=False).tables["missed"]
     recall = score_run(store, run, "er@optimal").per_instance

@@ -23,7 +23,7 @@ from evidencebench_core.analyses.needle import (
 from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.data import Store, parse_instance
 from evidencebench_core.errors import SettingError
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import task_named
 from tests.analyses.given import given_store
 from tests.factories import raw_instance
@@ -125,7 +125,7 @@ def test_abstract_tail_follows_the_abstract(store: Store) -> None:
 
 
 def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
-    for _ in execute(store, "given", "bm25", tasks=["er@2"]):
+    for _ in execute(plan(store, "given", "bm25", tasks=["er@2"])):
         pass
     bm25 = next(run.id for run in RunStore(store).runs("given") if run.retriever == "bm25")
     notes = " ".join(needle(store, "given", [lead, bm25], "er@2", n_resamples=10).notes)
@@ -135,7 +135,7 @@ def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
 
 
 def test_nothing_run_gives_an_empty_table(store: Store) -> None:
-    for _ in execute(store, "given", "bm25", tasks=["er@2"]):
+    for _ in execute(plan(store, "given", "bm25", tasks=["er@2"])):
         pass
     (run,) = RunStore(store).runs("given")
     report = needle(store, "given", [run.id], "er@2", n_resamples=10)

@@ -12,7 +12,7 @@ from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
 from evidencebench_core.analyses.positions import behind_bucket, buckets_of, positions
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.runs import RunStore, execute, score_run
+from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.analyses.given import given_run, given_store
 from tests.factories import raw_instance
@@ -176,7 +176,7 @@ def test_instances_behind_a_bucket(store: Store) -> None:
 
 
 def test_recall_of_all_buckets_together_is_that_of_the_score(store: Store) -> None:
-    for _ in execute(store, "given", "bm25", tasks=["er@3"]):
+    for _ in execute(plan(store, "given", "bm25", tasks=["er@3"])):
         pass
     (run,) = RunStore(store).runs("given")
     frame = positions(store, "given", [run.id], "er@3", buckets=3, n_resamples=10).tables["recall"]
@@ -198,7 +198,7 @@ def test_what_it_refuses(store: Store) -> None:
 def test_on_train(train_path: Path, tmp_path: Path) -> None:
     store = open_store(tmp_path / "train.sqlite")
     ingest(store, train_path, "train")
-    for _ in execute(store, "train", "abstract-tail", tasks=["er@10"]):
+    for _ in execute(plan(store, "train", "abstract-tail", tasks=["er@10"])):
         pass
     (run,) = RunStore(store).runs("train")
     report = positions(store, "train", [run.id], "er@10", buckets=10, n_resamples=100)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evidencebench_core.analyses.slices import main_sections, slice_report, slices, slices_of, thirds
 from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, written
 
@@ -153,7 +153,7 @@ def test_a_slice_of_everything_has_the_interval_of_the_whole() -> None:
 
 def test_from_the_store(store: Store) -> None:
     for retriever in ("lead", "oracle"):
-        for _ in execute(store, "tiny", retriever):
+        for _ in execute(plan(store, "tiny", retriever)):
             pass
     report = slices(store, [run.id for run in RunStore(store).runs("tiny")], n_resamples=100)
     assert set(report.tables["recall"]["label"]) == {"lead", "oracle"}

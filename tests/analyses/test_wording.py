@@ -19,7 +19,7 @@ from evidencebench_core.analyses.wording import (
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import Wording, add_wordings
-from evidencebench_core.runs import execute, score_run
+from evidencebench_core.runs import execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.factories import tiny_dataset, written
 
@@ -81,7 +81,7 @@ def test_only_the_first_instances_are_asked_the_same_in_every_wording(store: Sto
 
 
 def test_recalls_are_those_of_the_score(store: Store) -> None:
-    *_, last = execute(store, "tiny", "bm25", tasks=(ASKED.task,))
+    *_, last = execute(plan(store, "tiny", "bm25", tasks=(ASKED.task,)))
     answers = answers_of(store, ASKED, None)
     assert ASKED.run_id(store, None) == last.run_id
     assert answers.frame["recall"].to_dict() == pytest.approx(

@@ -14,7 +14,7 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.encoding import Model, encoder
 from evidencebench_core.retrievers.ranker import crossvalidation, training
 from evidencebench_core.retrievers.ranker.model_file import read_model
-from evidencebench_core.runs import RunStore, execute, leaderboard, trained_on_ids, trained_on_overlap
+from evidencebench_core.runs import RunStore, execute, leaderboard, plan, trained_on_ids, trained_on_overlap
 from tests.cli.conftest import Command
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
@@ -68,7 +68,7 @@ def test_it_validates_trains_and_keeps(command: Command, sample: str, tmp_path: 
     run = RunStore(store).run(found["run"])
     assert run.label == "evidence-ranker cross-validated"
     with pytest.raises(RetrieverError, match="had not seen its paper"):
-        execute(store, sample, run.retriever, run.settings)
+        execute(plan(store, sample, run.retriever, run.settings))
 
 
 def test_scores_on_the_training_data_are_warned_of(command: Command, sample: str) -> None:

@@ -18,7 +18,7 @@ from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
 from evidencebench_core.papers import Doubt
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunStore, execute, score_run
+from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.contrast import contrast
 from tests.export.reports import HOSTILE, report
@@ -211,7 +211,7 @@ def test_the_page_of_a_run(tmp_path: Path) -> None:
     raws["tiny_1"]["hypothesis"] = HOSTILE
     store = open_store(tmp_path / "store.sqlite")
     ingest(store, written(raws, tmp_path / "tiny.json"))
-    (*_, last) = execute(store, "tiny", "lead", tasks=["result-er@5"], limit=5)
+    (*_, last) = execute(plan(store, "tiny", "lead", tasks=["result-er@5"], limit=5))
     run, score = RunStore(store).run(last.run_id), score_run(store, last.run_id, "result-er@5")
     answers = RunAnswers(store, run, score.task, with_papers=True)
     whole = Skeleton(run_html(run, score, answers, "evidencebench export x", {"python": "3"}))

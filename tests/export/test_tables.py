@@ -16,7 +16,7 @@ from evidencebench_core.data import Instance, Store, ingest, open_store, parse_i
 from evidencebench_core.export import Answer, RunAnswers, write_csv, write_json, write_predictions
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunStore, execute, predictions_from, score_predictions, score_run
+from evidencebench_core.runs import RunStore, execute, plan, predictions_from, score_predictions, score_run
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, tiny_dataset, written
 
@@ -119,7 +119,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None:
-    (*_, last) = execute(store, "tiny", "bm25", tasks=["result-er@5"])
+    (*_, last) = execute(plan(store, "tiny", "bm25", tasks=["result-er@5"]))
     task = task_named("result-er@5")
     path, stream = tmp_path / "mine.json", io.StringIO()
     result = write_predictions(RunAnswers(store, RunStore(store).run(last.run_id), task), task, stream)
@@ -139,7 +139,7 @@ def test_no_predictions_at_all() -> None:
 
 
 def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
-    (*_, last) = execute(store, "tiny", "bm25", {"k1": 1.2}, tasks=["er@3", "result-er@5"], limit=5)
+    (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=["er@3", "result-er@5"], limit=5))
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
     tasks = [task_named("er@3"), task_named("result-er@5")]
     answers = [(task, score_run(store, run.id, task), RunAnswers(store, run, task)) for task in tasks]

@@ -18,7 +18,7 @@ from evidencebench_core.errors import SelectionError, SettingError, UnknownNameE
 from evidencebench_core.export import Answer, RunAnswers, tasks_of, trec_id, write_qrels, write_run
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunStore, execute, score_run
+from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import Task, score, task_named
 from tests.factories import tiny_dataset, written
 
@@ -198,7 +198,7 @@ def test_subtopic_recall_is_aspect_recall_on_train(train_path: Path, tmp_path: P
     store = open_store(tmp_path / "store.sqlite")
     ingest(store, train_path, "train")
     task = task_named(name)
-    (*_, last) = execute(store, "train", "abstract-tail", tasks=[name])
+    (*_, last) = execute(plan(store, "train", "abstract-tail", tasks=[name]))
     answers = RunAnswers(store, RunStore(store).run(last.run_id), task)
     run, result = run_text(answers, task)
     qrels, _ = qrels_text(store.evidence_sets("train"), task)
@@ -236,7 +236,7 @@ def test_random_selections_agree_on_train(train_path: Path, tmp_path: Path, name
 def test_answers_of_a_run(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store.sqlite")
     ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
-    (*_, last) = execute(store, "tiny", "lead", tasks=["er@3", "result-er@5"], limit=2)
+    (*_, last) = execute(plan(store, "tiny", "lead", tasks=["er@3", "result-er@5"], limit=2))
     run = RunStore(store).run(last.run_id)
     assert {task.name for task in tasks_of(run, None)} == {"er@3", "result-er@5"}
     with pytest.raises(SettingError, match="--task"):

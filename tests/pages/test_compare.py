@@ -7,7 +7,7 @@ import json
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from tests.pages.conftest import OpenPage, address, texts
 
 
@@ -15,7 +15,7 @@ from tests.pages.conftest import OpenPage, address, texts
 def runs(sample_store: Store) -> dict[str, str]:
     """Ids of four runs over the sample papers."""
     for retriever in ("bm25", "lead", "oracle", "random"):
-        for _ in execute(sample_store, "sample_data", retriever):
+        for _ in execute(plan(sample_store, "sample_data", retriever)):
             pass
     return {run.retriever: run.id for run in RunStore(sample_store).runs("sample_data")}
 

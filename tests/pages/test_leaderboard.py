@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from tests.pages.conftest import OpenPage, texts
 from tests.pages.waiting import jobs_ended
 
@@ -20,7 +20,7 @@ def button(app: AppTest, label: str) -> None:
 def two_runs(sample_store: Store) -> tuple[str, str]:
     """Ids of a bm25 and a lead run over the sample papers."""
     for retriever in ("bm25", "lead"):
-        for _ in execute(sample_store, "sample_data", retriever):
+        for _ in execute(plan(sample_store, "sample_data", retriever)):
             pass
     ids = {run.retriever: run.id for run in RunStore(sample_store).runs("sample_data")}
     return ids["bm25"], ids["lead"]

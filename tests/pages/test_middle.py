@@ -7,7 +7,7 @@ import pytest
 from evidencebench_core.analyses.needle import needle_variant
 from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import task_named
 from tests.pages.conftest import OpenPage, address, texts
 from tests.pages.waiting import jobs_ended
@@ -16,7 +16,7 @@ from tests.pages.waiting import jobs_ended
 @pytest.fixture
 def lead(sample_store: Store) -> str:
     """Id of a run of lead over the sample papers."""
-    for _ in execute(sample_store, "sample_data", "lead", tasks=["er@10", "result-er@5"]):
+    for _ in execute(plan(sample_store, "sample_data", "lead", tasks=["er@10", "result-er@5"])):
         pass
     (run,) = RunStore(sample_store).runs("sample_data")
     return run.id

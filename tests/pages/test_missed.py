@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.analyses.missed import aspect_outcomes, queue_of
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.pages.conftest import OpenPage, address, texts
 
@@ -17,7 +17,7 @@ TASK = "result-er@optimal"
 @pytest.fixture
 def run(sample_store: Store) -> str:
     """Id of a lead run over the sample papers."""
-    for _ in execute(sample_store, "sample_data", "lead"):
+    for _ in execute(plan(sample_store, "sample_data", "lead")):
         pass
     return RunStore(sample_store).runs("sample_data")[0].id
 

@@ -11,7 +11,7 @@ from components.app.choices import Choice
 from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, default_retriever, write_model
-from evidencebench_core.runs import RunStore, execute, keep_trained
+from evidencebench_core.runs import RunStore, execute, keep_trained, plan
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.conftest import ROOT, OpenPage, texts
@@ -164,7 +164,7 @@ def test_retraining_changes_the_answers(open_page: OpenPage, tiny_store: Store) 
 def test_runs_on_seen_instances_are_marked_in_words(open_page: OpenPage, tiny_store: Store) -> None:
     seen_by_small_model(tiny_store)
     for retriever in ("evidence-ranker", "lead"):
-        for _ in execute(tiny_store, "tiny", retriever):
+        for _ in execute(plan(tiny_store, "tiny", retriever)):
             pass
     marked = {run.retriever: run.n_trained_on for run in RunStore(tiny_store).runs("tiny")}
     assert marked == {"evidence-ranker": 2, "lead": 0}

@@ -18,7 +18,7 @@ from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, add_wordings
-from evidencebench_core.runs import RunStore, execute
+from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 
@@ -53,7 +53,7 @@ def test_filters_are_told_apart_by_what_they_ask(store: Store) -> None:
 
 def test_a_run_that_has_answered_more_is_scored_again(store: Store) -> None:
     for limit in (2, 4):
-        for _ in execute(store, "tiny", "lead", limit=limit):
+        for _ in execute(plan(store, "tiny", "lead", limit=limit)):
             pass
         (run,) = RunStore(store).runs("tiny")
         assert resources.run_score(run, "er@10").n_scored == limit
@@ -61,12 +61,12 @@ def test_a_run_that_has_answered_more_is_scored_again(store: Store) -> None:
 
 
 def test_missed_aspects_depend_on_every_run_of_the_dataset(store: Store) -> None:
-    for _ in execute(store, "tiny", "lead"):
+    for _ in execute(plan(store, "tiny", "lead")):
         pass
     (run,) = RunStore(store).runs("tiny")
     alone = resources.missed_outcomes(run, "er@10", None)
     assert resources.missed_outcomes(run, "er@10", None) is alone
-    for _ in execute(store, "tiny", "bm25"):
+    for _ in execute(plan(store, "tiny", "bm25")):
         pass
     assert resources.missed_outcomes(run, "er@10", None) is not alone
 

@@ -10,7 +10,7 @@ import pytest
 from components.app.choices import choices_from
 from components.widgets.runs import answer_key, reader_link, run_colours
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.runs import RunInfo, RunStore, execute
+from evidencebench_core.runs import RunInfo, RunStore, execute, plan
 from evidencebench_core.tasks import task_named
 
 TASK = task_named("er@10")
@@ -27,7 +27,7 @@ def sample_store(tmp_path: Path) -> Store:
 @pytest.fixture
 def runs(sample_store: Store) -> tuple[RunInfo, ...]:
     for retriever, settings in (("bm25", {"k1": 1.2}), ("lead", {}), ("oracle", {}), ("random", {})):
-        for _ in execute(sample_store, "sample_data", retriever, settings, [TASK]):
+        for _ in execute(plan(sample_store, "sample_data", retriever, settings, [TASK])):
             pass
     return RunStore(sample_store).runs("sample_data")
 

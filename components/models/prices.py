@@ -18,7 +18,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Price, price_of, prices, prices_path
 
-_COLUMNS = ("model", "prompt", "completion", "date", "source")
+_COLUMNS = ("model", "prompt", "completion", "batch", "date", "source")
 
 
 def own_prices(edited: pd.DataFrame) -> dict[str, Price]:
@@ -37,7 +37,14 @@ def own_prices(edited: pd.DataFrame) -> dict[str, Price]:
             raise SettingError(
                 f"price of {model}", "is no price", "Give dollars for a million tokens, from 0 on."
             )
-        price = Price(figures[0], figures[1], _printable(cells["date"]), _printable(cells["source"]))
+        batch = 1.0 if pd.isna(cells["batch"]) else float(cells["batch"])
+        if not 0 <= batch <= 1:
+            raise SettingError(
+                f"price of {model}",
+                "has no such share for batches",
+                "Give a number from 0 to 1, such as 0.5.",
+            )
+        price = Price(*figures, _printable(cells["date"]), _printable(cells["source"]), batch)
         if ours.get(model) != price:
             own[model] = price
     return own
@@ -55,8 +62,8 @@ def prices_text(own: Mapping[str, Price]) -> str:
             json.dumps(text, ensure_ascii=False) for text in (model, price.date, price.source)
         )
         lines.append(
-            f"{name} = {{ prompt = {price.prompt!r}, completion = {price.completion!r}, date = {date}, "
-            f"source = {source} }}"
+            f"{name} = {{ prompt = {price.prompt!r}, completion = {price.completion!r}, batch = {price.batch!r}, "
+            f"date = {date}, source = {source} }}"
         )
     return "\n".join(lines) + "\n"
 
@@ -95,7 +102,7 @@ def draw_prices() -> None:
         )
         st.caption(f"The model chosen in this session, {literal(model)}: {said}.")
     frame = pd.DataFrame(
-        [(name, one.prompt, one.completion, one.date, one.source) for name, one in known.items()],
+        [(name, one.prompt, one.completion, one.batch, one.date, one.source) for name, one in known.items()],
         columns=list(_COLUMNS),
     )
     edited = st.data_editor(
@@ -109,6 +116,13 @@ def draw_prices() -> None:
             "prompt": st.column_config.NumberColumn("Prompt, $ per million", min_value=0.0, format="%.3f"),
             "completion": st.column_config.NumberColumn(
                 "Answer, $ per million", min_value=0.0, format="%.3f"
+            ),
+            "batch": st.column_config.NumberColumn(
+                "In batches",
+                min_value=0.0,
+                max_value=1.0,
+                format="%.2f",
+                help="The share of the price that calls of the batch engine cost: 0.5 is half.",
             ),
             "date": st.column_config.TextColumn("As of", max_chars=40),
             "source": st.column_config.TextColumn("Source", max_chars=300),

@@ -6,7 +6,7 @@ import argparse
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -115,16 +115,10 @@ def _run(args: argparse.Namespace) -> int:
     engine = _engine(args)
     with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
         try:
-            last = _last(execute(planned, engine, stopped))
+            last = _last(execute(planned, engine, stopped), stopped, command)
         finally:
             if llm is not None:
                 tell_spending(llm.spending())
-    if stopped():
-        note(
-            f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} are answered and kept."
-            f" To go on, give the same command again: {command}"
-        )
-        raise KeyboardInterrupt
     if last.left_out:
         note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
     info, tasks = RunStore(store).run(last.run_id), planned.tasks
@@ -184,20 +178,36 @@ def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
     return None if args.variant is None else variant_named(store, args.dataset, args.variant)
 
 
-def _last(reports: Iterator[Progress]) -> Progress:
-    """The last report, once the work is done; a bar shows the others."""
+def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str) -> Progress:
+    """The last report, once the work is done; a bar shows the others.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was stopped before that; how to go on is said.
+    """
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} already answered")
     said = ""
     with progress_bar(last.total, "instances", last.done) as bar:
-        for last in reports:
-            bar.update(last.done + last.failed - bar.n)
-            if last.failed:
-                bar.set_postfix(failed=last.failed, refresh=False)
-            words = re.sub(r"\d+", "", last.note)  # a countdown is said once
-            if words and words != said:
-                bar.write(last.note, file=sys.stderr)
-            said = words
+        try:
+            for last in reports:
+                bar.update(last.done + last.failed - bar.n)
+                if last.failed:
+                    bar.set_postfix(failed=last.failed, refresh=False)
+                words = re.sub(r"\d+", "", last.note)  # a countdown is said once
+                if words and words != said:
+                    bar.write(last.note, file=sys.stderr)
+                said = words
+            if stopped():
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            bar.close()
+            note(
+                f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} are answered and kept."
+                f" To go on, give the same command again: {command}"
+            )
+            raise
     return last
 
 

@@ -15,17 +15,25 @@ from evidencebench_core.llm import Price, prices
 
 
 def table(rows: list[tuple[object, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["model", "prompt", "completion", "date", "source"])
+    return pd.DataFrame(rows, columns=["model", "prompt", "completion", "batch", "date", "source"])
 
 
 def test_only_what_differs_from_ours_is_the_users_own() -> None:
     ours = prices(Path("/dev/null"))["gpt-4o-mini"]
-    same = ("gpt-4o-mini", ours.prompt, ours.completion, ours.date, ours.source)
-    empty = (None, None, None, None, None)
-    assert own_prices(table([same, empty, ("local", 0, None, None, "")])) == {"local": Price(0.0, 0.0)}
+    same = ("gpt-4o-mini", ours.prompt, ours.completion, ours.batch, ours.date, ours.source)
+    empty = (None, None, None, None, None, None)
+    assert own_prices(table([same, empty, ("local", 0, None, None, None, "")])) == {"local": Price(0.0, 0.0)}
 
 
-@pytest.mark.parametrize("row", [("", 1, 1, "", ""), ("m", -1, 1, "", ""), ("m", float("inf"), 1, "", "")])
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("", 1, 1, 1, "", ""),
+        ("m", -1, 1, 1, "", ""),
+        ("m", float("inf"), 1, 1, "", ""),
+        ("m", 1, 1, 2, "", ""),
+    ],
+)
 def test_rows_that_are_no_price_are_refused(row: tuple[object, ...]) -> None:
     with pytest.raises(SettingError):
         own_prices(table([row]))
@@ -34,7 +42,14 @@ def test_rows_that_are_no_price_are_refused(row: tuple[object, ...]) -> None:
 @given(
     st.dictionaries(
         st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1),
-        st.builds(Price, st.floats(0, 1e5), st.floats(0, 1e5), st.just("2026-01"), st.just('a "b" \\ c')),
+        st.builds(
+            Price,
+            st.floats(0, 1e5),
+            st.floats(0, 1e5),
+            st.just("2026-01"),
+            st.just('a "b" \\ c'),
+            st.floats(0, 1),
+        ),
         max_size=4,
     )
 )

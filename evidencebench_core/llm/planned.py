@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-import numpy as np
-
 from evidencebench_core.llm.conversation import Ask, Conversation
 from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.request import Answer, ChatRequest, EmbeddingRequest, Reply
@@ -78,6 +76,8 @@ def planned(
             seen.update((request.model, text) for text in new)
             asked = new if fresh else llm.unknown_texts(EmbeddingRequest(request.model, tuple(new)))
             total += Planned(bool(asked), len(new) - len(asked), sum(map(estimated_tokens, asked)))
+            import numpy as np
+
             return np.zeros((len(request.texts), 1), dtype=np.float32)
         known, key = None if fresh else llm.known(request), llm.key(request)
         if key not in seen:

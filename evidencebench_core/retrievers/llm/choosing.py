@@ -14,7 +14,7 @@ from evidencebench_core.llm.prices import Price
 from evidencebench_core.llm.prompts import Prompt, prompt
 from evidencebench_core.llm.request import Answer, ChatRequest, Message
 from evidencebench_core.retrievers.llm.outcome import least_told
-from evidencebench_core.retrievers.llm.records import CallRecord
+from evidencebench_core.retrievers.llm.records import OF_ANSWER, CallRecord
 
 REGENERATE: Final = "regenerate"
 AS_JSON: Final = "as-json"  # the prompt's last words where the answer is to be JSON
@@ -182,26 +182,17 @@ class Calls:
         return said
 
     def _record(self, step: str, asked: Prompt, request: ChatRequest, answer: Answer) -> CallRecord:
-        tokens = answer.prompt_tokens, answer.completion_tokens
+        cost = None
+        if self._price and answer.prompt_tokens is not None and answer.completion_tokens is not None:
+            cost = self._price.of(answer.prompt_tokens, answer.completion_tokens)
         return CallRecord(
-            step=step,
-            prompt=f"{asked.name} {asked.version}",
-            key=answer.key,
-            text=answer.text,
+            step,
+            f"{asked.name} {asked.version}",
             thinking=answer.reasoning,
-            finish_reason=answer.finish_reason,
             refusal=answer.refusal or "",
-            prompt_tokens=tokens[0],
-            completion_tokens=tokens[1],
-            seconds=answer.seconds,
-            cached=answer.cached,
-            cost=None if self._price is None or None in tokens else self._price.of(*cast("Any", tokens)),
-            left_out=answer.left_out,
+            cost=cost,
             messages=() if answer.key else request.messages,
-            model=answer.model,
-            fingerprint=answer.fingerprint,
-            id=answer.id,
-            usage=answer.usage,
+            **{name: getattr(answer, name) for name in OF_ANSWER},
         )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
@@ -58,7 +58,7 @@ class ExamplePool:
     """
 
     def __init__(self, store: Store, dataset: str, seed: int, ids: tuple[str, ...] = ()) -> None:
-        self._store, self.dataset = store, dataset
+        self.dataset = dataset
         self.sha256 = store.dataset(dataset).sha256
         there = store.ids(dataset)
         if unknown := sorted(set(ids) - set(there)):
@@ -72,8 +72,7 @@ class ExamplePool:
         self._order = list(ids) or sorted(there)
         if not ids:
             random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
-        self._read: list[Instance] = []
-        self._lock = threading.Lock()
+        self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(dataset, instance_id))
 
     def drawn(self, query: Query, n: int) -> tuple[Example, ...]:
         """``n`` examples for a query, or as many as there are.
@@ -83,7 +82,7 @@ class ExamplePool:
         """
         paper = _long_sentences(query.sentences)
         examples: list[Example] = []
-        for instance in self._instances():
+        for instance in map(self._read, self._order):
             if len(examples) == n:
                 break
             if _words(instance.hypothesis) == _words(query.hypothesis):
@@ -98,15 +97,6 @@ class ExamplePool:
                 "Name another.",
             )
         return tuple(examples)
-
-    def _instances(self) -> Iterator[Instance]:
-        place = 0
-        while place < len(self._order):
-            with self._lock:
-                if place == len(self._read):
-                    self._read.append(self._store.get(self.dataset, self._order[place]))
-            yield self._read[place]
-            place += 1
 
 
 def is_same_paper(a: frozenset[str], b: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.request import Message, json_bytes
 
@@ -18,40 +18,26 @@ if TYPE_CHECKING:
 class CallRecord:
     """One question to the model and what came back.
 
+    What is not told here is as in `llm.Answer`.
+
     Attributes
     ----------
     step : str
         What the call was for: ``"whole paper"``, ``"section 2 of 7"``, ``"final choice"``.
     prompt : str
         Name and version of the prompt file.
-    key : str
-        Names request and answer in the store.
-    text, thinking : str
-        The raw answer, and what a thinking model thought where the server sends it apart.
+    thinking : str
+        What a thinking model thought, where the server sends it apart.
     kind : str
         One of `OUTCOME_KINDS`; ``"failed"``: there was no answer, and ``problem`` says why.
     picked : tuple of int
         The chosen numbers as the prompt counts them.
     n_unknown : int
         Numbers in the list that the prompt did not show.
-    finish_reason, refusal, problem : str
-        As the server says them; empty where it does not.
-    prompt_tokens, completion_tokens : int or None
-        As the server counts; ``None`` where it does not.
-    seconds : float
-        That the server took, when the answer was first given.
-    cached : bool
-        It came from the store and cost nothing.
     cost : float or None
         Dollars when the answer was first given; ``None`` where price or tokens are not known.
-    left_out : tuple of str
-        Fields of the request that the server did not take.
     messages : tuple of Message
         The prompt as sent. Stored only where the store does not have it under the key.
-    model, fingerprint, id : str
-        What the server says it served, and the response's id.
-    usage : mapping of str to int
-        Every count that the server gives; see `llm.Answer`.
     """
 
     step: str
@@ -78,6 +64,11 @@ class CallRecord:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
+OF_ANSWER: Final = (
+    *("key", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seconds", "cached", "left_out"),
+    *("model", "fingerprint", "id", "usage"),
+)
+"""Fields that are the answer's own."""
 _FIELDS = tuple(one.name for one in fields(CallRecord))
 
 

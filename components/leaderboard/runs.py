@@ -21,6 +21,7 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.retrievers import retriever_entries
+from evidencebench_core.retrievers.llm import outdated_prompts
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Score, Task
 
@@ -179,6 +180,10 @@ def _draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
         "Numbers of instances. Without a selection an instance counts as answered with nothing, so it scores 0; "
         "failed calls are missing."
     )
+    if old := [run.label for run, of in outcomes if of is not None and outdated_prompts(run.settings)]:
+        st.caption(
+            f"Asked with earlier versions of the prompts: {literal(', '.join(old))}. Started again they are other runs."
+        )
 
 
 def draw_published(task: Task) -> None:

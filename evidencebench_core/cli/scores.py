@@ -79,6 +79,10 @@ def _runs(args: argparse.Namespace) -> int:
             )
         for task, counts in outcomes[run.id].items():
             print(plain(f"{run.id}, {task}: the model gave {counts}"))
+        if old := _outdated(run):
+            print(
+                plain(f"{run.id}: asked with earlier prompts ({', '.join(old)}); run again it is another run")
+            )
     return 0
 
 
@@ -93,8 +97,16 @@ def run_document(run: RunInfo, outcomes: Mapping[str, OutcomeCounts]) -> dict[st
         "n_failed": run.n_failed,
         "n_trained_on": run.n_trained_on,
     }
-    asked = {"outcomes": {task: counts.as_dict() for task, counts in outcomes.items()}} if outcomes else {}
-    return document | asked
+    if not outcomes:
+        return document
+    counts = {task: counts.as_dict() for task, counts in outcomes.items()}
+    return document | {"outcomes": counts, "outdated_prompts": list(_outdated(run))}
+
+
+def _outdated(run: RunInfo) -> tuple[str, ...]:
+    from evidencebench_core.retrievers.llm import outdated_prompts
+
+    return outdated_prompts(run.settings)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
         yield running
 
 
-def test_before_and_after(command, tiny: Path, server: Scripted) -> None:
+def test_before_and_after(command, tiny: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     printed = command(*RUN, *MODEL)
     assert printed.code == 0
     assert "To ask gpt-4o-mini: about 6 calls for 6 instances" in printed.err
@@ -41,7 +41,10 @@ def test_before_and_after(command, tiny: Path, server: Scripted) -> None:
     listed = command("runs")
     assert "er@10: the model gave 6 a selection" in listed.out
     assert "llm model=gpt-4o-mini" in listed.out
+    assert "earlier prompts" not in listed.out
     assert "the model gave 6" in command("score", listed.out.splitlines()[1].split()[0]).out
+    monkeypatch.setattr("evidencebench_core.retrievers.llm.strategies.prompt_version", lambda _: "9-later")
+    assert "asked with earlier prompts (cot, regenerate" in command("runs").out
 
 
 @pytest.mark.parametrize(

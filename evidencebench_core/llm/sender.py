@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
-from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection
 from evidencebench_core.llm.limiter import Timeouts
@@ -149,18 +150,37 @@ class OpenAISender:
             if response.status_code >= 300 and isinstance(response.stream, httpx.AsyncByteStream):
                 response.stream = _start_of(response.stream)
 
+        logger = logging.getLogger("httpx")  # which writes addresses, secrets and all
+        if _without_secrets not in logger.filters:
+            logger.addFilter(_without_secrets)
+        user = None
+        if parts.username and self._connection.api_key is None:
+            user = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
         carrier = httpx.AsyncClient(
+            auth=user,
             follow_redirects=False,
             verify=self._certificates,
             event_hooks={"request": [without_made_up_key], "response": [bounded]},
         )
         return openai.AsyncOpenAI(
             api_key=self._connection.api_key or _NO_KEY,
-            base_url=urlunsplit(parts._replace(query="")),
+            base_url=urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
             default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
             max_retries=0,
             http_client=carrier,  # type: ignore[arg-type]  # the package takes httpx's clients and httpx2's
         )
+
+
+def _without_secrets(record: logging.LogRecord) -> bool:
+    """A filter of log records that leaves user name, password and query out of addresses."""
+    import httpx
+
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            one.copy_with(userinfo=b"", query=None) if isinstance(one, httpx.URL) else one
+            for one in record.args
+        )
+    return True
 
 
 async def _exchange(

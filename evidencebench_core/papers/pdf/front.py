@@ -62,7 +62,7 @@ def title_chunks(chunks: Sequence[Chunk], stated: str, body: Body) -> list[Chunk
                 break
             end += 1
         return first[start:end]
-    bold = [chunk for chunk in candidates if chunk.share("bold") > 0.9 and not body.bold]
+    bold = [chunk for chunk in candidates if chunk.bold > 0.9 and not body.bold]
     return bold[:1]
 
 
@@ -126,12 +126,8 @@ def _looks_else(opening: Chunk, chunk: Chunk, body: Body) -> bool:
     above, own = opening.lines[-1], chunk.lines[0]
     if abs(opening.size - chunk.size) > 0.04 * opening.size:
         return True
-    if (opening.share("bold") > 0.9) != (chunk.share("bold") > 0.9) or above.style[0] != own.style[0]:
+    if (opening.bold > 0.9) != (chunk.bold > 0.9) or above.style[0] != own.style[0]:
         # A label within the abstract may be bold; all of the chunk being so, or nothing of it, is a change.
-        return (
-            opening.share("bold") > 0.9
-            or opening.share("italic") > 0.9
-            or body.looks(own) != body.looks(above)
-        )
+        return opening.bold > 0.9 or opening.italic > 0.9 or body.looks(own) != body.looks(above)
     same_column = opening.column is chunk.column
     return same_column and abs(opening.left - chunk.left) > 1.2 * chunk.size

@@ -95,9 +95,9 @@ def _is_formula(chunk: Chunk, text: str) -> bool:
     return (indented or numbered) and n_plain <= (6 if numbered else 3) and not text.endswith((".)", "%)"))
 
 
-def run_in_heading(chunk: Chunk, body: Body) -> int:
+def run_in_heading(line: Line, body: Body) -> int:
     """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    words = chunk.lines[0].words
+    words = line.words
     if body.bold or not words:
         return 0
     for what in ("bold", "italic"):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.estimate import RunEstimate, estimated_run
 from evidencebench_core.runs.execute import DEFAULT_TASKS, Progress, execute
 from evidencebench_core.runs.find import (
@@ -35,14 +36,8 @@ from evidencebench_core.runs.results import (
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import RunInfo, RunStore, run_label
-from evidencebench_core.runs.train_ranker import (
-    RANKER,
-    CrossValidation,
-    RankerTraining,
-    embedded_papers,
-    train_ranker,
-)
-from evidencebench_core.runs.trained import keep_trained, trained_on_ids, trained_on_overlap
+from evidencebench_core.runs.train_ranker import CrossValidation, RankerTraining, train_ranker
+from evidencebench_core.runs.trained import keep_trained, trained_on_ids
 from evidencebench_core.runs.variant import Perturbed, Variant, digest_of
 from evidencebench_core.runs.wording import variant_named, variant_names, wording_variant
 
@@ -87,7 +82,6 @@ __all__ = [
     "timed_retrieval",
     "train_ranker",
     "trained_on_ids",
-    "trained_on_overlap",
     "variant_named",
     "variant_names",
     "wording_variant",

@@ -16,8 +16,9 @@ from evidencebench_core.retrievers import (
     make_retriever,
     retriever_entry,
 )
+from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs.spec import RunSpec
-from evidencebench_core.runs.trained import Trained, training_behind
+from evidencebench_core.runs.trained import training_behind
 from evidencebench_core.runs.variant import Variant
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Prepared:
     retriever_for: Callable[[EvidenceSet], Retriever]
     served: ServedRetriever | None = None
     session: Session | None = None
-    trained: Mapping[str, Trained] = field(default_factory=dict)
+    trained: Mapping[str, TrainedOn] = field(default_factory=dict)
 
 
 def prepared(

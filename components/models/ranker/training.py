@@ -103,7 +103,7 @@ def start_weighing(dataset: DatasetInfo, focus: Focus) -> Job:
 
         def papers() -> Iterator[tuple[Query, NDArray[np.float32]]]:
             embedded = embedded_papers(store, dataset.name, ids, model.encoder)
-            for done, (instance, vectors, _) in enumerate(embedded):
+            for done, (instance, vectors) in enumerate(embedded):
                 job.report(done, len(ids), f"{done:,} of {len(ids):,} papers", stop=True)
                 yield query_of(instance, focus, None), vectors
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from types import MappingProxyType
 
 from evidencebench_core.errors import SettingError
@@ -11,7 +10,7 @@ from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
 from evidencebench_core.retrievers.llm.rehearsal import Planned, Rehearsal
 from evidencebench_core.retrievers.llm.session import Session, default_session
-from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 
 
 class Embeddings:
@@ -39,17 +38,17 @@ class Embeddings:
         """The same, asking through a session."""
         return Embeddings(model=self._model, instruction=self._instruction, session=session)
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by cosine and select the best."""
         if self._session is None:
             return self.connected(default_session()).retrieve(query)
-        started = perf_counter()
         self._session.check()
         instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
         texts = (instruction + query.hypothesis, *query.sentences)
         vectors = self._session.client.embed(self._model, texts, fresh=self._session.fresh)
         details = {"instruction": instruction.strip()} if instruction else {}
-        return retrieval_by_score(query, cosines(vectors), started, MappingProxyType(details))
+        return retrieval_by_score(query, cosines(vectors), MappingProxyType(details))
 
     def rehearsed(self, queries: Sequence[Query]) -> Planned:
         """The cost of one instance's queries; vectors already kept cost nothing."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import Choice, setting_text
+from components.app.choices import Choice, uses_trained_model
 from components.models.ranker.training import TRAIN, start_download_and_training, start_training
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
@@ -20,25 +20,13 @@ from evidencebench_core.words import quantity
 _RELEASED: Final = ("evidencebench", "train")
 
 
-def lacks_model(name: str, settings: Mapping[str, object]) -> bool:
-    """Whether a retriever is, or merges, the trained ranker with its default model, and that is not there."""
-    members = setting_text(settings.get("of", "")).split(",")
-    if name == "evidence-ranker":
-        model = settings.get("model", "default")
-    elif name == "hybrid" and "evidence-ranker" in map(str.strip, members):
-        model = settings.get("evidence-ranker.model", "default")
-    else:
-        return False
-    return model == "default" and trained_model() is None
-
-
 def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
     """Those of the choices that lack their trained model; if there are any, the ways to train one are drawn.
 
     The page behind a dialog shows the jobs.
     """
-    lacking = tuple(choice for choice in choices if lacks_model(choice.name, choice.settings))
-    if not lacking:
+    lacking = tuple(choice for choice in choices if uses_trained_model(choice.name, choice.settings))
+    if not lacking or trained_model() is not None:
         return ()
     with st.container(border=True):
         named = " and ".join(dict.fromkeys(literal(choice.name) for choice in lacking))

@@ -51,8 +51,8 @@ def _open_imported(state: PageState) -> None:
     """Open the paper that a job of this session has read."""
     job = import_job()
     if job is not None and job.status.state == "done":
-        forget_job()
         open_paper(state, job.subject, h=state["h"])
+        forget_job()  # last: where another run interrupts this one, that one opens the paper
 
 
 def _warm(state: PageState) -> None:

@@ -30,15 +30,20 @@ class Choice:
     def key(self) -> str:
         """Tells its answers from others'; has the digest of the trained model that is there now, where one is used."""
         settings = dict(self.settings)
-        member = "evidence-ranker." if self.name == "hybrid" else ""
-        if self.name == "evidence-ranker" or "evidence-ranker" in str(settings.get("of", "")):
-            trained = trained_model() if settings.get(f"{member}model", "default") == "default" else None
-            if trained is not None:
-                settings[f"{member}weights"] = trained[1]
+        if uses_trained_model(self.name, settings) and (trained := trained_model()):
+            settings["weights"] = trained[1]
         return json.dumps([self.name, settings], sort_keys=True)
 
     def _parts(self) -> list[str]:
         return [self.name, *(f"{key}={setting_text(value)}" for key, value in self.settings.items())]
+
+
+def uses_trained_model(name: str, settings: Mapping[str, object]) -> bool:
+    """Whether a retriever is, or merges, the ranker that was trained here."""
+    members = [part.strip() for part in setting_text(settings.get("of", "")).split(",")]
+    if name == "hybrid" and "evidence-ranker" in members:
+        return settings.get("evidence-ranker.model", "default") == "default"
+    return name == "evidence-ranker" and settings.get("model", "default") == "default"
 
 
 def setting_text(value: object) -> str:

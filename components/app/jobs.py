@@ -19,8 +19,7 @@ from typing import Literal
 from evidencebench_core.errors import EvidenceBenchError
 
 JobState = Literal["running", "cancelling", "cancelled", "stopped", "done", "failed"]
-Feed = Callable[[], tuple[tuple[str, str], ...]]
-"""The text that a job has written so far: titles and texts."""
+Feed = Callable[[], tuple[tuple[str, str], ...]]  # titles and texts of what a job has written so far
 
 _ENDED: tuple[JobState, ...] = ("cancelled", "stopped", "done", "failed")
 _MOST = 50  # jobs that stay on the board
@@ -34,11 +33,9 @@ class JobStatus:
     state: JobState = "running"
     done: int = 0
     total: int = 0
-    note: str = ""
-    """What it is doing, or how it ended."""
+    note: str = ""  # what it is doing, or how it ended
     seconds_elapsed: float = 0.0
-    seconds_remaining: float | None = None
-    """From the speed of the latest steps."""
+    seconds_remaining: float | None = None  # from the speed of the latest steps
 
     @property
     def ended(self) -> bool:

@@ -11,23 +11,13 @@ from evidencebench_core.tasks import Task
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A paper, the hypothesis that it is searched for, and the task, which says how many may be picked.
+    """A paper, the hypothesis that it is searched for, and the task, which says how many may be picked."""
 
-    Attributes
-    ----------
-    instance : Instance
-        The paper with its gold; a reader's own has no aspects.
-    content : str
-        Hash of the dataset's content, or of the text of a reader's own paper.
-    dataset : DatasetInfo or None
-        ``None`` for a reader's own paper.
-    """
-
-    instance: Instance
+    instance: Instance  # a reader's own paper has no aspects
     hypothesis: str
     task: Task
-    content: str
-    dataset: DatasetInfo | None = None
+    content: str  # hash of the dataset's content, or of the text of a reader's own paper
+    dataset: DatasetInfo | None = None  # none for a reader's own paper
 
     @property
     def key(self) -> tuple[str, str, str, str]:

@@ -38,6 +38,7 @@ from evidencebench_core.analyses.positions import buckets_of
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, UnknownNameError
 from evidencebench_core.papers import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.annotations import Annotations
@@ -48,7 +49,7 @@ from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run, timed
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
-    from components.models.ranker.training import Weighings
+    from evidencebench_core.retrievers.ranker.weighing import Weighing
 
 _SAMPLE_PAPERS: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
@@ -108,11 +109,9 @@ def jobs() -> JobBoard:
 
 
 @st.cache_resource
-def weighings() -> Weighings:
-    """The weights of the trained ranker's features, as far as they were measured."""
-    from components.models.ranker.training import Weighings
-
-    return Weighings()
+def weighings() -> dict[tuple[str, str, Focus], Weighing]:
+    """What weighs most in a trained model, where it was measured: by digest, the dataset's hash and focus."""
+    return {}
 
 
 # -- datasets and their instances --------------------------------------------------------------------

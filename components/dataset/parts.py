@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -52,27 +52,16 @@ _PUBLISHED: Final = (  # table 1 of the paper: quantity, n, min, mean, max
 
 def draw_overview(report: Report, dataset: DatasetInfo) -> None:
     """The paper's table 1 for this dataset, and the paper's own figures below."""
-    overview = report.tables["overview"]
-    frame_table(
-        _OVERVIEW,
-        overview,
-        key=f"overview-{dataset.id}",
-        ids="quantity",
-        muted=True,
-        action="none",
-        caption="What the dataset is made of",
-    )
+    look: dict[str, Any] = {"ids": "quantity", "muted": True, "action": "none"}
+    key, caption = f"overview-{dataset.id}", "What the dataset is made of"
+    frame_table(_OVERVIEW, report.tables["overview"], key=key, caption=caption, **look)
     for note in report.notes:
         st.caption(literal(note))
     with st.expander("Table 1 of the paper: other instances, its test set"):
-        frame_table(
-            [column for column in _OVERVIEW if column.key != "median"],
-            pd.DataFrame(_PUBLISHED, columns=["quantity", "n", "min", "mean", "max"]),
-            key="published-overview",
-            muted=True,
-            action="none",
-            caption="Table 1 of the EvidenceBench paper",
-        )
+        columns = [column for column in _OVERVIEW if column.key != "median"]
+        published = pd.DataFrame(_PUBLISHED, columns=[column.key for column in columns])
+        caption = "Table 1 of the EvidenceBench paper"
+        frame_table(columns, published, key="published-overview", caption=caption, **look)
         st.caption("The paper does not name its tokenisation; its tokens are smaller than words.")
 
 

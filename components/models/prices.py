@@ -44,7 +44,7 @@ def own_prices(edited: pd.DataFrame) -> dict[str, Price]:
                 "has no such share for batches",
                 "Give a number from 0 to 1, such as 0.5.",
             )
-        price = Price(*figures, _printable(cells["date"]), _printable(cells["source"]), batch)
+        price = Price(figures[0], figures[1], _printable(cells["date"]), _printable(cells["source"]), batch)
         if ours.get(model) != price:
             own[model] = price
     return own

@@ -32,6 +32,8 @@ def draw_bring(state: PageState) -> None:
     if job is not None and job.status.state == "running":
         draw_progress(job)
         return
+    if job is not None and job.status.state == "done":  # since the page looked
+        st.rerun()
     _draw_ending(job)
     left, right = st.columns([58, 42], gap="large")
     with left:
@@ -80,10 +82,12 @@ def _upload() -> None:
         key="own-paper-file",
     )
     if upload is not None and upload.file_id != session_text(_LAST_UPLOAD):
-        set_session_text(_LAST_UPLOAD, upload.file_id)
-        _start(
-            lambda: start_reading(upload.getvalue(), _file_name(upload.name), given=_file_name(upload.name))
-        )
+        name = _file_name(upload.name)
+        if _started(lambda: start_reading(upload.getvalue(), name, given=name)):
+            set_session_text(
+                _LAST_UPLOAD, upload.file_id
+            )  # after it, so that no interrupted run loses the file
+            st.rerun()
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
 
 
@@ -105,7 +109,8 @@ def _paste() -> None:
         if not text.strip():
             st.warning("Paste the text of a paper above first.")
             return
-        _start(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text"))
+        if _started(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text")):
+            st.rerun()
 
 
 def _fetch() -> None:
@@ -114,8 +119,8 @@ def _fetch() -> None:
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
         key="own-paper-reference",
     )
-    if st.button("Fetch it", key="own-paper-fetch"):
-        _start(lambda: start_fetching(reference))
+    if st.button("Fetch it", key="own-paper-fetch") and _started(lambda: start_fetching(reference)):
+        st.rerun()
     st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
 
 
@@ -131,11 +136,11 @@ def _samples(state: PageState) -> None:
             st.rerun()
 
 
-def _start(start: Callable[[], None]) -> None:
+def _started(start: Callable[[], None]) -> bool:
     """Start reading, or say why not."""
     try:
         start()
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
-        return
-    st.rerun()
+        return False
+    return True

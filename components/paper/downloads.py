@@ -17,10 +17,10 @@ from components.paper.opened import OpenPaper
 from components.paper.picks_list import explanations
 from evidencebench_core.export import (
     Answer,
+    ReportInput,
     bibtex,
     places_and_scores,
     report_html,
-    report_of,
     versions,
     write_csv,
 )
@@ -90,11 +90,10 @@ def report_page(
 ) -> str:
     """The report of one retriever's picks, as one self-contained page."""
     moment = datetime.now(UTC) if at is None else at
-    report = report_of(
+    report = ReportInput(
         opened.instance(hypothesis),
         retrieval,
         title=opened.title,
-        paper_id=opened.paper.paper_id,
         source="" if opened.name == opened.title else opened.name,
         retriever=choice.label,
         settings=full_settings(choice.name, choice.settings),

@@ -103,7 +103,7 @@ def aspect_table(store: Store, dataset: str, task: Task) -> AspectTable:
         aspects = [aspect.sentence_indices for aspect in evidence.focused(task.focus)]
         coverable = [indices for indices in aspects if indices]
         if not coverable:
-            skipped[instance_id] = _reason(task, len(aspects))
+            skipped[instance_id] = task.skip_reason(bool(aspects))
             continue
         budget = task.budget_for(evidence)
         for indices in coverable:
@@ -162,12 +162,6 @@ def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> Ru
             share = expected_recall(chosen[row], (frozenset(places.tolist()),), table.budget[row])
             found[aspect] = share or 0.0
     return RunPicks(answered=answered, place=np.flatnonzero(picked), found=found, n_over_budget=len(over))
-
-
-def _reason(task: Task, n_aspects: int) -> str:
-    if n_aspects:
-        return "no sentence covers any of its aspects"
-    return "it has no result aspects" if task.focus == "results" else "it has no aspects"
 
 
 @lru_cache(maxsize=1 << 16)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
 from evidencebench_core.analyses.report import Report
-from evidencebench_core.analyses.systems import paper_ids, runs_over_one_dataset
-from evidencebench_core.data.model import Aspect
+from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data.store import Store
-from evidencebench_core.metrics import expected_recall
 from evidencebench_core.runs import RunStore
 from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
 
-Outcome = Literal["only A", "only B", "neither", "both"]
-OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-_COLUMNS: Final = ["instance", "aspect", "label", "is_result", "outcome", "n_covering", "covering"]
+OUTCOMES: Final = ("only A", "only B", "neither", "both")
+_ORDER: Final = {"only A": 0, "only B": 0, "neither": 1, "both": 2}  # in the list of aspects
 
 
 def disagreements(
@@ -55,91 +51,62 @@ def disagreements(
     known = RunStore(store)
     runs_over_one_dataset(store, (run_a, run_b))
     a, b = known.run(run_a), known.run(run_b)
-    picks_a, picks_b = (known.selections(run.id, chosen.name) for run in (a, b))
-    groups: list[_Group] = []
-    n_unanswered = n_skipped = n_instances = n_uncovered = 0
-    for instance_id, evidence in store.evidence_sets(a.dataset):
-        aspects = evidence.focused(chosen.focus)
-        if not any(aspect.sentence_indices for aspect in aspects):
-            n_skipped += 1
-        elif instance_id not in picks_a or instance_id not in picks_b:
-            n_unanswered += 1
-        else:
-            picks = frozenset(picks_a[instance_id]), frozenset(picks_b[instance_id])
-            by_outcome = _by_outcome(aspects, *picks, chosen.budget_for(evidence))
-            groups += [_Group(outcome, instance_id, n_instances, its) for outcome, its in by_outcome.items()]
-            n_instances += 1
-            n_uncovered += sum(not aspect.sentence_indices for aspect in aspects)
-    counts = _counts(groups, paper_ids(store, a.dataset), n_resamples, seed)
-    notes = [f"{n_instances:,} instances that both runs have answered, {int(counts['n'].sum()):,} aspects."]
-    if n_unanswered:
-        notes.append(f"Left out because a run has not answered them: {n_unanswered:,}.")
-    if n_skipped:
-        notes.append(f"Skipped, nothing to cover on this task: {n_skipped:,}.")
-    if n_uncovered:
-        notes.append(f"{n_uncovered:,} aspects that no sentence covers are left out: nobody can find them.")
-    tables = {"counts": counts, "aspects": _aspects(groups, at_most)}
-    return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, tuple(notes))
-
-
-class _Group(NamedTuple):
-    """The aspects of one outcome in one instance; ``place`` is the instance's in the file."""
-
-    outcome: Outcome
-    instance: str
-    place: int
-    aspects: list[Aspect]
-
-
-def _by_outcome(
-    aspects: Sequence[Aspect], picks_a: frozenset[int], picks_b: frozenset[int], budget: int | None
-) -> dict[Outcome, list[Aspect]]:
-    groups: dict[Outcome, list[Aspect]] = {}
-    for aspect in aspects:
-        if aspect.sentence_indices:
-            in_a, in_b = (_is_found(aspect.sentence_indices, picks, budget) for picks in (picks_a, picks_b))
-            outcome: Outcome = ("both" if in_b else "only A") if in_a else ("only B" if in_b else "neither")
-            groups.setdefault(outcome, []).append(aspect)
-    return groups
-
-
-def _is_found(covering: Sequence[int], picks: frozenset[int], budget: int | None) -> bool:
-    if budget is None or len(picks) <= budget:
-        return not picks.isdisjoint(covering)
-    return (expected_recall(sorted(picks), (frozenset(covering),), budget) or 0.0) >= 0.5
-
-
-def _aspects(groups: Sequence[_Group], at_most: int | None) -> pd.DataFrame:
-    """One row an aspect, disagreements first, in each outcome the instances with most of it first."""
-    rank = {"only A": 0, "only B": 0, "neither": 1, "both": 2}
-    listed: Counter[Outcome] = Counter()
-    rows = []
-    for group in sorted(groups, key=lambda one: (rank[one.outcome], -len(one.aspects), one.place)):
-        for aspect in group.aspects:
-            if at_most is None or listed[group.outcome] < at_most:
-                listed[group.outcome] += 1
-                covering = aspect.sentence_indices
-                head = (group.instance, aspect.id, aspect.label, aspect.is_result, group.outcome)
-                rows.append((*head, len(covering), covering))
-    return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _counts(groups: Sequence[_Group], papers: Mapping[str, str], n_resamples: int, seed: int) -> pd.DataFrame:
-    numbers: dict[str, int] = {}
-    for group in groups:
-        numbers.setdefault(papers[group.instance], len(numbers))
-    tops = np.zeros((len(numbers), len(OUTCOMES)))
-    for group in groups:
-        tops[numbers[papers[group.instance]], OUTCOMES.index(group.outcome)] += len(group.aspects)
+    table = aspect_table(store, a.dataset, chosen)
+    in_a, in_b = (run_picks(table, known.selections(run.id, chosen.name)) for run in (a, b))
+    answered = in_a.answered & in_b.answered
+    kept = answered[table.instance]
+    found_a, found_b = in_a.found[kept] >= 0.5, in_b.found[kept] >= 0.5
+    outcome = np.select([found_a & ~found_b, found_b & ~found_a, ~found_a], [0, 1, 2], 3)
+    rows = [  # in the order of the table
+        (
+            name,
+            aspect.id,
+            aspect.label,
+            aspect.is_result,
+            len(aspect.sentence_indices),
+            aspect.sentence_indices,
+        )
+        for name, evidence in store.evidence_sets(a.dataset, np.array(table.ids, dtype=object)[answered])
+        for aspect in evidence.focused(chosen.focus)
+        if aspect.sentence_indices
+    ]
+    aspects = pd.DataFrame(
+        rows, columns=["instance", "aspect", "label", "is_result", "n_covering", "covering"]
+    )
+    aspects.insert(4, "outcome", np.array(OUTCOMES, dtype=object)[outcome])
+    numbers, papers = np.unique(table.paper[table.instance[kept]], return_inverse=True)
+    tops = np.zeros((numbers.size, len(OUTCOMES)))
+    np.add.at(tops, (papers, outcome), 1.0)
     bounds = ratio_intervals(tops, tops.sum(axis=1, keepdims=True), np.random.default_rng(seed), n_resamples)
-    n = tops.sum(axis=0)
-    return pd.DataFrame(
+    n, n_instances = tops.sum(axis=0), aspects.groupby("outcome")["instance"].nunique()
+    counts = pd.DataFrame(
         {
             "outcome": OUTCOMES,
             "n": n.astype(int),
             "share": n / (n.sum() or np.nan),
             "low": bounds[:, 0],
             "high": bounds[:, 1],
-            "n_instances": [sum(group.outcome == outcome for group in groups) for outcome in OUTCOMES],
+            "n_instances": n_instances.reindex(list(OUTCOMES), fill_value=0).to_numpy(),
         }
     )
+    notes = [f"{answered.sum():,} instances that both runs have answered, {len(aspects):,} aspects."]
+    if n_unanswered := int((~answered).sum()):
+        notes.append(f"Left out because a run has not answered them: {n_unanswered:,}.")
+    if table.skipped:
+        notes.append(f"Skipped, nothing to cover on this task: {len(table.skipped):,}.")
+    if table.n_uncovered:
+        notes.append(
+            f"{table.n_uncovered:,} aspects that no sentence covers are left out: nobody can find them."
+        )
+    tables = {"counts": counts, "aspects": _listed(aspects, at_most)}
+    return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, tuple(notes))
+
+
+def _listed(aspects: pd.DataFrame, at_most: int | None) -> pd.DataFrame:
+    """The aspects in their order, so many of each outcome."""
+    of_outcome = aspects.groupby(["instance", "outcome"])["aspect"].transform("size")
+    order = aspects.assign(order=aspects["outcome"].map(_ORDER), size=-of_outcome)
+    frame = order.sort_values(["order", "size"], kind="stable")[aspects.columns]
+    if at_most is not None:
+        frame = frame[frame.groupby("outcome").cumcount() < at_most]
+    return frame.reset_index(drop=True)

@@ -6,7 +6,7 @@ aspects, models find more than where they cover less than 20%.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
@@ -135,7 +135,11 @@ def ends_report(
     differences: list[dict[str, Any]] = []
     for info, selections in runs:
         scores = {
-            group: score(task, [one for one in gold if one[0] in ids], _only(selections, ids))
+            group: score(
+                task,
+                [one for one in gold if one[0] in ids],
+                {one: picks for one, picks in selections.items() if one in ids},
+            )
             for group, ids in members.items()
         }
         head = {"run": info.id, "label": info.label}
@@ -149,7 +153,7 @@ def ends_report(
     if runs:
         tables |= {"recall": pd.DataFrame(recalls), "difference": pd.DataFrame(differences)}
     tables["published"] = published_ends()
-    return Report(f"Ends: {task.title}", tables, _notes(frame, split, bool(runs), n_resamples))
+    return Report(f"Ends: {task.title}", tables, tuple(_notes(frame, split, bool(runs), n_resamples)))
 
 
 def group_frame(
@@ -206,12 +210,12 @@ def published_ends() -> pd.DataFrame:
     )
 
 
-def _only(selections: Mapping[str, Sequence[int]], ids: set[str]) -> dict[str, Sequence[int]]:
-    return {instance_id: picks for instance_id, picks in selections.items() if instance_id in ids}
+def _clusters(of_group: Score, papers: Mapping[str, str]) -> list[str]:
+    return [papers[one] for one in of_group.per_instance]
 
 
 def _recall(of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: int) -> dict[str, Any]:
-    values, clusters = list(of_group.per_instance.values()), [papers[one] for one in of_group.per_instance]
+    values, clusters = list(of_group.per_instance.values()), _clusters(of_group, papers)
     bounds = bootstrap_interval(values, np.random.default_rng(seed), n_resamples, clusters=clusters)
     low, high = bounds or (np.nan, np.nan)
     return {
@@ -231,64 +235,59 @@ def _recall(of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: 
 def _difference(
     above: Score, below: Score, papers: Mapping[str, str], n_resamples: int, seed: int
 ) -> dict[str, Any]:
-    a, b = list(above.per_instance.values()), list(below.per_instance.values())
     low, high = difference_interval(
-        a,
-        b,
+        list(above.per_instance.values()),
+        list(below.per_instance.values()),
         np.random.default_rng(seed),
         n_resamples,
-        clusters_a=[papers[one] for one in above.per_instance],
-        clusters_b=[papers[one] for one in below.per_instance],
+        clusters_a=_clusters(above, papers),
+        clusters_b=_clusters(below, papers),
     ) or (np.nan, np.nan)
     return {
-        "n_above": len(a),
-        "n_below": len(b),
-        "difference": float(np.mean(a) - np.mean(b)) if a and b else np.nan,
+        "n_above": above.n_scored,
+        "n_below": below.n_scored,
+        "difference": _number(above.aspect_recall) - _number(below.aspect_recall),
         "low": low,
         "high": high,
         "chance_difference": _number(above.random_expectation) - _number(below.random_expectation),
-        "few": min(len(a), len(b)) < FEW,
+        "few": min(above.n_scored, below.n_scored) < FEW,
     }
 
 
 def _groups(frame: pd.DataFrame, split: EndsSplit) -> pd.DataFrame:
-    rows = []
-    for group in GROUPS:
-        of_group = frame[frame["group"] == group]
-        rows.append(
-            {
-                "group": group,
-                "rule": split.rules[group],
-                "n_instances": len(of_group),
-                "n_papers": int(of_group["paper"].nunique()),
-                "share": len(of_group) / len(frame) if len(frame) else np.nan,
-                "n_all_ends": int((of_group["n_sentences"] <= split.head + split.tail).sum()),
-            }
-        )
-    return pd.DataFrame(rows)
+    members = [frame[frame["group"] == group] for group in GROUPS]
+    return pd.DataFrame(
+        {
+            "group": GROUPS,
+            "rule": [split.rules[group] for group in GROUPS],
+            "n_instances": [len(one) for one in members],
+            "n_papers": [one["paper"].nunique() for one in members],
+            "share": [len(one) / len(frame) if len(frame) else np.nan for one in members],
+            "n_all_ends": [(one["n_sentences"] <= split.head + split.tail).sum() for one in members],
+        }
+    )
 
 
-def _notes(frame: pd.DataFrame, split: EndsSplit, any_run: bool, n_resamples: int) -> tuple[str, ...]:
+def _notes(frame: pd.DataFrame, split: EndsSplit, any_run: bool, n_resamples: int) -> Iterator[str]:
     neither = int((frame["group"] == "neither").sum())
-    notes = [
-        f"{neither} of {len(frame)} instances are in neither group. Groups go by all aspects, whatever the task."
-    ]
+    yield f"{neither} of {len(frame)} instances are in neither group. Groups go by all aspects, whatever the task."
     if without := int(frame["group"].isna().sum()):
-        notes.append(f"{without} instances without aspects are in no group.")
+        yield f"{without} instances without aspects are in no group."
     if short := int((frame["n_sentences"] <= split.head + split.tail).sum()):
-        notes.append(f"{short} instances are so short that all their sentences are ends.")
+        yield f"{short} instances are so short that all their sentences are ends."
     if any_run:
-        notes += [
+        yield (
             f"Intervals: 95%, {n_resamples:,} bootstrap resamples of papers, each group on its own. In a group "
-            f"of fewer than {FEW} instances (marked few) they are too short.",
+            f"of fewer than {FEW} instances (marked few) they are too short."
+        )
+        yield (
             "The groups hold different papers: they may differ in length, in aspects and in how many sentences "
-            "cover one. Compare the difference with chance_difference, that of random picks.",
-        ]
-    notes.append(
+            "cover one. Compare the difference with chance_difference, that of random picks."
+        )
+    yield (
         "Published figures: 1,115 and 1,111 of 3,000 instances of the EvidenceBench-100k test set, other "
         "instances than these; the paper does not name the task."
     )
-    return tuple(notes)
 
 
 def _number(value: float | None) -> float:

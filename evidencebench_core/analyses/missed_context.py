@@ -17,16 +17,10 @@ from evidencebench_core.tasks import Task, task_named
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence that covers the aspect, with its neighbours.
+    """A sentence that covers the aspect, with its neighbours, which end at the next heading.
 
-    Attributes
-    ----------
-    rank, score : int, float or None
-        In the run's ranking, from 1; ``None`` where it does not reach the sentence.
-    shared : frozenset of str
-        Content words that it has in common with the hypothesis.
-    before, after : tuple of int
-        Neighbouring sentences; they end at the next heading.
+    ``rank`` (from 1) and ``score`` are ``None`` where the run's ranking does not reach the sentence; ``shared``
+    are the content words that it has in common with the hypothesis.
     """
 
     sentence: int
@@ -53,12 +47,8 @@ class Pick:
 class OtherRun:
     """Another run over the same instances, that did not see the gold.
 
-    Attributes
-    ----------
-    found : bool or None
-        Whether its picks cover the aspect; ``None`` where it has no answer.
-    sentence, rank : int or None
-        The covering sentence that it ranks best, and its rank from 1.
+    ``found``: whether its picks cover the aspect, ``None`` where it has no answer; ``sentence`` and ``rank``: the
+    covering sentence that it ranks best, and its rank from 1.
     """
 
     run_id: str
@@ -71,16 +61,10 @@ class OtherRun:
 
 @dataclass(frozen=True, slots=True)
 class MissContext:
-    """One aspect of one instance, as one run saw it; see the classes of its parts.
+    """One aspect of one instance, as one run saw it.
 
-    Attributes
-    ----------
-    number : int
-        0-based position of the aspect in the instance.
-    words : frozenset of str
-        The hypothesis' content words.
-    passages : tuple of Passage
-        Best ranked first.
+    ``number`` is its 0-based position in the instance, ``words`` are the hypothesis' content words; passages come
+    best ranked first.
     """
 
     instance: Instance
@@ -116,44 +100,37 @@ def missed_context(
             f"has no answer for {shown(instance_id)} on {chosen.name}",
             "Take another instance.",
         )
-    aspect = evidence.aspects[number]
-    return MissContext(
-        instance=instance,
-        aspect=aspect,
-        number=number,
-        budget=chosen.budget_for(evidence),
-        words=content_words(instance.hypothesis),
-        passages=_passages(instance, aspect, answer, neighbours),
-        picks=_picks(instance, chosen, answer),
-        others=tuple(
-            [
-                _other(other, runs.retrieval(other.id, chosen.name, instance_id), aspect)
-                for other in other_runs(runs, run, chosen)
-            ]
-        ),
-    )
-
-
-def _passages(instance: Instance, aspect: Aspect, answer: Retrieval, neighbours: int) -> tuple[Passage, ...]:
-    ranks = _ranks(answer)
-    scores = dict(zip(answer.ranking, answer.scores, strict=False))
+    aspect, asked = evidence.aspects[number], evidence.focused(chosen.focus)
+    ranks, scores = _ranks(answer), dict(zip(answer.ranking, answer.scores, strict=False))
     classes = section_classes(instance.sentences, instance.sentence_types)
     words = content_words(instance.hypothesis)
-    nearest_first = sorted(aspect.sentence_indices, key=lambda index: ranks.get(index, len(ranks) + 1))
-    return tuple(
-        [
-            Passage(
-                sentence=index,
-                rank=ranks.get(index),
-                score=scores.get(index),
-                section=classes[index],
-                shared=words & content_words(instance.sentences[index]),
-                before=_neighbours(instance, index, -1, neighbours)[::-1],
-                after=_neighbours(instance, index, 1, neighbours),
-            )
-            for index in nearest_first
-        ]
-    )
+    passages = [
+        Passage(
+            sentence=index,
+            rank=ranks.get(index),
+            score=scores.get(index),
+            section=classes[index],
+            shared=words & content_words(instance.sentences[index]),
+            before=_neighbours(instance, index, -1, neighbours)[::-1],
+            after=_neighbours(instance, index, 1, neighbours),
+        )
+        for index in sorted(aspect.sentence_indices, key=lambda index: ranks.get(index, len(ranks) + 1))
+    ]
+    picks = [
+        Pick(
+            gain.sentence,
+            scores.get(gain.sentence),
+            classes[gain.sentence],
+            *(tuple([asked[place].label for place in places]) for places in (gain.new, gain.repeated)),
+        )
+        for gain in marginal_gains(answer.selection, evidence.covers(chosen.focus))
+    ]
+    others = [
+        _other(other, runs.retrieval(other.id, chosen.name, instance_id), aspect)
+        for other in other_runs(runs, run, chosen)
+    ]
+    budget = chosen.budget_for(evidence)
+    return MissContext(instance, aspect, number, budget, words, tuple(passages), tuple(picks), tuple(others))
 
 
 def _ranks(answer: Retrieval) -> dict[int, int]:
@@ -172,24 +149,6 @@ def _neighbours(instance: Instance, index: int, step: int, limit: int) -> tuple[
     return tuple(found)
 
 
-def _picks(instance: Instance, task: Task, answer: Retrieval) -> tuple[Pick, ...]:
-    asked = instance.evidence.focused(task.focus)
-    scores = dict(zip(answer.ranking, answer.scores, strict=False))
-    classes = section_classes(instance.sentences, instance.sentence_types)
-    return tuple(
-        [
-            Pick(
-                gain.sentence,
-                scores.get(gain.sentence),
-                classes[gain.sentence],
-                tuple([asked[place].label for place in gain.new]),
-                tuple([asked[place].label for place in gain.repeated]),
-            )
-            for gain in marginal_gains(answer.selection, instance.evidence.covers(task.focus))
-        ]
-    )
-
-
 def _other(run: RunInfo, answer: Retrieval | None, aspect: Aspect) -> OtherRun:
     if answer is None:
         return OtherRun(run.id, run.label, None, None, None)
@@ -198,5 +157,4 @@ def _other(run: RunInfo, answer: Retrieval | None, aspect: Aspect) -> OtherRun:
         (index for index in aspect.sentence_indices if index in ranks), key=ranks.__getitem__, default=None
     )
     found = not set(answer.selection).isdisjoint(aspect.sentence_indices)
-    rank = None if best is None else ranks[best]
-    return OtherRun(run.id, run.label, found, best, rank, answer.selection)
+    return OtherRun(run.id, run.label, found, best, None if best is None else ranks[best], answer.selection)

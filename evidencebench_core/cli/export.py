@@ -167,7 +167,7 @@ def _write_html(
 
 
 def _instance_html(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, command: str) -> str:
-    from evidencebench_core.export import report_html, report_of, versions
+    from evidencebench_core.export import ReportInput, report_html, versions
     from evidencebench_core.runs import RunStore
 
     instance = store.get(info.dataset, args.instance)
@@ -179,20 +179,18 @@ def _instance_html(store: Store, info: RunInfo, task: Task, args: argparse.Names
             f"has no answer of run {info.id} to {task.name}: {reason}",
             "Start the run again with `evidencebench run`, it goes on.",
         )
-    others = {}
-    if info.variant:
-        others["notes"] = (f"The retriever was asked another wording or arrangement: {info.variant}.",)
-    report = report_of(
+    other = f"The retriever was asked another wording or arrangement: {info.variant}."
+    report = ReportInput(
         instance,
         retrieval,
         task,
         retriever=info.label,
         settings=info.settings,
         source=f"{instance.id} of {info.dataset}",
+        notes=(other,) if info.variant else (),
         command=command,
         created_at=info.created_at,
         versions=versions(),
-        **others,
     )
     return report_html(report, plain=args.plain)
 

@@ -130,11 +130,11 @@ def _retriever(args: argparse.Namespace) -> tuple[Retriever, LLM | None]:
 
 
 def _write_html(args: argparse.Namespace, found: FoundEvidence) -> None:
-    from evidencebench_core.export import report_html, report_of, versions, whole_file
+    from evidencebench_core.export import ReportInput, report_html, versions, whole_file
     from evidencebench_core.retrievers.ranker.reasons import why_texts
 
     paper = found.read.paper
-    report = report_of(
+    report = ReportInput(
         paper.instance(args.hypothesis),
         found.retrieval,
         title=paper.title,

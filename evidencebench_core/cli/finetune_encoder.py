@@ -62,7 +62,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Evaluate on held-out folds, then train on everything and write the folder."""
     from evidencebench_core.errors import SettingError
-    from evidencebench_core.retrievers.finetune import FinetuneSettings, TrainedOn, check_target, save_model
+    from evidencebench_core.retrievers.finetune import FinetuneSettings, check_target, save_model
+    from evidencebench_core.retrievers.trained_on import TrainedOn
 
     if not 0 <= args.folds <= 5 or (args.folds == 0 and args.out is None):
         raise SettingError("folds", f"is {args.folds}", "Give 1 to 5, or 0 together with --out.")
@@ -78,7 +79,9 @@ def _run(args: argparse.Namespace) -> int:
     if args.out is not None:
         model = _trained(store, args.dataset, rows, settings)
         ids, papers = sorted(row.id for row in rows), sorted({row.paper_id for row in rows})
-        save_model(model, args.out, settings, TrainedOn(info.sha256, tuple(ids), tuple(papers)), scores)
+        save_model(
+            model, args.out, settings, TrainedOn(info.sha256, tuple(ids), tuple(papers), info.name), scores
+        )
         note(f"Written to {args.out}. Use it with: --retriever dense --set model={args.out}")
         note(f"It has seen all of {args.dataset}: its scores on that dataset are no evidence.")
     if args.json:

@@ -12,13 +12,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from evidencebench_core.data import check_instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.export.files import whole_file
 
 _TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tried
 
@@ -76,43 +74,15 @@ class BenchmarkFile:
 def write_benchmark(
     raws: Iterable[tuple[str, Mapping[str, Any]]], stream: BinaryIO, layout: Layout = LAYOUTS[0]
 ) -> BenchmarkFile:
-    """Write raw instances as a dataset file, each checked as ingest would.
+    """Write raw instances (with their ids) as a dataset file, each checked as ingest would.
 
-    Parameters
-    ----------
-    raws : iterable of (instance id, raw instance)
-    stream : binary stream
-    layout : Layout
-
-    Raises
-    ------
-    InstanceError
-        If an instance breaks the format's promises.
-    SettingError
-        If two have the same id, or there is none.
+    `InstanceError` if one breaks the format's promises, `SettingError` if two have the same id, or there is none.
     """
     return _write(_check_each(raws), stream, layout)
 
 
-def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:
-    """Write a dataset of the store to a file that stands there whole or not at all.
-
-    Ingested again, its instances are equal to those of the store, in the same order.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
-    SettingError
-        If the file cannot be written.
-    """
-    info = store.dataset(name)
-    with whole_file(path) as stream:
-        return stream_dataset(store, info, stream)
-
-
 def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:
-    """The same to a stream, a pipe say."""
+    """Write a dataset of the store; ingested again, its instances are equal to those, in the same order."""
     layouts = LAYOUTS if info.n_bytes <= _TRIED_UP_TO else ()
     layout = next((one for one in layouts if _is_original(store, info, one)), LAYOUTS[0])
     return _write(_raws(store, info), stream, layout, info)

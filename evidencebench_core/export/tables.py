@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TextIO
 
 from evidencebench_core.data.store import DatasetInfo
-from evidencebench_core.export.answers import Answer
+from evidencebench_core.export.answers import Answer, Written
 from evidencebench_core.export.text import visible
-from evidencebench_core.export.written import Written
 from evidencebench_core.metrics import Gain, marginal_gains
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo

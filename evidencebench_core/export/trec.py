@@ -27,8 +27,7 @@ from urllib.parse import quote
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.export.answers import Answer
-from evidencebench_core.export.written import Written, nothing_asked
+from evidencebench_core.export.answers import Answer, Written
 from evidencebench_core.tasks import Task
 from evidencebench_core.tasks.selection import validated_selection
 
@@ -111,7 +110,7 @@ def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: Tex
     written, n_encoded, n_unfindable = Written(), 0, 0
     for instance_id, evidence in gold:
         if not evidence.focused(task.focus):
-            written.skipped[instance_id] = nothing_asked(task)
+            written.skipped[instance_id] = task.skip_reason(has_aspects=False)
             continue
         qid = trec_id(instance_id)
         written.n_instances += 1

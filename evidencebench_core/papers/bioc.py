@@ -6,42 +6,28 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from evidencebench_core.data.sections import class_of_heading
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
-from evidencebench_core.papers.xml_tree import Element, xml_root
+from evidencebench_core.papers.xml_tree import Element
 
 ROOT: Final = "collection"
 # section_type -> what is counted; the passages of these are not in the pool.
 _LEFT_OUT: Final = {
-    "FIG": "figures",
-    "TABLE": "tables",
-    "REF": "references",
-    "SUPPL": "supplements",
-    "ABBR": "back matter",
-    "ACK_FUND": "back matter",
-    "AUTH_CONT": "back matter",
-    "COMP_INT": "back matter",
-    "APPENDIX": "back matter",
-    "KEYWORD": "back matter",
-    "REVIEW_INFO": "back matter",
-}
+    "FIG": "figures", "TABLE": "tables", "REF": "references", "SUPPL": "supplements", "ABBR": "back matter",
+    "ACK_FUND": "back matter", "AUTH_CONT": "back matter", "COMP_INT": "back matter", "APPENDIX": "back matter",
+    "KEYWORD": "back matter", "REVIEW_INFO": "back matter",
+}  # fmt: skip
 _LEFT_OUT_TYPES: Final = {
-    "fig": "figures",
-    "table": "tables",
-    "ref": "references",
-    "footnote": "footnotes",
-    "formula": "formulas",
-}
+    "fig": "figures", "table": "tables", "ref": "references", "footnote": "footnotes", "formula": "formulas",
+}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Passage:
+class _Passage(NamedTuple):
     infons: Mapping[str, str]
     text: str
 
@@ -57,22 +43,15 @@ def paper_of_bioc_json(content: bytes, name: str = "", limits: Limits = DEFAULT_
         raise PaperError(place, f"is no JSON ({shown(str(broken), 90)})", "Download it again.") from broken
     documents = list(_json_documents(raw))
     if not documents:
-        raise PaperError(
-            place, "is JSON without BioC documents", "Give BioC JSON, or the paper's JATS, PDF or text."
-        )
+        remedy = "Give BioC JSON, or the paper's JATS, PDF or text."
+        raise PaperError(place, "is JSON without BioC documents", remedy)
     document = documents[0]
     passages = [_json_passage(passage) for passage in document["passages"] if isinstance(passage, dict)]
     return _paper(str(document.get("id", "")), passages, len(documents), "bioc-json", limits)
 
 
-def paper_of_bioc_xml(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a BioC XML file, of several the first."""
-    place = name or "the BioC file"
-    return paper_of_collection(xml_root(content, limits, place), place, limits)
-
-
 def paper_of_collection(root: Element, place: str, limits: Limits) -> Paper:
-    """The same for XML that has been parsed already."""
+    """The paper of a BioC ``<collection>``, of several the first."""
     documents = [element for element in root.walk() if element.tag == "document"]
     if not documents:
         raise PaperError(place, f"has no <document> in its <{root.tag}>", "Give BioC XML of a paper.")
@@ -114,7 +93,6 @@ def _paper(
 ) -> Paper:
     title, blocks, left_out = "", list[Block](), Counter[str]()
     seen: set[tuple[str, str]] = set()
-    ids = {key: value for passage in passages[:1] for key, value in passage.infons.items()}
     for passage in passages:
         section = passage.infons.get("section_type", passage.infons.get("section", "")).upper()
         sort = passage.infons.get("type", "").lower()
@@ -130,7 +108,7 @@ def _paper(
         else:
             blocks.append(Block("heading" if sort.startswith("title") else "paragraph", passage.text))
     notes = [f"The file has {n_documents} documents; the first was read."] if n_documents > 1 else []
-    return paper_of_blocks(blocks, title, left_out, notes, kind, _paper_id(number, ids), limits)
+    return paper_of_blocks(blocks, title, left_out, notes, kind, _paper_id(number, passages), limits)
 
 
 def _count(
@@ -147,12 +125,10 @@ def _count(
         left_out[name] += 1
 
 
-def _paper_id(number: str, ids: Mapping[str, str]) -> str:
+def _paper_id(number: str, passages: Sequence[_Passage]) -> str:
     """``pmc_123`` where the document or its title passage says so, else ``pubmed_123``, else the id itself."""
     number = clean_text(number)
-    pmc = re.fullmatch(r"(?:PMC)(\d+)", number, re.IGNORECASE) or re.fullmatch(
-        r"(?:PMC)?(\d+)", ids.get("article-id_pmc", ""), re.IGNORECASE
-    )
-    if pmc:
+    stated = passages[0].infons.get("article-id_pmc", "") if passages else ""
+    if pmc := re.fullmatch(r"PMC(\d+)", number, re.I) or re.fullmatch(r"(?:PMC)?(\d+)", stated, re.I):
         return f"pmc_{pmc[1]}"
     return f"pubmed_{number}" if number.isdecimal() else number

@@ -35,6 +35,7 @@ class Block:
 
     kind: BlockKind
     text: str  # as printed; `paper_of_blocks` tidies it
+    level: int = 0  # of a heading, from 1; 0 where nobody knows it
 
 
 def clean_text(text: str) -> str:
@@ -74,18 +75,11 @@ def paper_of_blocks(
         types += [_TYPE_OF[block.kind]] * len(found)
         if len(sentences) > limits.max_sentences:
             raise _too_long(f"{limits.max_sentences:,} sentences")
-    if "abstract" not in types and "normal_paragraph" not in types:
-        raise PaperError(
-            "the paper", "has no text to look for evidence in", "Give the full text, or paste it as text."
-        )
-    missing = [
-        note
-        for note, absent in (
-            ("No title was recognised.", not title),
-            ("No abstract was recognised.", "abstract" not in types),
-        )
-        if absent
-    ]
+    if set(types) <= {"section_name"}:
+        problem = "has no text to look for evidence in"
+        raise PaperError("the paper", problem, "Give the full text, or paste it as text.")
+    missing = [] if title else ["No title was recognised."]
+    missing += [] if "abstract" in types else ["No abstract was recognised."]
     return Paper(
         paper_id=clean_text(paper_id) or _id_of(sentences),
         title=title,

@@ -14,9 +14,9 @@ from typing import IO, Final
 
 from evidencebench_core.data.sections import is_label, part_of_heading
 from evidencebench_core.errors import PaperError, shown
-from evidencebench_core.papers.blocks import clean_text
+from evidencebench_core.papers.blocks import Block, clean_text
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
-from evidencebench_core.papers.outline import Piece, paper_of_pieces
+from evidencebench_core.papers.outline import paper_of_outline
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.xml_tree import Element, xml_root
 
@@ -57,7 +57,7 @@ def paper_of_docx(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     levels = _levels(xml_root(archive.part(_STYLES), limits, place)) if _STYLES in archive.names else {}
     reader = _Body(levels)
     reader.read(body)
-    return paper_of_pieces(reader.pieces, "docx", limits, reader.title, reader.left_out)
+    return paper_of_outline(reader.pieces, "docx", limits, reader.title, reader.left_out)
 
 
 class _Archive:
@@ -90,11 +90,9 @@ class _Archive:
         while piece := source.read(_AT_A_TIME):
             size += len(piece)
             if size > most:
-                raise PaperError(
-                    self.place,
-                    f"has a part ({shown(name)}) that grows beyond {most / MIB:,.0f} MiB when it is unpacked",
-                    "That is how zip bombs look, so it is not read. Save the paper as PDF or text.",
-                )
+                grown = f"grows beyond {most / MIB:,.0f} MiB when it is unpacked"
+                remedy = "That is how zip bombs look, so it is not read. Save the paper as PDF or text."
+                raise PaperError(self.place, f"has a part ({shown(name)}) that {grown}", remedy)
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -103,18 +101,18 @@ def _levels(styles: Element) -> dict[str, int | str]:
     """Style id to heading level, or to ``"title"``, ``"caption"``; other styles are not there."""
     found: dict[str, int | str] = {}
     for style in (element for element in styles.elements if element.tag == "style"):
-        name = style.first("name")
-        called = "" if name is None else _value(name).casefold()
-        outline = style.first("pPr", "outlineLvl")
-        heading = _HEADING.fullmatch(called)
-        identity = _attribute(style, "styleId")
-        if heading:
-            found[identity] = int(heading[1])
-        elif called in {"title", "caption"}:
-            found[identity] = called
-        elif outline is not None and _value(outline).isdecimal() and int(_value(outline)) < 9:
-            found[identity] = int(_value(outline)) + 1
+        name = _value(style.first("name")).casefold()
+        heading = _HEADING.fullmatch(name)
+        level = int(heading[1]) if heading else name if name in {"title", "caption"} else _outline(style)
+        if level is not None:
+            found[_attribute(style, "styleId")] = level
     return found
+
+
+def _outline(element: Element) -> int | None:
+    """The heading level that a style or paragraph names itself."""
+    level = _value(element.first("pPr", "outlineLvl"))
+    return int(level) + 1 if level.isdecimal() and int(level) < 9 else None
 
 
 class _Body:
@@ -122,7 +120,7 @@ class _Body:
 
     def __init__(self, levels: Mapping[str, int | str]) -> None:
         self.levels = levels
-        self.pieces: list[Piece] = []
+        self.pieces: list[Block] = []
         self.left_out: Counter[str] = Counter()
         self.title = ""
 
@@ -148,19 +146,14 @@ class _Body:
             return
         if level == "title" and not self.title and not self.pieces:
             self.title = text
-        elif isinstance(level, int):
-            self.pieces.append(Piece("heading", text, level))
-        elif level == "title" or _is_bold_heading(element, text):
-            self.pieces.append(Piece("heading", text))
+        elif level is not None or _is_bold_heading(element, text):
+            self.pieces.append(Block("heading", text, level if isinstance(level, int) else 0))
         else:
-            self.pieces.append(Piece("text", text))
+            self.pieces.append(Block("paragraph", text))
 
     def level(self, element: Element) -> int | str | None:
-        style = element.first("pPr", "pStyle")
-        outline = element.first("pPr", "outlineLvl")
-        if outline is not None and _value(outline).isdecimal() and int(_value(outline)) < 9:
-            return int(_value(outline)) + 1
-        return None if style is None else self.levels.get(_value(style))
+        outline = _outline(element)
+        return self.levels.get(_value(element.first("pPr", "pStyle"))) if outline is None else outline
 
 
 def _is_bold_heading(element: Element, text: str) -> bool:
@@ -194,5 +187,5 @@ def _attribute(element: Element, name: str) -> str:
     return next((value for key, value in element.attributes.items() if key.rpartition(":")[2] == name), "")
 
 
-def _value(element: Element) -> str:
-    return _attribute(element, "val")
+def _value(element: Element | None) -> str:
+    return "" if element is None else _attribute(element, "val")

@@ -10,9 +10,9 @@ from typing import Final
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, BlockKind, clean_text, paper_of_blocks
-from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.paper import Paper
-from evidencebench_core.papers.xml_tree import Element, xml_root
+from evidencebench_core.papers.xml_tree import Element
 
 ROOTS: Final = frozenset({"article", "pmc-articleset", "articles", "OAI-PMH", "record"})
 _OTHER_ARTICLES: Final = ("sub-article", "response")
@@ -44,6 +44,7 @@ _UNREAD: Final = frozenset({
     "inline-supplementary-material", "alt-text", "long-desc", "disp-formula", "table-wrap", "fig",
     "index-term", "processing-meta",
 })  # fmt: skip
+_BACK_PARTS: Final = frozenset({"ack", "app", "notes", "sec", "glossary", "bio"})
 _NOTE_MARKS: Final = frozenset({"fn", "table-fn", "author-notes", "corresp", "aff"})
 _SPACED: Final = frozenset({"break", "hr", "p", "title", "mspace", "mtd", "mtr"})
 _MATH: Final = frozenset({
@@ -58,19 +59,12 @@ _INDENT: Final = re.compile(r"^\s*\n\s*|\s*\n\s*$")
 _ID_KINDS: Final = {"pmc": "pmc", "pmcid": "pmc", "pmcaid": "pmc", "pmid": "pubmed", "doi": "doi"}
 
 
-def paper_of_jats(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Paper:
-    """The paper of a JATS file: ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH)."""
-    place = name or "the JATS file"
-    return paper_of_article(xml_root(content, limits, place), place, limits)
-
-
 def paper_of_article(root: Element, place: str, limits: Limits) -> Paper:
-    """The same for XML that has been parsed already; of several articles the first."""
+    """The paper of an ``<article>``, alone or wrapped (``<pmc-articleset>``, OAI-PMH); of several the first."""
     articles = [element for element in root.walk(*_OTHER_ARTICLES) if element.tag == "article"]
     if not articles:
-        raise PaperError(
-            place, f"has no <article> in its <{root.tag}>", "Give the article's full-text XML (JATS)."
-        )
+        remedy = "Give the article's full-text XML (JATS)."
+        raise PaperError(place, f"has no <article> in its <{root.tag}>", remedy)
     notes = [f"The file has {len(articles)} articles; the first was read."] if len(articles) > 1 else []
     return _Article(articles[0]).paper(notes, limits)
 
@@ -90,15 +84,10 @@ class _Article:
         if body is not None:
             self.section(body, "paragraph")
         self.count()
-        only_abstract = ["The file has the abstract only, not the full text."]
+        if body is None and self.blocks:
+            notes = [*notes, "The file has the abstract only, not the full text."]
         return paper_of_blocks(
-            self.blocks,
-            _title(meta),
-            self.left_out,
-            [*notes, *(only_abstract if body is None and self.blocks else [])],
-            "jats",
-            _paper_id(meta),
-            limits,
+            self.blocks, _title(meta), self.left_out, notes, "jats", _paper_id(meta), limits
         )
 
     def count(self) -> None:
@@ -109,13 +98,8 @@ class _Article:
         for element in self.article.walk(*_OTHER_ARTICLES, "front", "table-wrap"):
             self.left_out["footnotes"] += element.tag == "fn"
         back = self.article.first("back")
-        if back is not None:
-            parts = ("ack", "app", "notes", "sec", "glossary", "bio")
-            inner = [
-                *back.elements,
-                *(e for group in back.elements for e in group.elements if group.tag == "app-group"),
-            ]
-            self.left_out["back matter"] += sum(part.tag in parts for part in inner)
+        for group in [] if back is None else [back, *(e for e in back.elements if e.tag == "app-group")]:
+            self.left_out["back matter"] += sum(part.tag in _BACK_PARTS for part in group.elements)
 
     def abstract(self, meta: Element) -> None:
         """The abstract proper: not the graphical, translated or lay ones."""
@@ -133,15 +117,12 @@ class _Article:
         if element.tag == "sec" and "supplementary" in element.attributes.get("sec-type", ""):
             return
         title = element.first("title")
-        if (
-            kind == "paragraph"
-            and title
-            and part_of_heading(clean_text(_flowing_text(title))) == "back matter"
-        ):
+        words = clean_text(_flowing_text(title)) if title and kind == "paragraph" else ""
+        if part_of_heading(words) == "back matter":
             self.left_out["back matter"] += 1
-            return
-        self.heading(element, kind)
-        self.content(element, kind)
+        else:
+            self.heading(element, kind)
+            self.content(element, kind)
 
     def heading(self, element: Element, kind: BlockKind) -> None:
         title = element.first("title") or element.first("caption", "title")

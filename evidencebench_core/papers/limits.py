@@ -47,18 +47,10 @@ class Limits:
     max_ratio: int = 200
 
     def check_size(self, n_bytes: int, place: str) -> None:
-        """Refuse a file that is too large.
-
-        Raises
-        ------
-        PaperError
-        """
+        """Refuse a file that is too large, by a `PaperError`."""
         if n_bytes > self.max_bytes:
-            raise PaperError(
-                place,
-                f"has {n_bytes / MIB:,.1f} MiB, and at most {self.max_bytes / MIB:,.1f} MiB are read",
-                "Give the paper alone, without supplements, or as text.",
-            )
+            problem = f"has {n_bytes / MIB:,.1f} MiB, and at most {self.max_bytes / MIB:,.1f} MiB are read"
+            raise PaperError(place, problem, "Give the paper alone, without supplements, or as text.")
 
 
 DEFAULT_LIMITS: Final = Limits()

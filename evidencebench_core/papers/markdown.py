@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from html import unescape
 from typing import Final
 
-from evidencebench_core.papers.blocks import clean_text
+from evidencebench_core.papers.blocks import Block, clean_text
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Piece, paper_of_pieces
+from evidencebench_core.papers.outline import paper_of_outline
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.plain_text import decoded_text
 
@@ -54,14 +54,13 @@ def paper_of_markdown(content: bytes, name: str = "", limits: Limits = DEFAULT_L
     reader = _Lines()
     title, lines = _front_matter(_without_comments(text).splitlines())
     reader.read(lines)
-    return paper_of_pieces(reader.pieces, "markdown", limits, title, reader.left_out, notes)
+    return paper_of_outline(reader.pieces, "markdown", limits, title, reader.left_out, notes)
 
 
 def _without_comments(text: str) -> str:
     before, *rest = text.split("<!--")
-    return before + "".join(
-        [piece.partition("-->")[2] if "-->" in piece else f"<!--{piece}" for piece in rest]
-    )
+    kept = [piece.partition("-->")[2] if "-->" in piece else f"<!--{piece}" for piece in rest]
+    return "".join([before, *kept])
 
 
 def _front_matter(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -77,7 +76,7 @@ class _Lines:
     """The pieces of a text, line by line."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece] = []
+        self.pieces: list[Block] = []
         self.left_out: Counter[str] = Counter()
         self.running: list[str] = []
 
@@ -90,11 +89,11 @@ class _Lines:
         self.left_out["figures"] += len(re.findall(r"!\[[^\]]{0,500}\][(\[]", text))
         plain = _plain(text)
         if any(map(str.isalnum, plain)):
-            self.pieces.append(Piece("text", plain))
+            self.pieces.append(Block("paragraph", plain))
 
     def heading(self, text: str, level: int) -> None:
         self.flush()
-        self.pieces.append(Piece("heading", _plain(text), level))
+        self.pieces.append(Block("heading", _plain(text), level))
 
     def read(self, lines: Sequence[str]) -> None:
         skipping, in_table = "", False

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 from evidencebench_core.data.sections import CAPTION, PaperPart, class_of_heading, is_label, part_of_heading
 from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
@@ -55,61 +55,50 @@ class Place:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A heading or a paragraph of an importer; ``level`` is 1 and up for headings, 0 where nobody knows it."""
-
-    kind: Literal["heading", "text"]
-    text: str
-    level: int = 0
-
-
-def paper_of_pieces(
-    pieces: Sequence[Piece],
+def paper_of_outline(
+    blocks: Sequence[Block],
     kind: PaperKind,
     limits: Limits,
     title: str = "",
     left_out: Mapping[str, int] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Paper:
-    """The paper of these pieces, in order; without a title, the first piece is it if it looks like one."""
-    kept = [piece for piece in pieces if clean_text(piece.text)]
+    """The paper of headings and paragraphs, in order; without a title, the first is it if it looks like one."""
+    pieces = [replace(block, text=text) for block in blocks if (text := clean_text(block.text))]
     reader = _Reader()
-    if not title and kept and _is_title(kept):
-        title, kept = kept[0].text, kept[1:]
-    front = _front_matter(kept)
+    if not title and pieces and _is_title(pieces):
+        title, pieces = pieces[0].text, pieces[1:]
+    front = _front_matter(pieces)
     reader.left_out["front matter"] += front
-    for piece in kept[front:]:
-        (reader.heading if piece.kind == "heading" else reader.text)(piece)
+    for piece in pieces[front:]:
+        if piece.kind == "heading":
+            reader.heading(piece.text, piece.level)
+        else:
+            reader.text(piece.text)
     return paper_of_blocks(reader.blocks, title, reader.left_out + Counter(left_out), notes, kind, "", limits)
 
 
-def _is_title(pieces: Sequence[Piece]) -> bool:
-    first = clean_text(pieces[0].text)
+def _is_title(pieces: Sequence[Block]) -> bool:
+    first = pieces[0].text
     if part_of_heading(first) != "body" or class_of_heading(first) or _RUN_IN.match(first):
         return False
     if pieces[0].kind == "heading":
         return len(first) <= _LONGEST_TITLE
-    follows = next((piece for piece in pieces[1:_FRONT_PARTS] if piece.kind == "heading"), None)
-    return (
-        len(first) <= _LONGEST_TITLE // 2
-        and follows is not None
-        and part_of_heading(follows.text) == "abstract"
-    )
+    follows = next((piece.text for piece in pieces[1:_FRONT_PARTS] if piece.kind == "heading"), "")
+    return len(first) <= _LONGEST_TITLE // 2 and part_of_heading(follows) == "abstract"
 
 
-def _front_matter(pieces: Sequence[Piece]) -> int:
+def _front_matter(pieces: Sequence[Block]) -> int:
     """How many pieces stand above the abstract: authors and their addresses."""
     length = 0
     for index, piece in enumerate(pieces[:_FRONT_PARTS]):
-        text = clean_text(piece.text)
         is_heading = piece.kind == "heading"
-        if (is_heading and part_of_heading(text) == "abstract") or (not is_heading and _RUN_IN.match(text)):
+        if part_of_heading(piece.text) == "abstract" if is_heading else _RUN_IN.match(piece.text):
             return index
-        if is_heading and class_of_heading(text) not in {None, "conclusion"}:
-            return 0
-        length += len(text)
-        if length > _FRONT_LENGTH:
+        length += len(piece.text)
+        if (
+            is_heading and class_of_heading(piece.text) not in {None, "conclusion"}
+        ) or length > _FRONT_LENGTH:
             return 0
     return 0
 
@@ -124,31 +113,26 @@ class _Reader:
         self.labels: set[str] = set()
         self.n_texts = 0  # in the abstract
 
-    def heading(self, piece: Piece) -> None:
-        text = clean_text(piece.text)
-        is_summary = text.strip(" .:").casefold() == "summary" and not self.blocks
-        if part_of_heading(text) == "abstract" or is_summary:
-            self.place.enter("abstract", piece.level)
+    def heading(self, text: str, level: int) -> None:
+        name = text.strip(" .:").casefold()
+        if part_of_heading(text) == "abstract" or (name == "summary" and not self.blocks):
+            self.place.enter("abstract", level)
             self.labels, self.n_texts = set(), 0
-        elif self.place.part == "abstract" and self.is_label(text, piece.level > self.place.level > 0):
-            self.labels.add(text.strip(" .:").casefold())
+        elif self.place.part == "abstract" and (level > self.place.level > 0 or self.is_label(text, name)):
+            self.labels.add(name)
             self.blocks.append(Block("abstract", text))
-        elif self.place.step(text, piece.level):
+        elif self.place.step(text, level):
             if self.place.part == "body":
                 self.blocks.append(Block("heading", text))
             self.left_out["back matter"] += self.place.part == "back matter"
 
-    def is_label(self, text: str, below: bool) -> bool:
+    def is_label(self, text: str, name: str) -> bool:
         """Whether a heading within the abstract is a label of it; the body begins at the first that is none."""
-        name = text.strip(" .:").casefold()
-        if below:
-            return True
         opens_body = name.endswith("introduction") and (bool(self.labels) or self.n_texts > 0)
         begun = bool(self.labels) or not self.n_texts or text.endswith(":")
         return is_label(text) and begun and name not in self.labels and not opens_body
 
-    def text(self, piece: Piece) -> None:
-        text = clean_text(piece.text)
+    def text(self, text: str) -> None:
         where = self.place.part
         if where == "references":
             self.left_out["references"] += 1

@@ -177,16 +177,18 @@ class Paper:
                 boxes=tuple(tuple(_box(*box) for box in boxes) for boxes in raw.get("boxes", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as broken:
-            raise PaperError(
-                "paper", f"is not as it was written ({shown(broken)})", "Read it again."
-            ) from broken
-        known = set(get_args(SentenceType))
-        if len(paper.sentences) != len(paper.sentence_types) or not known.issuperset(paper.sentence_types):
-            raise PaperError("paper", "has sentences without a type", "Read it again.")
-        if paper.kind not in get_args(PaperKind):
-            raise PaperError("paper", f"is of kind {shown(paper.kind)}", "Read it again.")
-        if paper.boxes and len(paper.boxes) != len(paper.sentences):
-            raise PaperError("paper", "has sentences without a place", "Read it again.")
+            problem = f"is not as it was written ({shown(broken)})"
+            raise PaperError("paper", problem, "Read it again.") from broken
+        problem = ""
+        typed = len(paper.sentences) == len(paper.sentence_types)
+        if not typed or not set(get_args(SentenceType)).issuperset(paper.sentence_types):
+            problem = "has sentences without a type"
+        elif paper.kind not in get_args(PaperKind):
+            problem = f"is of kind {shown(paper.kind)}"
+        elif paper.boxes and len(paper.boxes) != len(paper.sentences):
+            problem = "has sentences without a place"
+        if problem:
+            raise PaperError("paper", problem, "Read it again.")
         return paper
 
 

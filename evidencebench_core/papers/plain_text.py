@@ -9,8 +9,9 @@ from typing import Final
 
 from evidencebench_core.data.sections import class_of_heading, is_label, part_of_heading
 from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.blocks import Block
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.outline import Piece, paper_of_pieces
+from evidencebench_core.papers.outline import paper_of_outline
 from evidencebench_core.papers.paper import Paper
 
 _WRAPPED: Final = 120  # characters; no line of wrapped text is longer
@@ -40,7 +41,7 @@ def paper_of_text(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMIT
     """
     text, notes = decoded_text(content, name or "the text")
     pieces, n_tables = _pieces(text)
-    return paper_of_pieces(pieces, "text", limits, left_out={"tables": n_tables}, notes=notes)
+    return paper_of_outline(pieces, "text", limits, left_out={"tables": n_tables}, notes=notes)
 
 
 def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
@@ -49,42 +50,38 @@ def decoded_text(content: bytes, place: str) -> tuple[str, tuple[str, ...]]:
     UTF-8, or what its byte order mark says; what is neither is read as Windows-1252, which has a letter
     for almost every byte. In a text at most one character in a hundred is a control character.
     """
-    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), None) or _decode_unmarked(
-        content
-    )
+    marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
+    encoding = marked or _unmarked_encoding(content)
     notes: tuple[str, ...] = ()
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as broken:
         if encoding != "utf-8":
-            raise PaperError(
-                place, f"is no {encoding} text ({broken.reason})", "Save it as UTF-8."
-            ) from broken
+            problem = f"is no {encoding} text ({broken.reason})"
+            raise PaperError(place, problem, "Save it as UTF-8.") from broken
         text = content.decode("cp1252", errors="replace")
         notes = ("The file is not in UTF-8; it was read as Windows-1252, so some letters may be wrong.",)
     sample = text[:100_000]
     if sum(ord(character) in _CONTROLS for character in sample) > max(_STRAY, len(sample) // 100):
-        raise PaperError(
-            place, "is no text", "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
-        )
+        remedy = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
+        raise PaperError(place, "is no text", remedy)
     return text, notes
 
 
-def _decode_unmarked(content: bytes) -> str:
+def _unmarked_encoding(content: bytes) -> str:
     """UTF-16 without a mark has a zero in every other byte of Latin text."""
     head = content[:2000]
     half = max(1, len(head) // 2)
-    if head[1::2].count(0) > half * 0.6 and not head[0::2].count(0) > half * 0.2:
+    even, odd = head[0::2].count(0) / half, head[1::2].count(0) / half
+    if odd > 0.6 and even <= 0.2:
         return "utf-16-le"
-    if head[0::2].count(0) > half * 0.6 and not head[1::2].count(0) > half * 0.2:
-        return "utf-16-be"
-    return "utf-8"
+    return "utf-16-be" if even > 0.6 and odd <= 0.2 else "utf-8"
 
 
-def _pieces(text: str) -> tuple[list[Piece], int]:
+def _pieces(text: str) -> tuple[list[Block], int]:
     """Headings and paragraphs, and how many tables were left out."""
     words = frozenset(re.findall(r"[a-z]+(?:-[a-z]+)*", text.lower()))
-    pieces: list[Piece] = []
+    pieces: list[Block] = []
     n_tables = 0
     for group in _groups(text):
         if len(group) > 1 and sum(len(_COLUMNS.findall(line)) >= 2 for line in group) >= len(group) / 2:
@@ -107,24 +104,24 @@ def _groups(text: str) -> Iterator[list[str]]:
         yield group
 
 
-def _pieces_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Piece]:
+def _pieces_of_group(lines: Sequence[str], words: frozenset[str]) -> Iterator[Block]:
     if len(lines) == 1:
         line = lines[0].strip()
-        yield Piece("heading" if _is_lone_heading(line) else "text", _without_bullet(line))
+        yield Block("heading" if _is_lone_heading(line) else "paragraph", _without_bullet(line))
         return
     wrapped = max(map(len, lines)) <= _WRAPPED
     running: list[str] = []
     for number, line in enumerate(lines):
         heads = _is_main_heading(line) or (number == 0 and not wrapped and _is_lone_heading(line))
         if (heads or not wrapped or _ITEM.match(line)) and running:
-            yield Piece("text", _unwrap(running, words))
+            yield Block("paragraph", _unwrap(running, words))
             running = []
         if heads:
-            yield Piece("heading", line.strip())
+            yield Block("heading", line.strip())
         else:
             running.append(_without_bullet(line))
     if running:
-        yield Piece("text", _unwrap(running, words))
+        yield Block("paragraph", _unwrap(running, words))
 
 
 def _is_main_heading(line: str) -> bool:

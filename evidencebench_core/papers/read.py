@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, get_args
 
 from evidencebench_core.errors import PaperError, shown
@@ -69,23 +69,22 @@ def read_here(content: bytes, name: str, kind: PaperKind | None, limits: Limits)
     place = place_of(name)
     limits.check_size(len(content), place)
     if kind is not None and kind not in get_args(PaperKind):
-        raise PaperError(
-            place, f"cannot be read as {shown(kind)}", f"Kinds are: {', '.join(get_args(PaperKind))}."
-        )
+        remedy = f"Kinds are: {', '.join(get_args(PaperKind))}."
+        raise PaperError(place, f"cannot be read as {shown(kind)}", remedy)
     if not content.strip():
         raise PaperError(place, "is empty", _GIVE)
     try:
-        if kind is None and _is_xml(content):
-            return _paper_of_xml(content, place, limits)
-        return _importers()[kind or kind_of(content, name)](content, place, limits)
+        known = kind or kind_of(content, name)
+        if known in ("jats", "bioc-xml"):
+            return _paper_of_xml(content, kind, place, limits)
+        return _importer(known)(content, place, limits)
     except (PaperError, MemoryError):
         raise
     except Exception as error:
         what = shown(f"{type(error).__name__}: {error}", 120)
         problem = f"could not be read: something in it was not foreseen ({what})"
-        raise PaperError(
-            place, problem, "Give the paper as JATS XML or plain text, or paste its text."
-        ) from error
+        remedy = "Give the paper as JATS XML or plain text, or paste its text."
+        raise PaperError(place, problem, remedy) from error
 
 
 def kind_of(content: bytes, name: str = "") -> PaperKind:
@@ -136,44 +135,37 @@ def _text_kind(content: bytes, name: str) -> PaperKind:
     return "markdown" if looks_like_markdown(decoded_text(content, place_of(name))[0]) else "text"
 
 
-def _paper_of_xml(content: bytes, place: str, limits: Limits) -> Paper:
-    """XML is parsed once, and its root element says what it is."""
+def _paper_of_xml(content: bytes, kind: PaperKind | None, place: str, limits: Limits) -> Paper:
+    """XML is what its root element says, unless the user says what it is."""
     from evidencebench_core.papers import bioc, jats
     from evidencebench_core.papers.xml_tree import xml_root
 
     if _HTML.match(content[:8192]):
-        raise PaperError(
-            place,
-            "is a web page",
-            "Give the article's XML or PDF, or copy its text from the browser and paste it.",
-        )
+        remedy = "Give the article's XML or PDF, or copy its text from the browser and paste it."
+        raise PaperError(place, "is a web page", remedy)
     root = xml_root(content, limits, place)
-    if root.tag == bioc.ROOT:
+    if kind == "bioc-xml" or (kind is None and root.tag == bioc.ROOT):
         return bioc.paper_of_collection(root, place, limits)
-    if root.tag in jats.ROOTS or any(element.tag == "article" for element in root.walk()):
+    if kind == "jats" or root.tag in jats.ROOTS or any(one.tag == "article" for one in root.walk()):
         return jats.paper_of_article(root, place, limits)
-    raise PaperError(
-        place, f"is XML of another kind (<{root.tag}>)", "Give JATS (<article>) or BioC (<collection>)."
-    )
+    remedy = "Give JATS (<article>) or BioC (<collection>)."
+    raise PaperError(place, f"is XML of another kind (<{root.tag}>)", remedy)
 
 
-def _importers() -> Mapping[PaperKind, Callable[[bytes, str, Limits], Paper]]:
-    from evidencebench_core.papers import bioc, docx, jats, markdown, plain_text
+def _importer(kind: PaperKind) -> Callable[[bytes, str, Limits], Paper]:
+    from evidencebench_core.papers import bioc, docx, markdown, plain_text
 
-    def paper_of_pdf(content: bytes, name: str, limits: Limits) -> Paper:
+    if kind == "pdf":
         from evidencebench_core.papers import pdf  # pdfium is loaded only for a PDF
 
-        return pdf.paper_of_pdf(content, name, limits)
-
-    return {
-        "jats": jats.paper_of_jats,
-        "bioc-xml": bioc.paper_of_bioc_xml,
+        return pdf.paper_of_pdf
+    importers: dict[str, Callable[[bytes, str, Limits], Paper]] = {
         "bioc-json": bioc.paper_of_bioc_json,
-        "pdf": paper_of_pdf,
         "docx": docx.paper_of_docx,
         "text": plain_text.paper_of_text,
         "markdown": markdown.paper_of_markdown,
     }
+    return importers[kind]
 
 
 def place_of(name: str) -> str:

@@ -109,19 +109,13 @@ def _answer(output: bytes, code: int, place: str, limits: Limits) -> Paper:
         answer: dict[str, Any] = json.loads(output)
     except (ValueError, RecursionError):
         most = f"{limits.max_memory / MIB:,.0f} MiB of memory"
-        problem = (
-            f"stopped the program that reads it ({_ending(code)}): it is damaged, or needs more than {most}"
-        )
+        ending = f"signal {-code}" if code < 0 else f"exit status {code}"
+        problem = f"stopped the program that reads it ({ending}): it is damaged, or needs more than {most}"
         raise PaperError(place, problem, _REMEDY) from None
     if "paper" in answer:
         return Paper.from_dict(answer["paper"])
     if answer.get("error") == _OUT_OF_MEMORY:
-        raise PaperError(
-            place, f"needs more than {limits.max_memory / MIB:,.0f} MiB of memory to read", _REMEDY
-        )
+        problem = f"needs more than {limits.max_memory / MIB:,.0f} MiB of memory to read"
+        raise PaperError(place, problem, _REMEDY)
     place, problem, remedy = answer["error"]
     raise PaperError(place, problem, remedy)
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit status {code}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html.entities import html5
 from types import MappingProxyType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.limits import Limits
@@ -75,24 +75,17 @@ class _Builder:
         self.open: list[Element] = []
         self.n_nodes = 0
 
-    def fail(self, problem: str, remedy: str) -> NoReturn:
-        raise PaperError(self.place, problem, remedy)
-
     def count(self) -> None:
         self.n_nodes += 1
         if self.n_nodes > self.limits.max_nodes:
-            self.fail(
-                f"has more than {self.limits.max_nodes:,} elements and pieces of text",
-                "Give one paper alone.",
-            )
+            problem = f"has more than {self.limits.max_nodes:,} elements and pieces of text"
+            raise PaperError(self.place, problem, "Give one paper alone.")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count()
         if len(self.open) >= self.limits.max_depth:
-            self.fail(
-                f"has elements more than {self.limits.max_depth} deep in each other",
-                "That is no paper; papers stay below 40.",
-            )
+            problem = f"has elements more than {self.limits.max_depth} deep in each other"
+            raise PaperError(self.place, problem, "That is no paper; papers stay below 40.")
         element = Element(tag.rpartition(":")[2], attributes or _NONE)
         if self.open:
             self.open[-1].children.append(element)
@@ -113,10 +106,8 @@ class _Builder:
             self.data(html5.get(f"{name};", f"&{name};"))
 
     def declared(self, name: str, *_: Any) -> None:
-        self.fail(
-            f"declares an entity of its own ({shown(name)})",
-            "Such files can grow without bound or reach for others, so none is read: save it without.",
-        )
+        remedy = "Such files can grow without bound or reach for others, so none is read: save it without."
+        raise PaperError(self.place, f"declares an entity of its own ({shown(name)})", remedy)
 
 
 def xml_root(content: bytes, limits: Limits, place: str) -> Element:
@@ -126,9 +117,7 @@ def xml_root(content: bytes, limits: Limits, place: str) -> Element:
     builder = _Builder(limits, place)
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    parser.UseForeignDTD(
-        True
-    )  # nothing is loaded by it; names that nobody declared are reported, not refused
+    parser.UseForeignDTD(True)  # nothing is loaded; names that nobody declared are reported, not refused
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
@@ -137,13 +126,11 @@ def xml_root(content: bytes, limits: Limits, place: str) -> Element:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as broken:
-        raise PaperError(
-            place, f"is no well-formed XML ({broken})", "Download it again; it may be cut or edited."
-        ) from broken
+        remedy = "Download it again; it may be cut or edited."
+        raise PaperError(place, f"is no well-formed XML ({broken})", remedy) from broken
     except (LookupError, ValueError) as unknown:
-        raise PaperError(
-            place, f"is in an encoding that cannot be read ({unknown})", "Save it as UTF-8."
-        ) from unknown
+        problem = f"is in an encoding that cannot be read ({unknown})"
+        raise PaperError(place, problem, "Save it as UTF-8.") from unknown
     if builder.root is None:
-        builder.fail("has no element", "Download it again.")
+        raise PaperError(place, "has no element", "Download it again.")
     return builder.root

@@ -5,25 +5,22 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping
-from time import perf_counter
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
+from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order, timed
 
 
 class Lead:
     """The pool in the order of the paper."""
 
     name = "lead"
+    settings: Mapping[str, Setting] = MappingProxyType({})
 
-    def __init__(self) -> None:
-        self.settings: Mapping[str, Setting] = MappingProxyType({})
-
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The first sentences of the paper."""
-        started = perf_counter()
-        return retrieval_in_order(query, range(len(query.sentences)), started)
+        return retrieval_in_order(query, range(len(query.sentences)))
 
 
 class AbstractTail:
@@ -33,16 +30,14 @@ class AbstractTail:
     """
 
     name = "abstract-tail"
+    settings: Mapping[str, Setting] = MappingProxyType({})
 
-    def __init__(self) -> None:
-        self.settings: Mapping[str, Setting] = MappingProxyType({})
-
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The end of the abstract first."""
-        started = perf_counter()
         abstract = [index for index, kind in enumerate(query.sentence_types) if kind == "abstract"]
         rest = [index for index, kind in enumerate(query.sentence_types) if kind != "abstract"]
-        return retrieval_in_order(query, abstract[::-1] + rest, started)
+        return retrieval_in_order(query, abstract[::-1] + rest)
 
 
 class RandomOrder:
@@ -59,13 +54,13 @@ class RandomOrder:
         self.settings: Mapping[str, Setting] = MappingProxyType({"seed": seed})
         self._seed = seed
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank and select at random."""
-        started = perf_counter()
         digest = hashlib.sha256(str(self._seed).encode())
         for text in (query.hypothesis, *query.sentences):
             part = text.encode("utf-8", "surrogatepass")
             digest.update(b"\0%d\0" % len(part))  # the length keeps ("ab", "c") apart from ("a", "bc")
             digest.update(part)
         draws = random.Random(int.from_bytes(digest.digest(), "big"))  # noqa: S311  (nothing secret here)
-        return retrieval_by_score(query, [draws.random() for _ in query.sentences], started)
+        return retrieval_by_score(query, [draws.random() for _ in query.sentences])

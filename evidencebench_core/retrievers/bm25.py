@@ -3,14 +3,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 
 Tokenisation = Literal["word", "whitespace", "word-stop"]
 
@@ -68,10 +67,10 @@ class Bm25:
         self._k1, self._b, self._epsilon = max(k1, _TINY), b, epsilon
         self._tokenisation: Tokenisation = tokenisation
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by BM25 score and select the best."""
-        started = perf_counter()
-        return retrieval_by_score(query, self._scores(query), started)
+        return retrieval_by_score(query, self._scores(query))
 
     def _scores(self, query: Query) -> list[float]:
         index = _index_of(query.sentences, self._tokenisation, self._k1, self._b, self._epsilon)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import perf_counter
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
 from evidencebench_core.retrievers.encoding import Backend, check_model_name, embeddings
-from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 
 
 class Dense:
@@ -30,9 +29,9 @@ class Dense:
         )
         self._model, self._instruction, self._backend = model, instruction, backend
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by cosine and select the best."""
-        started = perf_counter()
         instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
         vectors, model = embeddings(
             self._model, (instruction + query.hypothesis, *query.sentences), self._backend
@@ -40,4 +39,4 @@ class Dense:
         details = {"model": model.identity, "backend": model.runtime}
         if instruction:
             details["instruction"] = instruction.strip()
-        return retrieval_by_score(query, cosines(vectors), started, MappingProxyType(details))
+        return retrieval_by_score(query, cosines(vectors), MappingProxyType(details))

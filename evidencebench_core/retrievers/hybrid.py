@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import perf_counter
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.make import full_settings, make_retriever
-from evidencebench_core.retrievers.ranking import retrieval_by_score
+from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 
 
 class Hybrid:
@@ -37,9 +36,9 @@ class Hybrid:
             for member in sorted(of)
         }
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Ask every member, merge, select the best."""
-        started = perf_counter()
         scores = [0.0] * len(query.sentences)
         details: dict[str, str] = {}
         for name, member in self._members.items():
@@ -47,4 +46,4 @@ class Hybrid:
             for rank, index in enumerate(retrieval.ranking, start=1):
                 scores[index] += 1.0 / (self._k + rank)
             details.update({f"{name}: {key}": text for key, text in retrieval.details.items()})
-        return retrieval_by_score(query, scores, started, MappingProxyType(details))
+        return retrieval_by_score(query, scores, MappingProxyType(details))

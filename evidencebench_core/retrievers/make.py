@@ -17,9 +17,9 @@ from evidencebench_core.retrievers.third_party import Guarded, third_party_entri
 
 
 def retriever_entries() -> Mapping[str, RetrieverEntry]:
-    """All retrievers by name: ours first, then those of other packages.
+    """All retrievers by name, those of other packages too.
 
-    An entry point that does not load is listed too, with its ``problem``.
+    An entry point that does not load is listed as well, with its ``problem``.
     """
     return MappingProxyType({**third_party_entries(tuple(sys.path)), **RETRIEVERS})
 
@@ -36,9 +36,8 @@ def retriever_entry(name: str) -> RetrieverEntry:
     """
     entry = RETRIEVERS.get(name) or retriever_entries().get(name)
     if entry is None:
-        raise SettingError(
-            "retriever", f"there is none called {shown(name)}", names_hint(name, retriever_entries(), "Names")
-        )
+        hint = names_hint(name, retriever_entries(), "Names")
+        raise SettingError("retriever", f"there is none called {shown(name)}", hint)
     if entry.problem is not None:
         raise RetrieverError(f"retriever {name}", entry.problem, "Fix or remove the package it comes from.")
     return entry
@@ -56,15 +55,14 @@ def full_settings(name: str, settings: Mapping[str, object] | None = None) -> di
     RetrieverError
         For a retriever of another package that cannot be loaded.
     """
-    entry = retriever_entry(name)
-    given = dict(settings or {})
-    if not entry.nests:
-        return canonical_settings(name, entry.settings, given)
+    entry, given = retriever_entry(name), dict(settings or {})
     nested: dict[str, dict[str, object]] = {}
-    for key in [key for key in given if "." in key]:
+    for key in [key for key in given if entry.nests and "." in key]:
         member, _, setting = key.partition(".")
         nested.setdefault(member, {})[setting] = given.pop(key)
     full = canonical_settings(name, entry.settings, given)
+    if not entry.nests:
+        return full
     full["of"] = members = _members(name, cast("tuple[str, ...]", full["of"]))
     for member in nested:
         if member not in members:

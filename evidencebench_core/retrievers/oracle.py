@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from types import MappingProxyType
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.metrics import best_cover, optimal_cover
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
+from evidencebench_core.retrievers.ranking import timed
 
 
 class Oracle:
@@ -26,9 +26,9 @@ class Oracle:
         self.settings: Mapping[str, Setting] = MappingProxyType({})
         self._evidence = evidence
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The optimal selection for the query's focus and budget."""
-        started = perf_counter()
         n_sentences = len(query.sentences)
         if n_sentences != self._evidence.n_sentences:
             raise RetrieverError(
@@ -46,7 +46,6 @@ class Oracle:
             ranking=(*selection, *covering, *rest),
             scores=(2.0,) * len(selection) + (1.0,) * len(covering) + (0.0,) * len(rest),
             selection=selection,
-            seconds=perf_counter() - started,
         )
 
 

@@ -1,45 +1,51 @@
+"""From scores or an order to a `Retrieval`."""
+
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
 from time import perf_counter
 from types import MappingProxyType
+from typing import ParamSpec
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval
 
+_P = ParamSpec("_P")
 _NO_DETAILS: Mapping[str, str] = MappingProxyType({})
 
 
-def retrieval_by_score(
-    query: Query, scores: Sequence[float], started: float, details: Mapping[str, str] = _NO_DETAILS
-) -> Retrieval:
-    """The whole pool by falling score, the first ``budget`` selected; equal scores keep the order of the paper.
+def timed(retrieve: Callable[_P, Retrieval]) -> Callable[_P, Retrieval]:
+    """The same call, with its wall-clock seconds in the retrieval."""
 
-    ``started`` is `time.perf_counter` at the start of the call.
-    """
+    @wraps(retrieve)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Retrieval:
+        began = perf_counter()
+        retrieval = retrieve(*args, **kwargs)
+        return replace(retrieval, seconds=perf_counter() - began)
+
+    return call
+
+
+def retrieval_by_score(
+    query: Query, scores: Sequence[float], details: Mapping[str, str] = _NO_DETAILS
+) -> Retrieval:
+    """The whole pool by falling score, the first ``budget`` selected; equal scores keep the order of the paper."""
     for index, score in enumerate(scores):
         if math.isnan(score):
             raise RetrieverError(f"sentence {index}", "has no score (NaN)", "Check the retriever's settings.")
     order = tuple(sorted(range(len(query.sentences)), key=lambda index: -scores[index]))
-    return Retrieval(
-        ranking=order,
-        scores=tuple(float(scores[index]) for index in order),
-        selection=_head(order, query.budget),
-        seconds=perf_counter() - started,
-        details=details,
-    )
+    ordered = tuple(float(scores[index]) for index in order)
+    return Retrieval(order, ordered, _head(order, query.budget), details=details)
 
 
-def retrieval_in_order(query: Query, order: Sequence[int], started: float) -> Retrieval:
+def retrieval_in_order(query: Query, order: Sequence[int]) -> Retrieval:
     """A given order of the whole pool; the scores count down from the number of sentences to 1."""
     ranking = tuple(order)
-    return Retrieval(
-        ranking=ranking,
-        scores=tuple(float(place) for place in range(len(ranking), 0, -1)),
-        selection=_head(ranking, query.budget),
-        seconds=perf_counter() - started,
-    )
+    scores = tuple(float(place) for place in range(len(ranking), 0, -1))
+    return Retrieval(ranking, scores, _head(ranking, query.budget))
 
 
 def _head(order: tuple[int, ...], budget: int | None) -> tuple[int, ...]:

@@ -1,3 +1,5 @@
+"""The settings of retrievers: what one is, and values in canonical form."""
+
 from __future__ import annotations
 
 import json
@@ -5,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, NoReturn
+from typing import Final
 
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.retrievers.base import Setting
@@ -20,6 +22,7 @@ _KINDS: Final = {
     bool: "true or false",
     str: "text",
     dict: 'a JSON object such as {"top_p": 0.9}',
+    tuple: "names separated by commas",
 }
 
 
@@ -63,37 +66,31 @@ class SettingSpec:
     def canonical(self, value: object, owner: str, name: str) -> Setting:
         """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.
 
-        Parameters
-        ----------
-        value : object
-            A Python value, or text as in ``--set name=value``.
-        owner, name : str
-            Retriever and setting, for the message.
+        ``owner`` and ``name`` are the retriever and the setting, for the message.
 
         Raises
         ------
         SettingError
             If the value is not of the kind, not among the choices or out of bounds.
         """
-
-        def refuse(wrong: object, remedy: str) -> NoReturn:
-            raise SettingError(f"retriever {owner}", f"{name} cannot be {shown(wrong)}", remedy)
-
         text = value.strip() if isinstance(value, str) else value
         if self.optional and (text is None or (isinstance(text, str) and text.lower() == "none")):
             return None
-        plain = _of_kind(self.kind, text)
-        if plain is None or (isinstance(plain, int | float) and not self._within_bounds(plain)):
-            refuse(value, f"Give {self.allowed()}.")
+        plain, where = _of_kind(self.kind, text), f"retriever {owner}"
+        low, high = self.minimum, self.maximum
+        if plain is None or (
+            isinstance(plain, int | float)
+            and ((low is not None and plain < low) or (high is not None and plain > high))
+        ):
+            raise SettingError(where, f"{name} cannot be {shown(value)}", f"Give {self.allowed()}.")
         for choice in plain if isinstance(plain, tuple) else (plain,):
             if self.choices is not None and choice not in self.choices:
-                refuse(choice, names_hint(str(choice), self.choices, "Choices"))
+                hint = names_hint(str(choice), self.choices, "Choices")
+                raise SettingError(where, f"{name} cannot be {shown(choice)}", hint)
         return plain
 
     def allowed(self) -> str:
         """The values that may be given, in words: ``"a number from 0 to 1"``."""
-        if self.kind is tuple:
-            return "names separated by commas"
         kind = _KINDS[self.kind]
         match self.minimum, self.maximum:
             case None, None:
@@ -104,10 +101,6 @@ class SettingSpec:
                 return f"{kind} of {high:g} or less"
             case low, high:
                 return f"{kind} from {low:g} to {high:g}"
-
-    def _within_bounds(self, number: float) -> bool:
-        low, high = self.minimum, self.maximum
-        return (low is None or number >= low) and (high is None or number <= high)
 
 
 def canonical_settings(
@@ -144,13 +137,8 @@ def _of_kind(kind: type, value: object) -> Setting:
     if kind is dict:
         return _json_object(value)
     if kind is bool:
-        return (
-            _BOOLS.get(value.lower())
-            if isinstance(value, str)
-            else value
-            if isinstance(value, bool)
-            else None
-        )
+        known = _BOOLS.get(value.lower()) if isinstance(value, str) else value
+        return known if isinstance(known, bool) else None
     return _number(kind, value)
 
 

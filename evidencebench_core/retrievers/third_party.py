@@ -15,6 +15,7 @@ from typing import Final
 
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, Setting
+from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
 
 GROUP: Final = "evidencebench.retrievers"
@@ -69,6 +70,7 @@ class Guarded:
         self.settings: Mapping[str, Setting] = MappingProxyType(dict(inner.settings))
         self._inner = inner
 
+    @timed
     def retrieve(self, query: Query) -> Retrieval:
         """The inner retriever's answer."""
         try:

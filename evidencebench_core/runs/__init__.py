@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine
 from evidencebench_core.runs.engines.local import LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate
@@ -38,14 +39,8 @@ from evidencebench_core.runs.results import (
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import RunInfo, RunStore, run_label
-from evidencebench_core.runs.train_ranker import (
-    RANKER,
-    CrossValidation,
-    RankerTraining,
-    embedded_papers,
-    train_ranker,
-)
-from evidencebench_core.runs.trained import keep_trained, trained_on_ids, trained_on_overlap
+from evidencebench_core.runs.train_ranker import CrossValidation, RankerTraining, train_ranker
+from evidencebench_core.runs.trained import keep_trained, trained_on_ids
 from evidencebench_core.runs.variant import Perturbed, Variant, digest_of
 from evidencebench_core.runs.wording import variant_named, variant_names, wording_variant
 
@@ -95,7 +90,6 @@ __all__ = [
     "timed_retrieval",
     "train_ranker",
     "trained_on_ids",
-    "trained_on_overlap",
     "variant_named",
     "variant_names",
     "wording_variant",

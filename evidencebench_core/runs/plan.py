@@ -18,9 +18,10 @@ from evidencebench_core.retrievers import (
     make_retriever,
     retriever_entry,
 )
+from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import RunStore
-from evidencebench_core.runs.trained import Trained, training_behind
+from evidencebench_core.runs.trained import training_behind
 from evidencebench_core.runs.variant import Perturbed, Variant, arranged_evidence, perturbed_query
 from evidencebench_core.tasks import Task, task_named
 
@@ -76,7 +77,7 @@ class Plan:
         How the server is asked; ``None`` for a retriever that asks none.
     fresh : bool
         Whether what is answered already is asked again.
-    trained : mapping of str to Trained
+    trained : mapping of str to TrainedOn
         What the models in the retriever have learnt from, by their digest.
     """
 
@@ -92,7 +93,7 @@ class Plan:
     variant: Variant | None = None
     llm: LLM | None = None
     fresh: bool = False
-    trained: Mapping[str, Trained] = field(default_factory=dict)
+    trained: Mapping[str, TrainedOn] = field(default_factory=dict)
 
     @property
     def served(self) -> tuple[LLM, ServedRetriever]:

@@ -155,7 +155,7 @@ def score(
         within = budget is None or (optimal is not None and optimal <= budget)
         top = ceiling(covers, None if within else budget, denominator)
         if top is None:
-            skipped[name] = _reason_to_skip(task, covers)
+            skipped[name] = task.skip_reason(bool(covers))
             continue
         if name not in selections:
             left_out.append(name)
@@ -186,12 +186,6 @@ def score(
         per_instance=MappingProxyType(recalls),
         denominator=denominator,
     )
-
-
-def _reason_to_skip(task: Task, covers: Sequence[frozenset[int]]) -> str:
-    if covers:
-        return "no sentence covers any of its aspects"
-    return "it has no result aspects" if task.focus == "results" else "it has no aspects"
 
 
 def _check_known(selections: Collection[str], gold: Collection[str]) -> None:

@@ -48,6 +48,12 @@ class Task:
         """
         return evidence.optimal_for(self.focus) if self.budget == "optimal" else self.budget
 
+    def skip_reason(self, has_aspects: bool) -> str:
+        """Why an instance with, or without, aspects of the focus has nothing to cover."""
+        if has_aspects:
+            return "no sentence covers any of its aspects"
+        return "it has no result aspects" if self.focus == "results" else "it has no aspects"
+
 
 TASKS: Final[Mapping[str, Task]] = MappingProxyType(
     {

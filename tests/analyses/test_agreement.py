@@ -94,8 +94,3 @@ def test_resamples_that_leave_a_measure_undefined_are_told() -> None:
 def test_no_paper_is_refused() -> None:
     with pytest.raises(PaperError, match="no paper"):
         agreement_report([])
-
-
-def test_the_same_annotations_give_the_same_intervals() -> None:
-    first, again = (agreement_report([compared(ADA, BEN)], 100).as_dict() for _ in range(2))
-    assert first == again

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from evidencebench_core.analyses.comparison import compare, comparison
-from evidencebench_core.analyses.systems import Systems, systems
+from evidencebench_core.analyses.systems import Systems
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.stats import standard_error
 from evidencebench_core.tasks import task_named
-from tests.factories import raw_dataset, raw_instance, written
+from tests.factories import raw_dataset, written
 
 TASK = task_named("er@optimal")
 
@@ -113,20 +113,6 @@ def test_skipped_instances_are_said(store: Store) -> None:
     report = compare(store, [known["oracle"], known["lead"]], "result-er@5", n_resamples=100)
     assert set(report.tables["systems"]["n"]) == {8}
     assert any("nothing to cover on this task: 2" in note for note in report.notes)
-
-
-def test_a_run_named_twice_counts_once(store: Store) -> None:
-    known = ids(store)
-    assert systems(store, [known["lead"], known["lead"][:6]], TASK).keys == (known["lead"],)
-
-
-def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) -> None:
-    ingest(store, written({"x": raw_instance(12, {"a": [1]})}, tmp_path / "other.json"), name="other")
-    for _ in execute(plan(store, "other", "lead")):
-        pass
-    other = RunStore(store).runs("other")[0].id
-    with pytest.raises(SettingError, match="is over dataset 'other', not 'tiny'"):
-        compare(store, [ids(store)["lead"], other])
 
 
 def test_nothing_to_compare_is_refused(store: Store) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from evidencebench_core.analyses.dataset import dataset_report
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.errors import UnknownNameError
 from tests.factories import raw_instance, written
 
 PAPER = [
@@ -78,15 +77,6 @@ def test_places_by_hand(store: Store) -> None:
     assert any("without result aspects: 1" in note for note in report.notes)
 
 
-def test_distributions_add_up(store: Store) -> None:
-    report = dataset_report(store, "tiny")
-    distributions, overview = report.tables["distributions"], report.tables["overview"].set_index("quantity")
-    for quantity, of_quantity in distributions.groupby("quantity"):
-        assert of_quantity["n"].sum() == overview.loc[quantity, "n"]
-        mean = (of_quantity["value"] * of_quantity["n"]).sum() / of_quantity["n"].sum()
-        assert mean == pytest.approx(overview.loc[quantity, "mean"])
-
-
 def test_of_large_datasets_some_papers_are_read_and_it_says_so(store: Store) -> None:
     report = dataset_report(store, "tiny", read=1)
     overview = report.tables["overview"].set_index("quantity")
@@ -96,11 +86,6 @@ def test_of_large_datasets_some_papers_are_read_and_it_says_so(store: Store) -> 
         2 / 3
     )
     assert any("stand on 1 instances" in note for note in report.notes)
-
-
-def test_an_unknown_dataset_is_refused(store: Store) -> None:
-    with pytest.raises(UnknownNameError):
-        dataset_report(store, "tinny")
 
 
 @pytest.mark.realdata

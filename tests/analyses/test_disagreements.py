@@ -8,7 +8,6 @@ import pytest
 
 from evidencebench_core.analyses.disagreements import disagreements
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunSpec, RunStore
 from tests.factories import raw_instance, written
@@ -70,19 +69,6 @@ def test_by_hand(store: Store) -> None:
     assert few.tables["counts"]["n"].tolist() == [1, 3, 1, 1]
 
 
-def test_the_other_way_round_is_the_same_with_the_letters_changed(store: Store) -> None:
-    a = run(store, "lead", {"one": (1, 3), "two": (7,)})
-    b = run(store, "random", {"one": (3, 4), "two": (1, 2)})
-    there, back = (
-        disagreements(store, *runs, "er@10", n_resamples=50).tables["counts"].set_index("outcome")
-        for runs in ((a, b), (b, a))
-    )
-    letters = {"only A": "only B", "only B": "only A"}
-    assert there.equals(back.rename(letters).loc[there.index])
-    itself = disagreements(store, a, a, "er@10", n_resamples=50).tables["counts"].set_index("outcome")
-    assert itself.loc[["only A", "only B"], "n"].tolist() == [0, 0]
-
-
 def test_result_tasks_look_at_result_aspects(store: Store) -> None:
     a = run(store, "lead", {"one": (1,)}, "result-er@5")
     b = run(store, "random", {"one": (3,)}, "result-er@5")
@@ -106,12 +92,3 @@ def test_without_common_answers_the_tables_are_empty(store: Store) -> None:
     assert len(report.tables["aspects"]) == 0
     assert report.tables["counts"]["n"].tolist() == [0, 0, 0, 0]
     assert report.tables["counts"]["share"].isna().all()
-
-
-def test_runs_of_different_datasets_are_refused(store: Store, tmp_path: Path) -> None:
-    other = {"o": raw_instance(8, {"w": [1]})}
-    ingest(store, written(other, tmp_path / "other.json"), name="other")
-    info = store.dataset("other")
-    b = RunStore(store).create(RunSpec(info.sha256, "lead", {}), info).id
-    with pytest.raises(SettingError, match="is over dataset 'other', not 'tiny'"):
-        disagreements(store, run(store, "lead", {"one": (1,)}), b)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
@@ -132,15 +131,6 @@ def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
     assert "1 of 3 instances have no abstract" in notes
     assert "bm25 score a sentence by its text" in notes
     assert "Not run yet: bm25 with abstract at the start" in notes
-
-
-def test_nothing_run_gives_an_empty_table(store: Store) -> None:
-    for _ in execute(plan(store, "given", "bm25", tasks=["er@2"])):
-        pass
-    (run,) = RunStore(store).runs("given")
-    report = needle(store, "given", [run.id], "er@2", n_resamples=10)
-    assert isinstance(report.tables["needle"], pd.DataFrame)
-    assert report.tables["needle"].empty
 
 
 def test_instances_behind_a_place(store: Store, lead: str) -> None:

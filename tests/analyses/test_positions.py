@@ -49,10 +49,6 @@ def test_opportunity(store: Store) -> None:
     assert column(frame, "n_aspects") == [5, 5]
 
 
-def test_opportunity_alone_has_no_other_tables(store: Store) -> None:
-    assert set(positions(store, "given", n_resamples=10).tables) == {"opportunity"}
-
-
 def test_the_interval_of_opportunity_by_hand(store: Store) -> None:
     # Papers p (2 of 3 can be found in the first bucket) and q (2 of 2): resamples pp 4/6, pq 4/5, qq 4/4.
     frame = positions(store, "given", buckets=2).tables["opportunity"]

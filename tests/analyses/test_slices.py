@@ -140,17 +140,6 @@ def test_by_hand() -> None:
     assert members["B"].tolist() == [0.5, 0.5, 0.0, 1.0]
 
 
-def test_a_slice_of_everything_has_the_interval_of_the_whole() -> None:
-    rng = np.random.default_rng(3)
-    compared = systems(rng.random((2, 8)).tolist(), tuple("abcdefgh"))
-    whole = slice_report(compared, {"all": {"all": np.ones(8, bool)}}, n_resamples=4_000)
-    row = whole.tables["difference"].iloc[0]
-    differences = compared.values[1] - compared.values[0]
-    assert row["difference"] == pytest.approx(differences.mean())
-    spread = differences.std() / 8**0.5  # of the bootstrap distribution, exactly
-    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * spread, rel=0.1)
-
-
 def test_from_the_store(store: Store) -> None:
     for retriever in ("lead", "oracle"):
         for _ in execute(plan(store, "tiny", retriever)):

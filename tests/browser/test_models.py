@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import ingest, open_store
 from tests.browser.serving import ROOT, served
+from tests.browser.settling import settled
 from tests.llm.server import Handler, delta, scripted
 
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=llm;model=tiny"
@@ -64,14 +65,18 @@ def test_an_answer_streams_in_and_is_only_ever_text(page: Page, app_url: str, go
     page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
     page.goto(app_url + READING)
     expect(page.locator('.reader [data-i="3"]')).to_be_visible()
+    expect(page.get_by_role("button", name="Ask the model")).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Ask the model").click()
     expect(page.get_by_text("is answering, whole paper")).to_be_visible()
     expect(page.get_by_text("says **how** large it was")).to_be_visible()  # while the rest is to come
     expect(page.locator('.reader [data-i="3"]')).to_be_visible()  # and the paper stays
     go_on.set()
     expect(page.get_by_role("heading", name=re.compile("What each pick of llm"))).to_be_visible()
-    page.locator('.reader [data-i="3"][data-mark="both"]').click()  # the reader from before fades out
+    settled(page)
+    page.locator('.reader [data-i="3"][data-mark="both"]').click()
     expect(page.get_by_text("In its words")).to_be_visible()
+    settled(page)
     page.get_by_text("what it was asked and what it said").click()
     expect(page.get_by_text("DECISION: [3]")).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
@@ -89,6 +94,7 @@ def test_a_phone_never_scrolls_sideways(
     ask = page.get_by_role("button", name="Ask the model")
     heading = page.get_by_role("heading", name=re.compile("What each pick of llm"))
     expect(ask.or_(heading)).to_be_visible()
+    settled(page)
     if ask.is_visible():
         ask.click()
     expect(heading).to_be_visible()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import iter_raw
 from tests.browser.serving import ROOT, served
+from tests.browser.settling import enter_hypothesis, settled
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.real_articles import article_of
 from tests.papers.pdf.typesetting import typeset
@@ -53,21 +54,26 @@ def picks(page: Page, number: int) -> list[str]:
 def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], app_url: str) -> None:
     page = new_page(permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"{app_url}/paper?r=bm25&k=3")
-    box = page.get_by_role("textbox", name="What should the paper be searched for?")
-    box.fill("Blood pressure was lower.")
-    box.press("Control+Enter")
+    enter_hypothesis(
+        page.get_by_role("textbox", name="What should the paper be searched for?"),
+        "Blood pressure was lower.",
+    )
     page.set_input_files("input[type=file]", PAPER)
     expect(page.get_by_text("3 sentences picked by bm25")).to_be_visible()
     expect(page.get_by_text("read from JATS XML in")).to_be_visible()
     found = picks(page, 3)
+    settled(page)
     expect(page.locator('.reader [data-mark="picked"]')).to_have_count(3)
     page.locator(".picks .pick").nth(2).click()
     expect(page.locator(f'.reader .selected[data-i="{found[2]}"]')).to_be_in_viewport()
     expect(page.get_by_role("button", name="Copy link")).to_have_count(0)
     page.reload()  # it is still in the server's memory
     expect(page.get_by_text("3 sentences picked by bm25")).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Keep this paper").click()
     page.get_by_role("button", name="Keep", exact=True).click()
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
@@ -84,11 +90,13 @@ def test_a_pdf_is_read_and_its_title_corrected(page: Page, app_url: str) -> None
     pdf = typeset(article_of(raw), LAYOUTS[1])  # two columns
     page.goto(f"{app_url}/paper?r=bm25")
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_visible()
+    settled(page)
     page.set_input_files(
         "input[type=file]", {"name": "two columns.pdf", "mimeType": "application/pdf", "buffer": pdf}
     )
     expect(page.get_by_text("read from PDF in")).to_be_visible()
     expect(page.get_by_text("Write a hypothesis above")).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Correct", exact=True).click()
     title = page.get_by_role("textbox", name="Title")
     title.fill("Night work and diabetes")
@@ -100,6 +108,7 @@ def test_a_pdf_is_read_and_its_title_corrected(page: Page, app_url: str) -> None
 def test_a_file_that_takes_long_can_be_cancelled(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/paper?r=bm25")
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_visible()
+    settled(page)
     slow = b"Tea " + b"( " * 400_000  # the splitter takes more than linear time for this
     page.set_input_files("input[type=file]", {"name": "slow.txt", "mimeType": "text/plain", "buffer": slow})
     expect(page.get_by_text("Reading slow.txt")).to_be_visible()
@@ -110,20 +119,20 @@ def test_a_file_that_takes_long_can_be_cancelled(page: Page, app_url: str) -> No
 
 def test_presenter_mode_shows_prints_and_saves(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/paper?paper=sample_trial&r=bm25&k=4")
+    expect(page.locator(".picks .pick")).to_have_count(4)
+    settled(page)
     page.get_by_role("button", name="Presenter mode").click()
     expect(page.get_by_role("heading", name="The 4 sentences to read first")).to_be_visible()
     expect(page.get_by_role("link", name="Leaderboard")).not_to_be_visible()
     expect(page.get_by_text("no medical advice")).to_be_visible()
     expect(page.get_by_text("4 sentences marked")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "20px"
-    # A page that is still being drawn would take back what is typed into it.
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
     box = page.get_by_role("textbox", name="What would you like to check")
     box.fill("The kitchen has a salt container.")
     page.get_by_role("button", name="Show the sentences").click()
     expect(page.locator(".picks .pick").first).to_contain_text("container")
-    # What stands below the list comes a moment after it.
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)  # what stands below the list comes a moment after it
     page.get_by_role("button", name="Print", exact=True).click()
     printed = page.frame_locator("iframe[title='The page to print']")
     expect(printed.get_by_role("heading", name="The kitchen has a salt container.")).to_be_attached()
@@ -140,13 +149,13 @@ def test_presenter_mode_shows_prints_and_saves(page: Page, app_url: str) -> None
 
 def test_pasted_text_is_searched_by_two_and_taken_away(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/paper?r=bm25~lead&k=2")
+    expect(page.get_by_role("tab", name="Paste text")).to_be_visible()
+    settled(page)
     page.get_by_role("tab", name="Paste text").click()
     page.get_by_role("textbox", name="Text of the paper").fill(PASTED)
     page.get_by_role("button", name="Read the text").click()
     expect(page.get_by_role("heading", name="A title of salt").first).to_be_visible()
-    box = page.get_by_role("textbox", name="Hypothesis")
-    box.fill("Salt raises blood pressure.")
-    box.press("Control+Enter")
+    enter_hypothesis(page.get_by_role("textbox", name="Hypothesis"), "Salt raises blood pressure.")
     expect(page.get_by_role("heading", name="How far they agree")).to_be_visible()
     files = {}
     for name in ("Report (HTML)", "CSV", "JSON", "BibTeX"):

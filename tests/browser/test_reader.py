@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.reader_views import HOSTILE
+from tests.browser.settling import settled
 
 NARROW = {"width": 390, "height": 844}
 
@@ -17,6 +18,7 @@ def opened(page: Page, url: str, view: str) -> Locator:
     page.goto(f"{url}/?view={view}")
     reader = page.locator(".reader")
     expect(reader.locator(".s").first).to_be_visible(timeout=60_000)
+    settled(page)
     return reader
 
 
@@ -123,9 +125,11 @@ def test_python_moves_the_reader_and_the_page_stays(page: Page, reader_url: str)
     page.get_by_role("button", name="Select sentence 10").click()
     expect(sentence(reader, 10)).to_have_attribute("aria-current", "true")
     expect(sentence(reader, 10)).to_be_in_viewport()
+    settled(page)
     page.get_by_role("button", name="Last picks first").click()  # picks of A are now 4, 6
     expect(sentence(reader, 3)).to_have_attribute("data-mark", "missed")
     expect(sentence(reader, 4).locator(".sign")).to_have_text("1")
+    settled(page)
     page.get_by_role("button", name="No selection of a system").click()
     expect(reader.locator('.s[data-mark="gold"]')).to_have_count(6)
     assert sentence(reader, 3).get_attribute("data-same") == "yes"

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import served
+from tests.browser.settling import settled
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,7 @@ def test_a_pick_opens_its_features_and_stays_open(page: Page, reasons_url: str, 
     page.goto(reasons_url)
     picks = page.locator(".whys .why")
     expect(picks).to_have_count(2, timeout=60_000)
+    settled(page)
     first = picks.first
     expect(first.locator(".reason")).to_have_text("Close to the hypothesis in meaning.")
     expect(first.locator(".coverage")).to_have_text("Chosen for coverage: rank 3 by score alone.")

@@ -16,7 +16,7 @@ import pytest
 
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
 from tests.llm.server import reply, scripted
-from tests.retrievers.ranker.small_model import small_model
+from tests.retrievers.ranker.made_up import small_model
 
 HYPOTHESIS = "Green tea lowers blood pressure."
 PAPER = """\

@@ -8,7 +8,7 @@ import pytest
 
 from evidencebench_core.cli import main
 from evidencebench_core.retrievers import finetune
-from evidencebench_core.retrievers.finetune import read_trained_on
+from evidencebench_core.retrievers.trained_on import read_trained_on
 
 ROOT = Path(__file__).resolve().parents[2]
 

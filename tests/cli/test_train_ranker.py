@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.encoding import Model, encoder
-from evidencebench_core.retrievers.ranker import crossvalidation, training
+from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
-from evidencebench_core.runs import RunStore, execute, leaderboard, plan, trained_on_ids, trained_on_overlap
+from evidencebench_core.runs import RunStore, execute, leaderboard, plan, trained_on_ids
 from tests.cli.conftest import Command
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
@@ -93,7 +93,7 @@ def test_scores_on_the_training_data_are_warned_of(command: Command, sample: str
         "bm25": 0,
         "evidence-ranker": 6,
     }
-    assert trained_on_overlap(store, RunStore(store).run(run_id)) == 6
+    assert len(trained_on_ids(store, RunStore(store).run(run_id))) == 6
 
 
 def test_the_same_paper_counts_in_another_dataset(command: Command, sample: str, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evidencebench_core.retrievers.ranker.crossvalidation.fit_ranker", interrupted)
+    monkeypatch.setattr("evidencebench_core.retrievers.ranker.training.fit_ranker", interrupted)
     assert command("train-ranker", "--dataset", sample, "--no-cv").code == 130
     assert not (tmp_path / "ranker.json").exists()
     assert RunStore(open_store()).runs(sample) == ()
@@ -178,10 +178,8 @@ def test_what_cannot_be_asked(command: Command, sample: str, words: tuple[str, .
 def test_the_ablation_takes_one_part_at_a_time(
     command: Command, sample: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = tuple(
-        one for one in crossvalidation.ABLATIONS if one.name in ("without place", "without selection step")
-    )
-    monkeypatch.setattr(crossvalidation, "ABLATIONS", few)
+    few = tuple(one for one in training.ABLATIONS if one.name in ("without place", "without selection step"))
+    monkeypatch.setattr(training, "ABLATIONS", few)
     printed = command("train-ranker", "--dataset", sample, "--folds", "2", "--ablation", "--json")
     assert printed.code == 0, printed.err
     assert "min at the pace of this one" in printed.err

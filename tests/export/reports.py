@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from evidencebench_core.data import Aspect, EvidenceSet
+from dataclasses import replace
+from typing import Any
+
+from evidencebench_core.data import Aspect, EvidenceSet, Instance
 from evidencebench_core.export import ReportInput
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.tasks import task_named
 
-__all__ = ["HOSTILE", "report"]
+__all__ = ["HOSTILE", "NO_GOLD", "report"]
 
 HOSTILE = (
     "</title></style></script><script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -14,12 +18,15 @@ HOSTILE = (
 )
 
 
-def report(text: str = "", **others: object) -> ReportInput:
+NO_GOLD = EvidenceSet(8, (), optimal=0, results_optimal=None)
+
+
+def report(text: str = "", paper: dict[str, Any] | None = None, **others: object) -> ReportInput:
     """A paper of eight sentences; ``text`` stands at the end of every text there is.
 
-    x is covered by 2 and 5, y by 5, z by 6 and w by none; the picks are 5, 2, 4.
+    x is covered by 2 and 5, y by 5, z by 6 and w by none; the picks are 5, 2, 4. ``paper`` changes the instance.
     """
-    sentences = [
+    sentences = (
         "A title",
         "Background.",
         "Tea was drunk.",
@@ -28,30 +35,17 @@ def report(text: str = "", **others: object) -> ReportInput:
         "Pressure fell.",
         "It hurt.",
         "End.",
-    ]
-    types = ["section_name", "abstract", "abstract", "section_name", *["normal_paragraph"] * 4]
+    )
     sections = ["A title", "Abstract", "Abstract", *["Results"] * 5]
     aspects = {"x": (2, 5), "y": (5,), "z": (6,), "w": ()}
-    fields: dict[str, object] = {
-        "hypothesis": f"Tea lowers pressure.{text}",
-        "sentences": tuple(f"{sentence}{text}" for sentence in sentences),
-        "sentence_types": tuple(types),
-        "sections": tuple(f"{section}{text}" for section in sections),
-        "retrieval": Retrieval(
-            (5, 2, 7, 4),
-            (0.9, 0.5, 0.25, 0.125),
-            (5, 2, 4),
-            0.25,
-            {f"prompt{text}": f"line one\nline two{text}"},
-        ),
-        "title": f"A title{text}",
-        "paper_id": f"PMC1{text}",
-        "source": f"J. Tea{text}",
-        "retriever": f"bm25{text}",
-        "settings": {f"k1{text}": 1.5, "of": (f"a{text}", "b")},
-        "task": f"ER@3{text}",
-        "budget": 3,
-        "evidence": EvidenceSet(
+    instance = Instance(
+        id="i",
+        hypothesis=f"Tea lowers pressure.{text}",
+        paper_id=f"PMC1{text}",
+        sentences=tuple(f"{sentence}{text}" for sentence in sentences),
+        sentence_types=("section_name", "abstract", "abstract", "section_name", *["normal_paragraph"] * 4),
+        sections=tuple(f"{section}{text}" for section in sections),
+        evidence=EvidenceSet(
             8,
             tuple(
                 Aspect(f"{name}{text}", indices, name == "y", f"A{number}{text}", f"what {name} says{text}")
@@ -60,6 +54,20 @@ def report(text: str = "", **others: object) -> ReportInput:
             optimal=2,
             results_optimal=1,
         ),
+        stored={},
+    )
+    fields: dict[str, object] = {
+        "retrieval": Retrieval(
+            (5, 2, 7, 4),
+            (0.9, 0.5, 0.25, 0.125),
+            (5, 2, 4),
+            0.25,
+            {f"prompt{text}": f"line one\nline two{text}"},
+        ),
+        "task": task_named("er@3"),
+        "source": f"J. Tea{text}",
+        "retriever": f"bm25{text}",
+        "settings": {f"k1{text}": 1.5, "of": (f"a{text}", "b")},
         "left_out": {f"tables{text}": 2, "figures": 1, "references": 0},
         "notes": (f"No abstract was recognised.{text}",),
         "explanations": {5: f"It names the outcome.{text}"},
@@ -67,4 +75,4 @@ def report(text: str = "", **others: object) -> ReportInput:
         "created_at": f"2026-11-21T10:48:30+00:00{text}",
         "versions": {f"python{text}": f"3.11{text}"},
     }
-    return ReportInput(**(fields | others))  # type: ignore[arg-type]
+    return ReportInput(replace(instance, **(paper or {})), **(fields | others))  # type: ignore[arg-type]

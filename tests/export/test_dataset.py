@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import InstanceError, SettingError, UnknownNameError
-from evidencebench_core.export import export_dataset, stream_dataset, write_benchmark
+from evidencebench_core.export import BenchmarkFile, stream_dataset, whole_file, write_benchmark
 from evidencebench_core.export.dataset import LAYOUTS
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
 
@@ -24,6 +24,12 @@ TRAIN_BLOB = "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"  # git's id of the relea
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return open_store(tmp_path / "store.sqlite")
+
+
+def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:
+    info = store.dataset(name)
+    with whole_file(path) as stream:
+        return stream_dataset(store, info, stream)
 
 
 def git_blob(content: bytes) -> str:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS
 from evidencebench_core.data import ingest, open_store, parse_instance
-from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.export import RunAnswers, report_html, report_of, run_html
+from evidencebench_core.errors import SelectionError
+from evidencebench_core.export import ReportInput, RunAnswers, report_html, run_html
 from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
 from evidencebench_core.papers import Doubt
@@ -21,7 +21,7 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.contrast import contrast
-from tests.export.reports import HOSTILE, report
+from tests.export.reports import HOSTILE, NO_GOLD, report
 from tests.factories import raw_instance, tiny_dataset, written
 
 VOID = {"meta", "br", "img", "link", "input"}
@@ -134,7 +134,7 @@ def test_context_and_marks_of_the_paper() -> None:
 
 
 def test_without_gold_there_are_places_and_reasons_and_no_scores() -> None:
-    text = Skeleton(report_html(report(evidence=None))).text
+    text = Skeleton(report_html(report(paper={"evidence": NO_GOLD}))).text
     assert "Aspect Recall" not in text
     assert "adds" not in text
     assert "Study aspects" not in text
@@ -179,19 +179,19 @@ def test_sentences_that_the_paper_does_not_have() -> None:
         report(retrieval=Retrieval((), (), (8,)))
     with pytest.raises(SelectionError, match="ranking"):
         report(retrieval=Retrieval((-1,), (1.0,), ()))
-    with pytest.raises(SettingError, match="7 sections"):
-        report(sections=("x",) * 7)
 
 
-def test_the_report_on_an_instance() -> None:
+def test_the_report_on_an_instance_follows_its_task() -> None:
     raw = raw_instance(["# The title", "> We found.", "More."], {"x": [1], "y": [2]}, ["y"], synthetic=True)
-    instance = parse_instance("i", raw)
-    made = report_of(instance, Retrieval((1,), (1.0,), (1,)), task_named("result-er@optimal"), command="c")
-    assert (made.title, made.task, made.budget) == ("The title", "Result-ER@Optimal", 1)
-    assert (made.focus, made.covers, made.labels) == ("results", (frozenset({2}),), ("A2",))
-    assert "invented" in made.notes[0]
-    assert made.command == "c"
-    assert report_of(instance, Retrieval((), (), ()), evidence=None).covers == ()
+    answer = Retrieval((1,), (1.0,), (1,))
+    text = Skeleton(
+        report_html(ReportInput(parse_instance("i", raw), answer, task_named("result-er@optimal")))
+    ).text
+    assert "The title" in text
+    assert "task Result-ER@Optimal budget K = 1" in text
+    assert "0 of 1 are found" in text
+    assert "A1" not in text
+    assert "it was invented" in text
 
 
 def test_colours_are_those_of_the_app() -> None:

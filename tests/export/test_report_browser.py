@@ -12,7 +12,7 @@ from pypdfium2 import PdfDocument
 
 from evidencebench_core.export import report_html
 from tests.browser.serving import CHROMIUM_FLAGS, chromium
-from tests.export.reports import HOSTILE, report
+from tests.export.reports import HOSTILE, NO_GOLD, report
 
 pytestmark = pytest.mark.browser
 
@@ -68,12 +68,9 @@ def test_in_print_the_folds_are_open_and_no_sentence_is_cut(
     sentences = tuple(
         f"Sentence number {n} ends here{' and goes on' * (n % 40)}, #{n}end." for n in range(150)
     )
-    long = report(
-        sentences=sentences,
-        sentence_types=("normal_paragraph",) * 150,
-        sections=("",) * 150,
-        evidence=None,
-    )
+    types, sections = ("normal_paragraph",) * 150, ("",) * 150
+    instance = {"sentences": sentences, "sentence_types": types, "sections": sections, "evidence": NO_GOLD}
+    long = report(paper=instance)
     file = tmp_path / "report.html"
     file.write_text(report_html(long), encoding="utf-8")
     page = browser.new_page()

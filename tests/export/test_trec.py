@@ -19,7 +19,7 @@ from evidencebench_core.export import Answer, RunAnswers, tasks_of, trec_id, wri
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
-from evidencebench_core.tasks import Task, score, task_named
+from evidencebench_core.tasks import Task, task_named
 from tests.factories import tiny_dataset, written
 
 ER_AT_3 = task_named("er@3")
@@ -209,28 +209,6 @@ def test_subtopic_recall_is_aspect_recall_on_train(train_path: Path, tmp_path: P
     assert theirs == pytest.approx(dict(ours.per_instance), abs=1e-9)
     assert np.mean(list(theirs.values())) == pytest.approx(ours.aspect_recall)
     assert result.skipped.keys() == ours.skipped.keys()
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize("name", TASKS)
-def test_random_selections_agree_on_train(train_path: Path, tmp_path: Path, name: str) -> None:
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, train_path, "train")
-    task, rng = task_named(name), np.random.default_rng(20261121)
-    gold = dict(store.evidence_sets("train"))
-    asked = {one: found for one, found in gold.items() if found.focused(task.focus)}
-    picks = {
-        one: [
-            int(i) for i in rng.permutation(found.n_sentences)[: rng.integers(0, task.budget_for(found) + 1)]
-        ]
-        for one, found in asked.items()
-    }
-    run, result = run_text([answer(one, found, picks.get(one)) for one, found in gold.items()], task)
-    k = int(result.notes[-1].split("StRecall@")[1].split()[0])
-    ours = score(task, gold.items(), picks)
-    assert subtopic_recall(run, qrels_text(gold.items(), task)[0], k) == pytest.approx(
-        dict(ours.per_instance), abs=1e-9
-    )
 
 
 def test_answers_of_a_run(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.conftest import ROOT, OpenPage, texts
 from tests.pages.waiting import jobs_ended
-from tests.retrievers.ranker.small_model import small_model
+from tests.retrievers.ranker.made_up import small_model
 
 
 def said_by(app: AppTest) -> str:

@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.bioc import paper_of_bioc_json, paper_of_bioc_xml
+from evidencebench_core.papers import Paper, read_paper
+from evidencebench_core.papers.bioc import paper_of_bioc_json
 
 TITLE = {"infons": {"section_type": "TITLE", "type": "front", "article-id_pmc": "34"}, "text": "Tea"}
 TEXT = {"infons": {"section_type": "INTRO", "type": "paragraph"}, "text": "Tea is hot."}
+
+
+def paper_of_bioc_xml(content: bytes) -> Paper:
+    return read_paper(content, kind="bioc-xml")
 
 
 def of(*passages: dict[str, Any], **extra: Any) -> bytes:

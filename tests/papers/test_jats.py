@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.jats import paper_of_jats
-from evidencebench_core.papers.paper import Paper
+from evidencebench_core.papers import Paper, read_paper
 
 DOCTYPE = (
     '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN"'
     ' "JATS-archivearticle1-3-mathml3.dtd">'
 )
 META = "<front><article-meta><title-group><article-title>Tea</article-title></title-group>{}</article-meta></front>"
+
+
+def paper_of_jats(content: bytes) -> Paper:
+    return read_paper(content, kind="jats")
 
 
 def article(body: str, meta: str = "", rest: str = "", wrapped: str = "{}") -> Paper:

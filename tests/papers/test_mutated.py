@@ -80,7 +80,7 @@ def test_a_fault_of_a_reader_is_one_line_too(monkeypatch: pytest.MonkeyPatch) ->
     def broken(content: bytes, name: str, limits: Limits) -> Paper:
         raise StopIteration
 
-    monkeypatch.setattr(read, "_importers", lambda: {"text": broken})
+    monkeypatch.setattr(read, "_importer", lambda kind: broken)
     with pytest.raises(
         PaperError, match=r"'tea.txt': could not be read: something in it was not foreseen"
     ) as caught:

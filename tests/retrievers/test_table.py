@@ -12,7 +12,7 @@ from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import RETRIEVERS, full_settings, make_retriever, retriever_entries
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
-from tests.retrievers.ranker.small_model import small_model
+from tests.retrievers.ranker.made_up import small_model
 
 SERVED = ["llm", "embeddings"]
 LOCAL = [

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,12 +86,3 @@ def test_rbo_is_symmetric_and_a_share(a: list[int], b: list[int], depth: int, p:
     if value is not None and mirrored is not None:
         assert value == pytest.approx(mirrored)
         assert -1e-9 <= value <= 1 + 1e-9
-
-
-def test_rbo_of_equal_depth_is_the_sum_of_its_definition() -> None:
-    # The truncated definition, (1 - p) * sum of agreement at d times p^(d-1), goes to RBO as depth grows.
-    rng = np.random.default_rng(3)
-    a, b = (list(map(int, rng.permutation(400))) for _ in range(2))
-    p = 0.9
-    sums = sum(len(set(a[:d]) & set(b[:d])) / d * p ** (d - 1) for d in range(1, 401))
-    assert rank_biased_overlap(a, b, p=p) == pytest.approx((1 - p) * sums, abs=1e-9)

@@ -48,17 +48,3 @@ def test_the_one_instance_without_results_is_skipped_and_named(
     result = score(TASKS[task], gold, {})
     assert result.skipped == {"evidencebench_train_id_66": "it has no result aspects"}
     assert result.n_missing == 95
-
-
-def test_the_stored_selections_reach_the_ceiling(
-    gold: list[tuple[str, EvidenceSet]], train_raw: dict[str, dict[str, Any]]
-) -> None:
-    stored = {
-        task: {name: parse_instance(name, raw).stored.get(task) for name, raw in train_raw.items()}
-        for task in ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
-    }
-    for task, selections in stored.items():
-        picks = {name: found.sentence_indices for name, found in selections.items() if found is not None}
-        result = score(TASKS[task], gold, picks)
-        assert result.n_missing == 0
-        assert result.aspect_recall == result.ceiling

@@ -153,24 +153,16 @@ def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
     assert as_dict["ci95"] is None
 
 
-class TestHtml:
-    def test_percent_with_one_decimal_and_interval(self) -> None:
-        html = score(ER, GOLD, {"p1": [0, 1, 2], "p2": [0], "p3": [4, 5]})._repr_html_()
-        assert "<caption>ER@Optimal</caption>" in html
-        assert "<td>100.0 % [100.0, 100.0]</td>" in html
-        assert '<th scope="row">scored</th><td>3</td>' in html
-
-    def test_ids_are_escaped_and_named_up_to_five(self) -> None:
-        gold = [(f"<script>{i}", GOLD[0][1]) for i in range(7)]
-        html = score(ER, gold, {})._repr_html_()
-        assert "<script>" not in html
-        assert "7 (&lt;script&gt;0; " in html
-        assert "&lt;script&gt;4; …)" in html
-        assert "&lt;script&gt;5" not in html
-
-    def test_the_undefined_is_a_dash(self) -> None:
-        assert '<th scope="row">Aspect Recall</th><td>–</td>' in score(ER, [], {})._repr_html_()
-
-    def test_another_denominator_is_said(self) -> None:
-        html = score(ER, GOLD, {}, denominator="coverable")._repr_html_()
-        assert "<caption>ER@Optimal, over coverable aspects</caption>" in html
+def test_html_has_percent_with_one_decimal_and_escapes_ids() -> None:
+    html = score(ER, GOLD, {"p1": [0, 1, 2], "p2": [0], "p3": [4, 5]})._repr_html_()
+    assert "<caption>ER@Optimal</caption>" in html
+    assert "<td>100.0 % [100.0, 100.0]</td>" in html
+    assert '<th scope="row">scored</th><td>3</td>' in html
+    html = score(
+        ER, [(f"<script>{i}", GOLD[0][1]) for i in range(7)], {}, denominator="coverable"
+    )._repr_html_()
+    assert "<caption>ER@Optimal, over coverable aspects</caption>" in html
+    assert "<script>" not in html
+    assert "7 (&lt;script&gt;0; " in html
+    assert "&lt;script&gt;4; …)" in html
+    assert '<th scope="row">Aspect Recall</th><td>–</td>' in html

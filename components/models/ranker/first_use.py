@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import Choice
+from components.app.choices import Choice, uses_trained_model
 from components.models.ranker.training import TRAIN, start_download_and_training, start_training
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
-from evidencebench_core.data import DATASETS, DatasetInfo
+from evidencebench_core.data import DATASETS
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, read_model, trained_model
 from evidencebench_core.words import quantity
@@ -20,33 +20,13 @@ from evidencebench_core.words import quantity
 _RELEASED: Final = ("evidencebench", "train")
 
 
-def lacks_model(name: str, settings: Mapping[str, object]) -> bool:
-    """Whether a retriever is, or merges, the trained ranker with its default model, and that is not there."""
-    if name == "evidence-ranker":
-        model = settings.get("model", "default")
-    elif name == "hybrid" and "evidence-ranker" in _members(settings.get("of", ())):
-        model = settings.get("evidence-ranker.model", "default")
-    else:
-        return False
-    return model == "default" and trained_model() is None
-
-
-def _members(of: object) -> tuple[str, ...]:
-    if isinstance(of, str):
-        return tuple(part.strip() for part in of.split(","))
-    return tuple(map(str, of)) if isinstance(of, (tuple, list)) else ()
-
-
 def offer_training(choices: Sequence[Choice], in_dialog: bool = False) -> tuple[Choice, ...]:
     """Those of the choices that lack their trained model; if there are any, the ways to train one are drawn.
 
-    Parameters
-    ----------
-    in_dialog : bool
-        Then the page behind it shows the jobs.
+    The page behind a dialog shows the jobs.
     """
-    lacking = tuple(choice for choice in choices if lacks_model(choice.name, choice.settings))
-    if not lacking:
+    lacking = tuple(choice for choice in choices if uses_trained_model(choice.name, choice.settings))
+    if not lacking or trained_model() is not None:
         return ()
     with st.container(border=True):
         named = " and ".join(dict.fromkeys(literal(choice.name) for choice in lacking))
@@ -73,13 +53,23 @@ def draw_ways_to_train(where: str = "") -> None:
     busy = any(not job.status.ended for job in resources.jobs().jobs(TRAIN))
     left, right = st.columns(2, gap="medium")
     with left:
-        _on_a_dataset(where, busy)
+        st.markdown("**On a dataset that is here**")
+        _draw_on_a_dataset(where, busy)
+    name, split = _RELEASED
+    file = DATASETS[name].splits[split]
     with right:
-        _on_the_train_set(where, busy)
+        st.markdown("**On the benchmark's train set**")
+        st.caption(
+            f"{literal(file.filename)}, a few megabytes, [from its authors]({DATASETS[name].page}), under "
+            f"**{literal(file.licence)}**. The terms hold for what is learnt from it, too."
+        )
+        label = "Accept the licence, download and train"
+        if st.button(label, key=f"fetch-and-train{where}", disabled=busy):
+            start_download_and_training(name, split)
+            st.rerun()
 
 
-def _on_a_dataset(where: str, busy: bool) -> None:
-    st.markdown("**On a dataset that is here**")
+def _draw_on_a_dataset(where: str, busy: bool) -> None:
     datasets = {info.name: info for info in resources.store().datasets()}
     real = [name for name, info in datasets.items() if not info.synthetic]
     if not real:
@@ -90,31 +80,12 @@ def _on_a_dataset(where: str, busy: bool) -> None:
     if len(real) > 1:
         name = st.selectbox("Dataset to train on", real, key=f"train-on{where}")
     info = datasets[name]
-    st.caption(f"{_size(info)}. {_minutes(info)} Cross-validated by paper, so that you know how good it is.")
+    # About a second a paper to embed, the first time, and up to two minutes to fit six models.
+    minutes = min(info.n_papers, 3000) / 60 + 2
+    st.caption(
+        f"{quantity(info.n_instances, 'instance')} of {quantity(info.n_papers, 'paper')}. Takes up to about "
+        f"{minutes:.0f} minutes, in the background. Cross-validated by paper, so that you know how good it is."
+    )
     if st.button(f"Train on {literal(name)}", type="primary", key=f"train{where}", disabled=busy):
         start_training(name)
         st.rerun()
-
-
-def _on_the_train_set(where: str, busy: bool) -> None:
-    name, split = _RELEASED
-    file, page = DATASETS[name].splits[split], DATASETS[name].page
-    st.markdown("**On the benchmark's train set**")
-    st.caption(
-        f"{literal(file.filename)}, a few megabytes, [from its authors]({page}), under **{literal(file.licence)}**. "
-        "The terms hold for what is learnt from it, too."
-    )
-    if st.button("Accept the licence, download and train", key=f"fetch-and-train{where}", disabled=busy):
-        start_download_and_training(name, split)
-        st.rerun()
-
-
-def _size(info: DatasetInfo) -> str:
-    instances = quantity(info.n_instances, "instance")
-    return f"{instances} of {quantity(info.n_papers, 'paper')}"
-
-
-def _minutes(info: DatasetInfo) -> str:
-    """About a second a paper to embed, the first time, and up to two minutes to fit six models."""
-    minutes = min(info.n_papers, 3000) / 60 + 2
-    return f"Takes up to about {minutes:.0f} minutes, in the background."

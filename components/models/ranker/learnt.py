@@ -95,19 +95,16 @@ def _facts(model: RankerModel, digest: str) -> None:
 
 def _scores(model: RankerModel) -> None:
     st.markdown("#### On papers that it had not seen")
-    found = model.notes.get("cross_validated")
-    if not isinstance(found, Mapping) or not found:
+    scores = model.notes.get("cross_validated")
+    if not isinstance(scores, Mapping) or not scores:
         st.caption("It was trained without cross-validation, so nothing is known of how good it is.")
         return
     rows = []
-    for name, one in found.items():
-        recall, n = (
-            (one.get("aspect_recall"), one.get("n_scored")) if isinstance(one, Mapping) else (None, None)
-        )
-        if not isinstance(recall, (int, float)) or not isinstance(n, int):
-            continue
-        low, high = one.get("ci95") or (None, None)
-        rows.append(Row(str(name), (task_named(str(name)).title, Interval(recall, low, high), n), muted=True))
+    for name, score in scores.items():
+        match score:
+            case {"aspect_recall": int() | float() as recall, "n_scored": int() as n}:
+                mean = Interval(recall, *(score.get("ci95") or (None, None)))
+                rows.append(Row(str(name), (task_named(str(name)).title, mean, n), muted=True))
     folds = model.notes.get("folds")
     table(
         (
@@ -149,7 +146,7 @@ def _weights(state: PageState, model: RankerModel, digest: str) -> None:
             required=True,
             **state.widget("focus", focus, lambda chosen: chosen or focus),
         )
-    weighing = resources.weighings().get(digest, datasets[name], focus)
+    weighing = resources.weighings().get((digest, datasets[name].sha256, focus))
     if weighing is None:
         st.caption(
             "How much each thing that it looks at moves a sentence up or down within its paper, on up to 20 papers."
@@ -163,18 +160,14 @@ def _weights(state: PageState, model: RankerModel, digest: str) -> None:
 
 
 def _draw_weighing(weighing: Weighing, key: str) -> None:
-    colour = SYSTEMS[0].on(is_dark())
-    axis = "SD of the score"
     groups = sorted(weighing.groups.items(), key=lambda item: -item[1])
-    frame = pd.DataFrame(
-        [(GROUP_WORDINGS[name].label, moves, name) for name, moves in groups if name in GROUP_WORDINGS],
-        columns=["name", "moves", "note"],
-    )
+    rows = [(GROUP_WORDINGS[name].label, moves, name) for name, moves in groups if name in GROUP_WORDINGS]
+    frame = pd.DataFrame(rows, columns=["name", "moves", "note"])
     draw_chart(
-        weights_chart(frame, axis, colour),
+        weights_chart(frame, "SD of the score", SYSTEMS[0].on(is_dark())),
         key=f"groups.{key}",
         alt="Groups of features by how much they move a sentence within its paper: "
-        + "; ".join(f"{row['name']} {row['moves']:.2f}" for _, row in frame.iterrows()),
+        + "; ".join(f"{name} {moves:.2f}" for name, moves, _ in rows),
     )
     st.caption(
         f"{quantity(weighing.n_papers, 'paper')}, {quantity(weighing.n_sentences, 'sentence')}: mean distance of what "
@@ -202,11 +195,11 @@ def _way(one: FeatureWeight) -> str:
     """What more of it does; for a rank, which is best where it is lowest, the other way round."""
     if one.direction is None:
         return "the same throughout"
-    towards = -one.direction if WORDINGS[one.name].unit == "rank" else one.direction
-    better = "the better the rank" if WORDINGS[one.name].unit == "rank" else "the more"
+    rank = WORDINGS[one.name].unit == "rank"
+    towards = -one.direction if rank else one.direction
     if abs(towards) < 0.3:
         return "now up, now down"
-    return f"{better}, the {'higher' if towards > 0 else 'lower'}"
+    return f"the {'better the rank' if rank else 'more'}, the {'higher' if towards > 0 else 'lower'}"
 
 
 # -- the untrained one -----------------------------------------------------------------------------
@@ -218,28 +211,17 @@ def _structure() -> None:
         "Fixed weights, set by hand and the same for everybody. A sentence's score is the sum of what these add; picks "
         "are then chosen so that they do not repeat each other, as those of the trained ranker are."
     )
-    names = list(dict.fromkeys([*WEIGHTS["all"], *WEIGHTS["results"]]))
+    names = dict.fromkeys([*WEIGHTS["all"], *WEIGHTS["results"]])
+    named = {name: (WORDINGS[name].label, _UNITS[WORDINGS[name].unit]) for name in names}
+    added = [
+        Column(focus, title, "number", "Added to the score", digits=1, signed=True)
+        for focus, title in _FOCUSES.items()
+    ]
     table(
-        (
-            Column("feature", "What it looks at"),
-            Column("unit", "Counts per"),
-            *(
-                Column(focus, title, "number", "Added to the score", digits=1, signed=True)
-                for focus, title in _FOCUSES.items()
-            ),
-        ),
+        (Column("feature", "What it looks at"), Column("unit", "Counts per"), *added),
         [
-            Row(
-                name,
-                (
-                    WORDINGS[name].label,
-                    _UNITS[WORDINGS[name].unit],
-                    WEIGHTS["all"].get(name),
-                    WEIGHTS["results"].get(name),
-                ),
-                muted=True,
-            )
-            for name in names
+            Row(name, (*words, *(WEIGHTS[focus].get(name) for focus in _FOCUSES)), muted=True)
+            for name, words in named.items()
         ],
         key="structure-weights",
         action="none",

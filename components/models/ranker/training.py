@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -17,7 +15,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, query_of
 from evidencebench_core.retrievers.ranker.model_file import trained_model
-from evidencebench_core.retrievers.ranker.weighing import Weighing, feature_weighing
+from evidencebench_core.retrievers.ranker.weighing import feature_weighing
 from evidencebench_core.runs import RANKER, Step, drive, embedded_papers, train_ranker
 from evidencebench_core.words import quantity
 
@@ -74,22 +72,6 @@ def _train(store: Store, dataset: str, job: Job) -> str:
     return f"{learnt}. Cross-validated: {scores}. evidence-ranker is ready."
 
 
-@dataclass(slots=True)
-class Weighings:
-    """What was measured on this server, by model, dataset and focus; the latest few."""
-
-    _found: dict[tuple[str, str, Focus], Weighing] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def get(self, digest: str, dataset: DatasetInfo, focus: Focus) -> Weighing | None:
-        return self._found.get((digest, dataset.sha256, focus))
-
-    def put(self, digest: str, dataset: DatasetInfo, focus: Focus, weighing: Weighing) -> None:
-        with self._lock:
-            latest = dict(list(self._found.items())[-15:])
-            self._found = {**latest, (digest, dataset.sha256, focus): weighing}
-
-
 def start_weighing(dataset: DatasetInfo, focus: Focus) -> Job:
     """Measure on up to twenty papers of a dataset what the trained model goes by."""
     store, weighings = resources.store(), resources.weighings()
@@ -103,12 +85,12 @@ def start_weighing(dataset: DatasetInfo, focus: Focus) -> Job:
 
         def papers() -> Iterator[tuple[Query, NDArray[np.float32]]]:
             embedded = embedded_papers(store, dataset.name, ids, model.encoder)
-            for done, (instance, vectors, _) in enumerate(embedded):
+            for done, (instance, vectors) in enumerate(embedded):
                 job.report(done, len(ids), f"{done:,} of {len(ids):,} papers", stop=True)
                 yield query_of(instance, focus, None), vectors
 
         weighing = feature_weighing(model, papers())
-        weighings.put(digest, dataset, focus, weighing)
+        weighings[digest, dataset.sha256, focus] = weighing
         return f"{weighing.n_sentences:,} sentences of {weighing.n_papers:,} papers."
 
     return resources.jobs().start(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidencebench_core.export.report.input import ReportInput, report_of
+from evidencebench_core.export.report.input import ReportInput
 from evidencebench_core.export.report.pages import left_out_text, report_html, run_html
 
-__all__ = ["ReportInput", "left_out_text", "report_html", "report_of", "run_html"]
+__all__ = ["ReportInput", "left_out_text", "report_html", "run_html"]

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from evidencebench_core.data.model import EvidenceSet, Focus, Instance, SentenceType
-from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.papers.paper import Doubt
 from evidencebench_core.retrievers import Retrieval, Setting
 from evidencebench_core.tasks import Task
@@ -16,28 +14,26 @@ from evidencebench_core.tasks.selection import validated_selection
 class ReportInput:
     """One hypothesis, one paper, and what a retriever picked of it.
 
-    Any text may hold anything: the report escapes it.
+    Any text may hold anything: the report escapes it. `SelectionError` if the selection or the ranking names
+    a sentence that the paper does not have.
 
     Attributes
     ----------
-    hypothesis : str
-    sentences, sentence_types, sections : tuples of one length
-        The paper, as `Instance` has it.
+    instance : Instance
+        Without aspects it has no gold.
     retrieval : Retrieval
         Its selection is what the report shows, in that order.
-    title, paper_id, source : str
-        Of the paper; the source is a line such as a journal, an address or a file's name. Empty where unknown.
+    task : Task or None
+        Says which aspects count, and the budget.
+    budget : int or None
+        Where there is no task: K, or ``None`` without a limit.
+    title : str or None
+        Of the paper; ``None`` for the heading with which it begins.
+    source : str
+        A line such as a journal, an address or a file's name.
     retriever : str
         As a run's label names it.
     settings : mapping of str to Setting
-    task : str
-        The title of the task, ``"ER@10"``; empty where none was asked.
-    focus : {"all", "results"}
-        Which aspects count.
-    budget : int or None
-        K; ``None`` without a limit.
-    evidence : EvidenceSet or None
-        The gold, where there is any.
     left_out : mapping of str to int
         What of the paper was not read, such as ``{"tables": 3}``.
     notes : tuple of str
@@ -51,29 +47,16 @@ class ReportInput:
     created_at : str
         ISO 8601.
     versions : mapping of str to str
-
-    Raises
-    ------
-    SettingError
-        If the three tuples differ in length.
-    SelectionError
-        If the selection or the ranking names a sentence that the paper does not have.
     """
 
-    hypothesis: str
-    sentences: tuple[str, ...]
-    sentence_types: tuple[SentenceType, ...]
-    sections: tuple[str, ...]
+    instance: Instance
     retrieval: Retrieval
-    title: str = ""
-    paper_id: str = ""
+    task: Task | None = None
+    budget: int | None = None
+    title: str | None = None
     source: str = ""
     retriever: str = ""
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    task: str = ""
-    focus: Focus = "all"
-    budget: int | None = None
-    evidence: EvidenceSet | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
@@ -83,13 +66,7 @@ class ReportInput:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        n_sentences = len(self.sentences)
-        if not n_sentences == len(self.sentence_types) == len(self.sections):
-            raise SettingError(
-                f"report on {shown(self.hypothesis)}",
-                f"{n_sentences} sentences, {len(self.sentence_types)} types and {len(self.sections)} sections",
-                "Give one of each for every sentence.",
-            )
+        n_sentences = len(self.instance.sentences)
         validated_selection(self.retrieval.selection, n_sentences, "the report's selection")
         validated_selection(self.retrieval.ranking, n_sentences, "the report's ranking")
 
@@ -99,46 +76,11 @@ class ReportInput:
         return tuple(dict.fromkeys(self.retrieval.selection))
 
     @property
-    def covers(self) -> tuple[frozenset[int], ...]:
-        """The sentences that cover each aspect of the focus; nothing without gold."""
-        return () if self.evidence is None else self.evidence.covers(self.focus)
+    def aspects(self) -> tuple[Aspect, ...]:
+        """Those that count; none without gold."""
+        return self.instance.evidence.focused("all" if self.task is None else self.task.focus)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels of those aspects, in the same order."""
-        return () if self.evidence is None else tuple(a.label for a in self.evidence.focused(self.focus))
-
-
-def report_of(
-    instance: Instance, retrieval: Retrieval, task: Task | None = None, **others: Any
-) -> ReportInput:
-    """The report on an instance; what is not said in ``others`` comes from the instance and the task.
-
-    Parameters
-    ----------
-    instance : Instance
-        With gold or without: an instance without aspects has none.
-    retrieval : Retrieval
-    task : Task, optional
-    **others
-        Any further field of `ReportInput`, such as ``retriever`` or ``command``.
-    """
-    has_gold = bool(instance.evidence.aspects)
-    has_title = instance.sentence_types[:1] == ("section_name",)
-    fields: dict[str, Any] = {
-        "hypothesis": instance.hypothesis,
-        "sentences": instance.sentences,
-        "sentence_types": instance.sentence_types,
-        "sections": instance.sections,
-        "retrieval": retrieval,
-        "title": instance.sentences[0] if has_title else "",
-        "paper_id": instance.paper_id,
-        "evidence": instance.evidence if has_gold else None,
-    }
-    if task is not None:
-        fields |= {"task": task.title, "focus": task.focus}
-        if task.budget != "optimal" or has_gold:
-            fields["budget"] = task.budget_for(instance.evidence)
-    if instance.synthetic:
-        fields["notes"] = ("The paper is synthetic: it was invented, and reports nothing real.",)
-    return ReportInput(**(fields | others))
+    def covers(self) -> tuple[frozenset[int], ...]:
+        """The sentences that cover each of them."""
+        return tuple(frozenset(aspect.sentence_indices) for aspect in self.aspects)

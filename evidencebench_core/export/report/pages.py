@@ -15,6 +15,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput
 from evidencebench_core.export.tables import places_and_scores
@@ -32,6 +33,7 @@ _PLAIN_NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences "
     "that are none. Read the paper before you rely on it. This page is no medical advice."
 )
+_SYNTHETIC: Final = "The paper is synthetic: it was invented, and reports nothing real."
 _GOLD_SIGN: Final = "◆"
 _MISSED_SIGN: Final = "◇"
 _LEGEND: Final[tuple[tuple[Mark, str, str], ...]] = (
@@ -59,21 +61,25 @@ def report_html(report: ReportInput, plain: bool = False) -> str:
         writing direction are written out (``[U+202E]``).
     """
     gains = marginal_gains(report.picks, report.covers)
-    cited = report.title or report.paper_id or "A paper without a title"
-    beside = (report.source,) if plain else (report.source, report.paper_id)
+    paper, title = report.instance, report.title
+    if title is None:
+        title = paper.sentences[0] if paper.sentence_types[:1] == ("section_name",) else ""
+    cited = title or paper.paper_id or "A paper without a title"
+    beside = (report.source,) if plain else (report.source, paper.paper_id)
     aspects = [] if plain else _aspects(report)
     recall = aspect_recall(report.picks, report.covers)
-    marked = marks(report.picks, () if plain else report.covers, len(report.sentences))
+    marked = marks(report.picks, () if plain else report.covers, len(paper.sentences))
     return _page(
         "report.html",
-        title=report.hypothesis,
+        title=paper.hypothesis,
         kind="report plain" if plain else "report",
         report=report,
         plain=plain,
         moment=moment(report.created_at),
         cited=cited,
         beside=" · ".join(text for text in beside if text and text != cited),
-        n_headings=report.sentence_types.count("section_name"),
+        n_headings=paper.sentence_types.count("section_name"),
+        notes=(*[_SYNTHETIC] * paper.synthetic, *report.notes),
         left_out=left_out_text(report.left_out),
         notice=_PLAIN_NOTICE if plain else _NOTICE,
         picks=[_pick(report, gain, plain) for gain in gains],
@@ -201,12 +207,14 @@ def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
     With gold that is the aspects it newly covers and repeats; its place and score in the ranking; and why it was
     picked where the retriever says. The plain variant has the section and the reason only.
     """
-    index = gain.sentence
-    is_heading = report.sentence_types[index] == "section_name"
-    where = "heading" if is_heading else _section_name(report.sections[index])
-    new, repeated = (", ".join(report.labels[place] for place in part) for part in (gain.new, gain.repeated))
+    index, paper = gain.sentence, report.instance
+    is_heading = paper.sentence_types[index] == "section_name"
+    where = "heading" if is_heading else _section_name(paper.sections[index])
+    new, repeated = (
+        ", ".join(report.aspects[place].label for place in part) for part in (gain.new, gain.repeated)
+    )
     worth = []
-    if report.evidence is not None:
+    if paper.evidence.aspects:
         worth.append("" if new else "adds nothing new" if repeated else "covers no study aspect")
         worth[0] += f", repeats {repeated}" if repeated else ""
         if gain.recall_so_far is not None:
@@ -220,54 +228,53 @@ def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
         "index": index,
         "covering": not plain and bool(new or repeated),
         "where": where if plain else f"{where} · sentence {index}",
-        "before": _neighbour(report, index - 1, index),
-        "after": _neighbour(report, index + 1, index),
+        "before": _neighbour(paper, index - 1, index),
+        "after": _neighbour(paper, index + 1, index),
         "why": report.explanations.get(index, ""),
         "adds": new,
         "meta": " · ".join(worth),
     }
 
 
-def _neighbour(report: ReportInput, index: int, pick: int) -> str | None:
+def _neighbour(paper: Instance, index: int, pick: int) -> str | None:
     """A sentence beside a pick, if it is text of the same section."""
-    if not 0 <= index < len(report.sentences) or report.sections[index] != report.sections[pick]:
+    if not 0 <= index < len(paper.sentences) or paper.sections[index] != paper.sections[pick]:
         return None
-    return None if report.sentence_types[index] == "section_name" else report.sentences[index]
+    return None if paper.sentence_types[index] == "section_name" else paper.sentences[index]
 
 
-def _aspects(report: ReportInput) -> list[tuple[Any, list[int]]]:
+def _aspects(report: ReportInput) -> list[tuple[Aspect, list[int]]]:
     """The task's aspects, with the numbers of the picks that cover them."""
-    if report.evidence is None:
-        return []
     number = {index: place for place, index in enumerate(report.picks, start=1)}
     return [
         (aspect, sorted(number[index] for index in aspect.sentence_indices if index in number))
-        for aspect in report.evidence.focused(report.focus)
+        for aspect in report.aspects
     ]
 
 
 def _sentences(report: ReportInput, marked: Iterable[Mark], plain: bool) -> list[dict[str, str]]:
+    paper = report.instance
     number = {index: place for place, index in enumerate(report.picks, start=1)}
     labels: dict[int, list[str]] = {}
-    for label, cover in zip(report.labels, () if plain else report.covers, strict=False):
-        for index in cover:
-            labels.setdefault(index, []).append(label)
-    signs = {"gold": _GOLD_SIGN, "missed": _MISSED_SIGN}
-    return [
-        {
-            "css": " ".join(
-                [
-                    "s",
-                    *[mark] * (mark != "none"),
-                    *["heading"] * (report.sentence_types[index] == "section_name"),
-                ]
-            ),
-            "sign": str(number.get(index) or signs.get(mark, "")),
-            "text": report.sentences[index],
-            "aspects": " ".join(labels.get(index, ())),
-        }
-        for index, mark in enumerate(marked)
-    ]
+    for aspect in () if plain else report.aspects:
+        for index in aspect.sentence_indices:
+            labels.setdefault(index, []).append(aspect.label)
+    rows = []
+    for index, mark in enumerate(marked):
+        kinds = (
+            "s",
+            mark if mark != "none" else "",
+            "heading" * (paper.sentence_types[index] == "section_name"),
+        )
+        rows.append(
+            {
+                "css": " ".join(filter(None, kinds)),
+                "sign": str(number.get(index) or {"gold": _GOLD_SIGN, "missed": _MISSED_SIGN}.get(mark, "")),
+                "text": paper.sentences[index],
+                "aspects": " ".join(labels.get(index, ())),
+            }
+        )
+    return rows
 
 
 def _facts(report: ReportInput) -> dict[str, str]:
@@ -275,9 +282,12 @@ def _facts(report: ReportInput) -> dict[str, str]:
         f"· {name}": ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         for name, value in report.settings.items()
     }
+    task, budget = report.task, report.budget
+    if task is not None:
+        budget = task.budget_for(report.instance.evidence)
     return {
-        "task": report.task,
-        "budget": "no limit" if report.budget is None else f"K = {report.budget:,}",
+        "task": "" if task is None else task.title,
+        "budget": "no limit" if budget is None else f"K = {budget:,}",
         "retriever": report.retriever,
         **settings,
         "seconds": f"{report.retrieval.seconds:.2f}" if report.retrieval.seconds else "",

@@ -55,19 +55,15 @@ def body_of(pages: Sequence[Sequence[Line]]) -> Body:
     if not looks:
         return Body("", 10.0, 12.0, bold=False)
     (font, size, bold), _ = looks.most_common(1)[0]
-    own = {
-        step: n for (of, step), n in steps.items() if abs(of - size) < 0.3 and 0.9 * size < step < 3.5 * size
-    }
-    leading = max(own, key=lambda step: own[step]) if own else 1.2 * size
+    own = [at for at in steps if abs(at[0] - size) < 0.3 and 0.9 * size < at[1] < 3.5 * size]
+    leading = max(own, key=steps.__getitem__)[1] if own else 1.2 * size
     body = Body(font, size, leading, bold)
     text = [line for lines in pages for line in lines if body.looks(line) and len(line.words) > 5]
     if len(text) < _FEWEST_ROWS:
         return body
     outermost = len(text) // 50
-    left, right = (
-        sorted(line.x0 for line in text)[outermost],
-        sorted(line.x1 for line in text)[-1 - outermost],
-    )
+    left = sorted(line.x0 for line in text)[outermost]
+    right = sorted(line.x1 for line in text)[-1 - outermost]
     return replace(body, left=left, right=right)
 
 

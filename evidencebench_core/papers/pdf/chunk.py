@@ -12,7 +12,7 @@ from typing import Final
 from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Column
-from evidencebench_core.papers.pdf.line import Line
+from evidencebench_core.papers.pdf.line import Line, share
 
 BULLETS: Final = frozenset("•▪■●◦‣")  # of lists; a line that begins with one begins a paragraph
 _SENTENCE_END: Final = re.compile(r"[.?!:;][\"'”’)\]]*(?:\[?\d[\d,–\-\]\[ ]*)?[*†‡§]*$")
@@ -47,11 +47,15 @@ class Chunk:
     def n_words(self) -> int:
         return sum(len(line.words) for line in self.lines)
 
-    def share(self, what: str) -> float:
-        """Share of characters that are ``"bold"`` or ``"italic"``."""
-        n = sum(len(word.text) for line in self.lines for word in line.words)
-        marked = sum(len(w.text) for line in self.lines for w in line.words if getattr(w, what))
-        return marked / max(1, n)
+    @property
+    def bold(self) -> float:
+        """Share of its characters that are bold."""
+        return share([word for line in self.lines for word in line.words], "bold")
+
+    @property
+    def italic(self) -> float:
+        """Share of its characters that are italic."""
+        return share([word for line in self.lines for word in line.words], "italic")
 
     @property
     def left(self) -> float:
@@ -79,14 +83,14 @@ def chunks(columns: Iterable[Column], body: Body) -> list[Chunk]:
         for line in column.lines:
             gap = (before.y - line.y) if before else 1e3
             usual = step or body.leading * max(line.size, before.size if before else 0.0) / body.size
-            apart = before is None or gap > 1.28 * usual or _differ(before, line, body)
-            apart = (
-                apart
+            if (
+                before is None
+                or gap > 1.28 * usual
+                or _differ(before, line, body)
                 or (column.page < 2 and is_aside(line.text))
                 or _names_section(line, body)
-                or (before is not None and _names_section(before, body))
-            )
-            if apart:
+                or _names_section(before, body)
+            ):
                 found.append(Chunk([line], column, gap / body.leading))
                 step = 0.0
             else:

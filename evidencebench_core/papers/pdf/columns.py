@@ -30,10 +30,6 @@ class Gutter:
     def middle(self) -> float:
         return (self.left + self.right) / 2
 
-    @property
-    def edges(self) -> tuple[float, float]:
-        return self.left, self.right
-
 
 @dataclass(slots=True)
 class Column:
@@ -47,26 +43,7 @@ class Column:
 
 def gutters(lines: Sequence[Line], known: Collection[Gutter] = ()) -> list[Gutter]:
     """The gutters of a page from left to right; without any for one column."""
-    return _all_gutters(lines, known, _least_width(lines), 0)
-
-
-def _all_gutters(lines: Sequence[Line], known: Collection[Gutter], least: float, depth: int) -> list[Gutter]:
-    found = _best_gutter(lines, known, least) if depth < _DEEPEST else None
-    if found is None:
-        return []
-    x = found.middle
-    left, right = [line for line in lines if line.x1 <= x], [line for line in lines if line.x0 >= x]
-    return [
-        *_all_gutters(left, known, least, depth + 1),
-        found,
-        *_all_gutters(right, known, least, depth + 1),
-    ]
-
-
-def _least_width(lines: Sequence[Line]) -> float:
-    """How wide a column of a page with these lines is at least; a table's are narrower."""
-    width = max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
-    return max(_NARROWEST * width, 50.0)
+    return _Divider(lines, known).gutters(lines)
 
 
 def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) -> list[Column]:
@@ -75,35 +52,98 @@ def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) ->
     Text across the whole width (title, abstract, wide tables) divides a page into bands; within a band the
     left column comes before the right one. A column may have columns again.
     """
-    least = _least_width(lines)
     return [
         Column(page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
-        for group in _in_reading_order(list(lines), known, least, 0)
+        for group in _Divider(lines, known).in_reading_order(list(lines))
         if (rows := merged(group, _WITHIN))
     ]
 
 
-def _in_reading_order(
-    lines: list[Line], known: Collection[Gutter], least: float, depth: int
-) -> list[list[Line]]:
-    gutter = _best_gutter(lines, known, least) if depth < _DEEPEST and len(lines) > 1 else None
-    if gutter is None:
-        return [lines] if lines else []
-    x = gutter.middle
-    across = [line for line in lines if line.x0 < x < line.x1 and not _collides(line, lines)]
-    wide = {id(line) for line in across}
-    found: list[list[Line]] = []
-    rest = sorted((line for line in lines if id(line) not in wide), key=lambda line: -line.y)
-    for run in _runs(across):
-        last = _short_last_line(run, rest)
-        group = [*run, last] if last else run
-        rest = [line for line in rest if line is not last]
-        top, foot = group[0].y + 0.3 * group[0].size, group[-1].y - 0.3 * group[-1].size
-        found += _side_by_side([line for line in rest if line.y > top], x, known, least, depth)
-        beside = [line for line in rest if foot <= line.y <= top]
-        found += _in_reading_order(group + beside, known, least, depth + 1) if beside else [group]
-        rest = [line for line in rest if line.y < foot]
-    return found + _side_by_side(rest, x, known, least, depth)
+class _Divider:
+    """Divides the lines of a page, or of a column of it, at the gutter that most of them respect."""
+
+    def __init__(self, lines: Sequence[Line], known: Collection[Gutter]) -> None:
+        self.known = known  # the gutters of other pages
+        width = max((line.x1 for line in lines), default=0.0) - min((line.x0 for line in lines), default=0.0)
+        self.least = max(_NARROWEST * width, 50.0)  # of a column; a table's are narrower
+
+    def gutters(self, lines: Sequence[Line], depth: int = 0) -> list[Gutter]:
+        found = self._gutter(lines) if depth < _DEEPEST else None
+        if found is None:
+            return []
+        left = [line for line in lines if line.x1 <= found.middle]
+        right = [line for line in lines if line.x0 >= found.middle]
+        return [*self.gutters(left, depth + 1), found, *self.gutters(right, depth + 1)]
+
+    def in_reading_order(self, lines: list[Line], depth: int = 0) -> list[list[Line]]:
+        gutter = self._gutter(lines) if depth < _DEEPEST else None
+        if gutter is None:
+            return [lines] if lines else []
+        x = gutter.middle
+
+        def side_by_side(part: list[Line]) -> list[list[Line]]:
+            left, right = [line for line in part if line.x0 < x], [line for line in part if line.x0 >= x]
+            return self.in_reading_order(left, depth + 1) + self.in_reading_order(right, depth + 1)
+
+        across = {line for line in lines if line.x0 < x < line.x1 and not _collides(line, lines)}
+        found: list[list[Line]] = []
+        rest = sorted((line for line in lines if line not in across), key=lambda line: -line.y)
+        for run in _runs(across):
+            last = _short_last_line(run, rest)
+            group = [*run, last] if last else run
+            rest = [line for line in rest if line is not last]
+            top, foot = group[0].y + 0.3 * group[0].size, group[-1].y - 0.3 * group[-1].size
+            found += side_by_side([line for line in rest if line.y > top])
+            beside = [line for line in rest if foot <= line.y <= top]
+            found += self.in_reading_order(group + beside, depth + 1) if beside else [group]
+            rest = [line for line in rest if line.y < foot]
+        return found + side_by_side(rest)
+
+    def _gutter(self, lines: Sequence[Line]) -> Gutter | None:
+        if len(lines) < 2:
+            return None
+        x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
+        starts: list[list[Line]] = []
+        for line in sorted(lines, key=lambda line: line.x0):
+            if starts and line.x0 - starts[-1][0].x0 < _ALIGNED:
+                starts[-1].append(line)
+            else:
+                starts.append([line])
+        best: Gutter | None = None
+        for group in starts:
+            if x0 + 0.2 * (x1 - x0) < group[0].x0 < x1 - 0.1 * (x1 - x0):
+                found = self._gutter_before(group, lines)
+                # Of two that are close the left one: beside it lines are indented.
+                if found and (
+                    best is None or found.n_lines > best.n_lines * (1 if found.right - best.right > 40 else 3)
+                ):
+                    best = found
+        return best
+
+    def _gutter_before(self, group: Sequence[Line], lines: Sequence[Line]) -> Gutter | None:
+        """The gutter left of lines that begin at the same place, if there is one."""
+        start = min(line.x0 for line in group)
+        expected = next((g for g in self.known if g.right - _ALIGNED < start < g.right + _INDENT), None)
+        rows = {round(line.y) for line in group}
+        fewest = _FEWEST_ROWS if expected is None else 1
+        if len(rows) < fewest:
+            return None
+        beyond = 2.0 if expected is None else 2.5 * group[0].size
+        top, foot = max(line.y for line in group) + beyond, min(line.y for line in group) - beyond
+        near = [line for line in lines if foot <= line.y <= top]
+        across = [line for line in near if line.x0 < start - 3 and line.x1 > start + 3]
+        left = [line for line in near if line.x1 <= start - 1]
+        if len(across) > (0.25 * len(rows) if len(rows) >= _FEWEST_ROWS else 0):
+            return None
+        if len({round(line.y) for line in left}) < fewest:
+            return None
+        edge = sorted(line.x1 for line in left)[int(0.98 * (len(left) - 1))]
+        if expected is not None:
+            whole = edge < expected.left + _ALIGNED
+            return Gutter(expected.left, expected.right, len(rows)) if whole else None
+        if min(_typical_width(left, right_of=-1.0), _typical_width(near, right_of=start)) < self.least:
+            return None
+        return Gutter(edge, start, len(rows) - 2 * len(across))
 
 
 def _collides(line: Line, lines: Sequence[Line]) -> bool:
@@ -120,80 +160,19 @@ def _short_last_line(group: Sequence[Line], lines: Sequence[Line]) -> Line | Non
     """The last line of a paragraph across the columns, which ends before the gutter."""
     above = group[-1]
     near = [line for line in lines if 0.5 * above.size < above.y - line.y < 1.6 * above.size]
-    if len(near) == 1 and abs(near[0].x0 - above.x0) < 2 and near[0].style == above.style:
-        return near[0]
-    return None
+    aligned = len(near) == 1 and abs(near[0].x0 - above.x0) < 2 and near[0].style == above.style
+    return near[0] if aligned else None
 
 
-def _side_by_side(
-    lines: list[Line], x: float, known: Collection[Gutter], least: float, depth: int
-) -> list[list[Line]]:
-    left = [line for line in lines if line.x0 < x]
-    right = [line for line in lines if line.x0 >= x]
-    return _in_reading_order(left, known, least, depth + 1) + _in_reading_order(
-        right, known, least, depth + 1
-    )
-
-
-def _runs(lines: Sequence[Line]) -> list[list[Line]]:
+def _runs(lines: Collection[Line]) -> list[list[Line]]:
     """Lines across the gutter, in groups without a wide gap between them, from the top down."""
     groups: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: -line.y):
+    for line in sorted(lines, key=lambda line: (-line.y, line.x0)):
         if groups and groups[-1][-1].y - line.y < 2.2 * max(line.size, groups[-1][-1].size):
             groups[-1].append(line)
         else:
             groups.append([line])
     return groups
-
-
-def _best_gutter(lines: Sequence[Line], known: Collection[Gutter], least: float) -> Gutter | None:
-    if len(lines) < 2:
-        return None
-    x0, x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
-    width = x1 - x0
-    starts: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: line.x0):
-        if starts and line.x0 - starts[-1][0].x0 < _ALIGNED:
-            starts[-1].append(line)
-        else:
-            starts.append([line])
-    best: Gutter | None = None
-    for group in starts:
-        if x0 + 0.2 * width < group[0].x0 < x1 - 0.1 * width:
-            found = _gutter_before(group, lines, known, least)
-            # Of two that are close the left one: beside it lines are indented.
-            if found and (
-                best is None or found.n_lines > best.n_lines * (1 if found.right - best.right > 40 else 3)
-            ):
-                best = found
-    return best
-
-
-def _gutter_before(
-    group: Sequence[Line], lines: Sequence[Line], known: Collection[Gutter], least: float
-) -> Gutter | None:
-    """The gutter left of lines that begin at the same place, if there is one."""
-    start = min(line.x0 for line in group)
-    expected = next((g for g in known if g.right - _ALIGNED < start < g.right + _INDENT), None)
-    rows = {round(line.y) for line in group}
-    fewest = _FEWEST_ROWS if expected is None else 1
-    if len(rows) < fewest:
-        return None
-    beyond = 2.0 if expected is None else 2.5 * group[0].size
-    top, foot = max(line.y for line in group) + beyond, min(line.y for line in group) - beyond
-    near = [line for line in lines if foot <= line.y <= top]
-    across = [line for line in near if line.x0 < start - 3 and line.x1 > start + 3]
-    left = [line for line in near if line.x1 <= start - 1]
-    if len(across) > (0.25 * len(rows) if len(rows) >= _FEWEST_ROWS else 0):
-        return None
-    if len({round(line.y) for line in left}) < fewest:
-        return None
-    edge = sorted(line.x1 for line in left)[int(0.98 * (len(left) - 1))]
-    if expected is not None:
-        return Gutter(*expected.edges, len(rows)) if edge < expected.left + _ALIGNED else None
-    if min(_typical_width(left, right_of=-1.0), _typical_width(near, right_of=start)) < least:
-        return None
-    return Gutter(edge, start, len(rows) - 2 * len(across))
 
 
 def _typical_width(lines: Sequence[Line], right_of: float) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Final
 
 from evidencebench_core.papers.paper import Doubt, Paper
@@ -35,68 +35,47 @@ def doubts_of(
     body: Body,
 ) -> tuple[Doubt, ...]:
     """What a reader should check against the printed paper."""
-    first = _first_sections(paper)
+    first: dict[int, str] = {}  # the section of the first sentence of a page
+    for section, boxes in zip(paper.sections, paper.boxes, strict=True):
+        for box in boxes:
+            first.setdefault(box.page - 1, section)
     return (
         *_of_abstract(paper),
         *_of_characters(paper),
         *_of_columns(columns, body, first),
-        *_of_pages(pages, in_text, set_aside, first),
+        *_of_pages(pages, _characters(chain(in_text, set_aside)), first),
     )
 
 
-def _first_sections(paper: Paper) -> dict[int, str]:
-    """For every page, from 0, the section of its first sentence."""
-    sections: dict[int, str] = {}
-    for section, boxes in zip(paper.sections, paper.boxes, strict=True):
-        for box in boxes:
-            sections.setdefault(box.page - 1, section)
-    return sections
-
-
 def _of_abstract(paper: Paper) -> Iterable[Doubt]:
-    texts = [
-        text for text, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == "abstract"
-    ]
-    n_words = sum(len(text.split()) for text in texts)
+    kinds = zip(paper.sentences, paper.sentence_types, strict=True)
+    n_words = sum(len(text.split()) for text, kind in kinds if kind == "abstract")
+    text = ""
     if 0 < n_words < _SHORT_ABSTRACT:
-        yield Doubt(
-            "Abstract", None, "abstract", f"The abstract has only {n_words} words; some may be missing."
-        )
+        text = f"The abstract has only {n_words} words; some may be missing."
     elif n_words > _LONG_ABSTRACT:
         text = f"The abstract has {n_words} words; it may hold text that is not part of it."
+    if text:
         yield Doubt("Abstract", None, "abstract", text)
 
 
 def _of_characters(paper: Paper) -> Iterable[Doubt]:
     unreadable: Counter[str] = Counter()
-    other: defaultdict[str, list[str]] = defaultdict(list)
-    sections = ("Abstract" if kind == "abstract" else section for section, kind in _kinds(paper))
-    for text, section in zip(paper.sentences, sections, strict=True):
-        unreadable[section] += UNREADABLE in text or any(
-            unicodedata.category(c) in ("Co", "Cc") for c in text
-        )
-        found = _OTHER_SYMBOL.search(text)
-        if found:
-            other[section].append(found[0])
-    for section, n in unreadable.items():
-        if n:
-            what = "A sentence has characters" if n == 1 else f"{n} sentences have characters"
-            yield Doubt(
-                section,
-                None,
-                "characters",
-                f"{what} that the file's fonts do not name, shown as {UNREADABLE}.",
-            )
-    for section, examples in other.items():
-        text = f"“{examples[0]}”: a symbol such as = or < seems to have come out as another character."
+    other: dict[str, str] = {}  # an example by section
+    for text, section in zip(paper.sentences, paper.sections, strict=True):
+        unreadable[section] += any(c == UNREADABLE or unicodedata.category(c) in ("Co", "Cc") for c in text)
+        if found := _OTHER_SYMBOL.search(text):
+            other.setdefault(section, found[0])
+    for section, n in (+unreadable).items():
+        what = "A sentence has characters" if n == 1 else f"{n} sentences have characters"
+        text = f"{what} that the file's fonts do not name, shown as {UNREADABLE}."
+        yield Doubt(section, None, "characters", text)
+    for section, example in other.items():
+        text = f"“{example}”: a symbol such as = or < seems to have come out as another character."
         yield Doubt(section, None, "characters", text)
 
 
-def _kinds(paper: Paper) -> Iterable[tuple[str, str]]:
-    return zip(paper.sections, paper.sentence_types, strict=True)
-
-
-def _of_columns(columns: Sequence[Column], body: Body, sections: dict[int, str]) -> Iterable[Doubt]:
+def _of_columns(columns: Sequence[Column], body: Body, sections: Mapping[int, str]) -> Iterable[Doubt]:
     counts: Counter[int] = Counter()
     for column in columns:
         gapped = sum(_has_wide_gap(line, body) for line in column.lines)
@@ -108,27 +87,21 @@ def _of_columns(columns: Sequence[Column], body: Body, sections: dict[int, str])
 
 
 def _has_wide_gap(line: Line, body: Body) -> bool:
-    if line.size < 0.8 * body.size:
-        return False
-    for n, (left, right) in enumerate(pairwise(line.words), start=1):
-        if min(n, len(line.words) - n) >= 2 and right.x0 - left.x1 > _WIDE_GAP * line.size:
-            return True
-    return False
+    return line.size >= 0.8 * body.size and any(
+        right.x0 - left.x1 > _WIDE_GAP * line.size
+        for left, right in pairwise(line.words[1:-1])  # with two words at least on either side
+    )
 
 
-def _of_pages(
-    pages: Sequence[Page], in_text: Iterable[Line], set_aside: Iterable[Line], sections: dict[int, str]
-) -> Iterable[Doubt]:
-    read, aside = _characters(in_text), _characters(set_aside)
+def _of_pages(pages: Sequence[Page], read: Counter[int], sections: Mapping[int, str]) -> Iterable[Doubt]:
     last = ""
     for page in pages:
         last = sections.get(page.number, last)
         n = page.counts.characters + page.counts.turned
-        if n < _FEWEST_CHARACTERS or read[page.number] + aside[page.number] >= 0.5 * n:
-            continue
-        text = f"Most of page {page.number + 1} is in no sentence"
-        text += ": it is set sideways." if page.counts.turned > 0.5 * n else "; look at the page itself."
-        yield Doubt(last, page.number + 1, "left out", text)
+        if n >= _FEWEST_CHARACTERS and read[page.number] < 0.5 * n:
+            text = f"Most of page {page.number + 1} is in no sentence"
+            text += ": it is set sideways." if page.counts.turned > 0.5 * n else "; look at the page itself."
+            yield Doubt(last, page.number + 1, "left out", text)
 
 
 def _characters(lines: Iterable[Line]) -> Counter[int]:

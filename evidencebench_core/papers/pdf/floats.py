@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile, zip_longest
 from typing import Final
 
 from evidencebench_core.data.sections import CAPTION, class_of_heading
@@ -71,53 +71,32 @@ def without_floats(
     white or by its font. A table goes on below its caption to the last of its rules, or while rows
     have wide gaps or small letters. What belongs to a figure is text in other fonts than the running text's.
     """
-    out: set[int] = set()
+    out: set[Line] = set()
     counts: Counter[str] = Counter()
     for line in sorted(lines, key=lambda line: -line.y):
         label = CAPTION.match(line.text)
-        if label is None or id(line) in out or not _is_caption(line, label, lines, gutters, body):
+        if label is None or line in out or not _is_caption(line, label["rest"], lines, gutters, body):
             continue
         kind = "tables" if label["tables"] else "figures"
         counts[kind] += not line.text.lower().rstrip(" .)").endswith(("continued", "cont"))
-        x0, x1 = _extent(line, page, lines, gutters, body)
-        own = [other for other in lines if other is line or (other.x0 >= x0 and other.x1 <= x1)]
-        rows = _rows(own, out)
-        caption = _caption_rows(line, rows, page.rules if kind == "tables" else (), body)
-        taken = list(caption)
-        below = [row for row in rows if row.y < caption[-1].y - 1]
-        above = [row for row in reversed(rows) if row.y > line.y + 1]
-        if kind == "tables":
-            found = _table_rows(caption, below, page.rules, (x0, x1), body)
-            taken += found or _table_rows_above(line, above, page.rules, body)
-        else:
-            taken += _figure_rows(above, body, x1 - x0) + _figure_rows(below, body, x1 - x0)
-        out.update(id(part) for row in taken for part in row.lines)
-    return [line for line in lines if id(line) not in out], counts
+        out.update(_Float(line, page, lines, gutters, body, out).parts(is_table=kind == "tables"))
+    return [line for line in lines if line not in out], counts
 
 
-def _is_caption(
-    line: Line, label: re.Match[str], lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
-) -> bool:
-    rest = label["rest"]
+def _is_caption(line: Line, rest: str, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body) -> bool:
     if re.match(r"\s*[,;)]", rest) or re.match(r"\s+(?:and|or|to|in|of)\b", rest):
         return False
     own = _column_of(line, gutters)
     column = [other for other in lines if other is not line and _column_of(other, gutters) in (own, None)]
-    beside = [o for o in column if abs(o.y - line.y) < 2 and 0 < line.x0 - o.x1 < 4 * line.size]
-    if beside:
+    if any(abs(o.y - line.y) < 2 and 0 < line.x0 - o.x1 < 4 * line.size for o in column):
         return False  # within a line
     marked = line.words[0].bold != body.bold or not body.looks(line)
-    above = [
-        other.y - line.y
-        for other in column
-        if other.y - line.y > 1 and other.x0 < line.x1 and other.x1 > line.x0
-    ]
+    above = [o.y - line.y for o in column if o.y - line.y > 1 and o.x0 < line.x1 and o.x1 > line.x0]
     apart = min(above, default=1000.0) > 1.25 * body.leading
     if _MARKED_OFF.match(rest):
         return marked or apart
-    return (marked and (line.words[0].bold or line.text.isupper() or rest.lstrip()[:1].isupper())) or (
-        apart and rest.lstrip()[:1].isupper()
-    )
+    begins = rest.lstrip()[:1].isupper()
+    return (marked and (line.words[0].bold or line.text.isupper() or begins)) or (apart and begins)
 
 
 def _column_of(line: Line, gutters: Sequence[Gutter]) -> int | None:
@@ -127,155 +106,146 @@ def _column_of(line: Line, gutters: Sequence[Gutter]) -> int | None:
     return sum(gutter.middle <= line.x0 for gutter in gutters)
 
 
-def _extent(
-    line: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body
-) -> tuple[float, float]:
-    """How wide the float of a caption is: as its column, or as a rule or text next to it that goes across."""
-    left = min(body.left, *(other.x0 for other in lines)) - 1
-    right = max(body.right, *(other.x1 for other in lines)) + 1
-    edges = [left, *(gutter.middle for gutter in gutters), right]
-    x0 = max(edge for edge in edges if edge <= line.x0)
-    x1 = min(edge for edge in edges if edge >= line.x1)
-    near = [
-        (rule.x0, rule.x1)
-        for rule in page.rules
-        if -6 * line.size < rule.y - line.y < 2.5 * line.size and x0 - 20 < rule.x0 <= line.x0 + 5
-    ]
-    near += [
-        (other.x0, other.x1)
-        for other in lines
-        if 0 <= line.y - other.y < 2.5 * line.size and other.x0 <= line.x1
-    ]
-    for start, end in near:
-        if start < x1 and end > x1 + 20:
-            x1 = next((edge for edge in edges if edge > end - 20), end + 1)
-    return x0, x1
+class _Float:
+    """A table or figure: its caption, and the rows above and below it in its width."""
 
+    def __init__(
+        self, first: Line, page: Page, lines: Sequence[Line], gutters: Sequence[Gutter], body: Body,
+        out: Collection[Line],
+    ) -> None:  # fmt: skip
+        self.first, self.page, self.body = first, page, body
+        self.x0, self.x1 = self._extent(lines, gutters)
+        own = [line for line in lines if line is first or (line.x0 >= self.x0 and line.x1 <= self.x1)]
+        self.rows: list[_Row] = []
+        for line in sorted((line for line in own if line not in out), key=lambda line: -line.y):
+            if self.rows and self.rows[-1].y - line.y < 2:
+                self.rows[-1].lines.append(line)
+            else:
+                self.rows.append(_Row([line]))
 
-def _rows(lines: Sequence[Line], out: set[int]) -> list[_Row]:
-    rows: list[_Row] = []
-    for line in sorted((line for line in lines if id(line) not in out), key=lambda line: -line.y):
-        if rows and rows[-1].y - line.y < 2:
-            rows[-1].lines.append(line)
+    def parts(self, *, is_table: bool) -> Iterator[Line]:
+        """All lines of it."""
+        caption = self._caption(self.page.rules if is_table else ())
+        below = [row for row in self.rows if row.y < caption[-1].y - 1]
+        above = [row for row in reversed(self.rows) if row.y > self.first.y + 1]
+        if is_table:
+            rows = self._table(caption, below) or self._table_above(above)
         else:
-            rows.append(_Row([line]))
-    return rows
+            rows = self._figure(above) + self._figure(below)
+        for row in (*caption, *rows):
+            yield from row.lines
 
+    def _extent(self, lines: Sequence[Line], gutters: Sequence[Gutter]) -> tuple[float, float]:
+        """As wide as the caption's column, or as a rule or text next to it that goes across."""
+        line = self.first
+        left = min(self.body.left, *(other.x0 for other in lines)) - 1
+        right = max(self.body.right, *(other.x1 for other in lines)) + 1
+        edges = [left, *(gutter.middle for gutter in gutters), right]
+        x0 = max(edge for edge in edges if edge <= line.x0)
+        x1 = min(edge for edge in edges if edge >= line.x1)
+        near = [
+            (rule.x0, rule.x1)
+            for rule in self.page.rules
+            if -6 * line.size < rule.y - line.y < 2.5 * line.size and x0 - 20 < rule.x0 <= line.x0 + 5
+        ]
+        near += [(o.x0, o.x1) for o in lines if 0 <= line.y - o.y < 2.5 * line.size and o.x0 <= line.x1]
+        for start, end in near:
+            if start < x1 and end > x1 + 20:
+                x1 = next((edge for edge in edges if edge > end - 20), end + 1)
+        return x0, x1
 
-def _caption_rows(first: Line, rows: Sequence[_Row], rules: Sequence[Rule], body: Body) -> list[_Row]:
-    """The rows of a caption, which begins with `first`."""
-    start = next(i for i, row in enumerate(rows) if any(line is first for line in row.lines))
-    taken = [rows[start]]
-    step = 0.0
-    for row in rows[start + 1 :]:
-        gap = taken[-1].y - row.y
-        usual = step or 1.45 * first.size
-        ruled = any(row.y + 0.5 * row.size < rule.y < taken[-1].y and rule.x1 > first.x0 for rule in rules)
-        if gap > 1.25 * usual or ruled or row.is_tabular() or abs(row.size - first.size) > 0.06 * first.size:
-            break
-        if not body.looks(first) and len(taken) > 1 and all(body.looks(line) for line in row.lines):
-            break
-        if step and gap > 1.12 * step and body.looks(first):
-            break
-        step = step or gap
-        taken.append(row)
-    return taken
+    def _caption(self, rules: Sequence[Rule]) -> list[_Row]:
+        first = self.first
+        start = next(i for i, row in enumerate(self.rows) if first in row.lines)
+        taken = [self.rows[start]]
+        step = 0.0
+        for row in self.rows[start + 1 :]:
+            gap = taken[-1].y - row.y
+            usual = step or 1.45 * first.size
+            ruled = any(
+                row.y + 0.5 * row.size < rule.y < taken[-1].y and rule.x1 > first.x0 for rule in rules
+            )
+            other_size = abs(row.size - first.size) > 0.06 * first.size
+            if gap > 1.25 * usual or ruled or row.is_tabular() or other_size:
+                break
+            if not self.body.looks(first) and len(taken) > 1 and all(map(self.body.looks, row.lines)):
+                break
+            if step and gap > 1.12 * step and self.body.looks(first):
+                break
+            step = step or gap
+            taken.append(row)
+        return taken
 
+    def _table(self, caption: Sequence[_Row], below: Sequence[_Row]) -> list[_Row]:
+        """Rows of a table under its caption, with the notes under it."""
+        body, width = self.body, self.x1 - self.x0
+        foot = self._last_rule(caption, below)
+        taken = [row for row in below if foot is not None and row.y > foot - 1]
+        last = min(taken[-1].y, foot) if taken and foot is not None else caption[-1].y
+        rest = below[len(taken) :]
+        for row, following in zip_longest(rest, rest[1:]):
+            small = all(map(body.smaller, row.lines))
+            near = last - row.y < (2.0 if foot is not None else 2.6) * max(body.leading, row.size)
+            cells = foot is None and (row.is_tabular() or row.width < 0.6 * width)
+            prose = row.is_prose(body, width) or (
+                following is not None
+                and following.is_prose(body, width)
+                and not row.is_tabular()
+                and not small
+            )
+            captioned = CAPTION.match(row.lines[0].text)
+            if not near or row.is_heading(body) or captioned or prose or not (small or cells):
+                break
+            taken.append(row)
+            last = row.y
+        return taken
 
-def _table_rows(
-    caption: Sequence[_Row],
-    below: Sequence[_Row],
-    rules: Sequence[Rule],
-    extent: tuple[float, float],
-    body: Body,
-) -> list[_Row]:
-    """Rows of a table under its caption, with the notes under it."""
-    x0, x1 = extent
-    foot = _last_rule(caption, below, rules, extent, body)
-    taken = [row for row in below if foot is not None and row.y > foot - 1]
-    last = min(taken[-1].y, foot) if taken and foot is not None else caption[-1].y
-    rest = below[len(taken) :]
-    for number, row in enumerate(rest):
-        small = all(body.smaller(line) for line in row.lines)
-        near = last - row.y < (2.0 if foot is not None else 2.6) * max(body.leading, row.size)
-        cells = foot is None and (row.is_tabular() or row.width < 0.6 * (x1 - x0))
-        following = rest[number + 1] if number + 1 < len(rest) else None
-        prose = row.is_prose(body, x1 - x0) or (
-            following is not None and following.is_prose(body, x1 - x0) and not row.is_tabular() and not small
-        )
-        if (
-            not near
-            or row.is_heading(body)
-            or CAPTION.match(row.lines[0].text)
-            or prose
-            or not (small or cells)
-        ):
-            break
-        taken.append(row)
-        last = row.y
-    return taken
+    def _table_above(self, above: Sequence[_Row]) -> list[_Row]:
+        """Rows of a table whose caption stands below it: those under its highest rule, as far as they are no prose."""
+        line, body = self.first, self.body
+        own = [r.y for r in self.page.rules if r.x0 < line.x1 and r.x1 > line.x0 and r.y > line.y]
+        if not own or min(own) - line.y > 3 * body.leading:
+            return []
+        taken: list[_Row] = []
+        for row in above:
+            prose = not row.is_tabular() and all(body.looks(o) and len(o.words) > 7 for o in row.lines)
+            if row.y > max(own) or prose or row.is_heading(body):
+                break
+            taken.append(row)
+        return taken
 
+    def _last_rule(self, caption: Sequence[_Row], below: Sequence[_Row]) -> float | None:
+        """The height of a table's lowest rule, or None for a table without rules."""
+        highest = caption[0].y + 2.5 * self.body.leading
+        within = [r for r in self.page.rules if r.x0 > self.x0 - 6 and r.x1 < self.x1 + 6 and r.y < highest]
+        widest = max((rule.x1 - rule.x0 for rule in within), default=0.0)
+        own = sorted((rule.y for rule in within if rule.x1 - rule.x0 > 0.6 * widest), reverse=True)
+        if not own or caption[-1].y - own[0] > 3 * self.body.leading:
+            return None
+        last: float | None = None
+        before = caption[-1].y
+        for y in own:
+            between = [row for row in below if y < row.y < before]
+            n_prose = sum(row.is_prose(self.body, self.x1 - self.x0) for row in between)
+            if n_prose >= 3 and n_prose > 0.5 * len(between):
+                break
+            if y < caption[-1].y:
+                last = before = y
+        return last
 
-def _table_rows_above(caption: Line, above: Sequence[_Row], rules: Sequence[Rule], body: Body) -> list[_Row]:
-    """Rows of a table whose caption stands below it: those under its highest rule, as far as they are no prose."""
-    own = [rule.y for rule in rules if rule.x0 < caption.x1 and rule.x1 > caption.x0 and rule.y > caption.y]
-    if not own or min(own) - caption.y > 3 * body.leading:
-        return []
-    taken: list[_Row] = []
-    for row in above:
-        prose = not row.is_tabular() and all(body.looks(line) and len(line.words) > 7 for line in row.lines)
-        if row.y > max(own) or prose or row.is_heading(body):
-            break
-        taken.append(row)
-    return taken
+    def _figure(self, rows: Sequence[_Row]) -> list[_Row]:
+        """Rows of a figure, going away from its caption: labels of axes, legends, panel letters."""
+        body = self.body
 
+        def ends(row: _Row) -> bool:
+            prose = not row.is_tabular() and row.width > 0.6 * (self.x1 - self.x0)
+            bold = all(o.bold > 0.9 and o.size >= 0.98 * body.size and len(o.text) > 3 for o in row.lines)
+            return (
+                row.is_heading(body)
+                or any(map(body.looks, row.lines))
+                or row.has_small_capitals(body)
+                or (prose and len(row.lines[0].words) > 7)
+                or bold  # a heading
+            )
 
-def _last_rule(
-    caption: Sequence[_Row],
-    below: Sequence[_Row],
-    rules: Sequence[Rule],
-    extent: tuple[float, float],
-    body: Body,
-) -> float | None:
-    """The height of a table's lowest rule, or None for a table without rules."""
-    x0, x1 = extent
-    within = [
-        rule
-        for rule in rules
-        if rule.x0 > x0 - 6 and rule.x1 < x1 + 6 and rule.y < caption[0].y + 2.5 * body.leading
-    ]
-    widest = max((rule.x1 - rule.x0 for rule in within), default=0.0)
-    own = sorted((rule.y for rule in within if rule.x1 - rule.x0 > 0.6 * widest), reverse=True)
-    if not own or caption[-1].y - own[0] > 3 * body.leading:
-        return None
-    last: float | None = None
-    before = caption[-1].y
-    for y in own:
-        between = [row for row in below if y < row.y < before]
-        n_prose = sum(row.is_prose(body, x1 - x0) for row in between)
-        if n_prose >= 3 and n_prose > 0.5 * len(between):
-            break
-        if y < caption[-1].y:
-            last = y
-            before = y
-    return last
-
-
-def _figure_rows(rows: Sequence[_Row], body: Body, width: float) -> list[_Row]:
-    """Rows of a figure, going away from its caption: labels of axes, legends, panel letters."""
-    taken: list[_Row] = []
-    for row in rows:
-        if (
-            row.is_heading(body)
-            or any(body.looks(line) for line in row.lines)
-            or row.has_small_capitals(body)
-        ):
-            break
-        if not row.is_tabular() and row.width > 0.6 * width and len(row.lines[0].words) > 7:
-            break
-        if all(
-            line.bold > 0.9 and line.size >= 0.98 * body.size and len(line.text) > 3 for line in row.lines
-        ):
-            break  # a heading
-        taken.append(row)
-    return taken
+        return list(takewhile(lambda row: not ends(row), rows))

@@ -43,27 +43,24 @@ def title_chunks(chunks: Sequence[Chunk], stated: str, body: Body) -> list[Chunk
             for n in (1, 2, 3):
                 if _letters("".join(chunk.text for chunk in first[i : i + n])) == wanted:
                     return first[i : i + n]
-    candidates = [
-        chunk
-        for chunk in first
+    candidates = {
+        i: chunk
+        for i, chunk in enumerate(first)
         if chunk.n_words >= 3
         and len(chunk.lines) <= 8
         and class_of_heading(chunk.text) is None
         and not _ARTICLE_KIND.fullmatch(chunk.text.strip())
         and not is_aside(chunk.text)
-    ]
-    large = [chunk for chunk in candidates if chunk.size > 1.12 * body.size]
-    if large:
-        size = max(chunk.size for chunk in large)
-        start = next(i for i, chunk in enumerate(first) if chunk in large and chunk.size == size)
-        end = start + 1
-        while end < len(first) and abs(first[end].size - size) < 0.3:
-            if not 0 < first[end - 1].lines[-1].y - first[end].lines[0].y < 2.2 * size:
-                break
-            end += 1
-        return first[start:end]
-    bold = [chunk for chunk in candidates if chunk.share("bold") > 0.9 and not body.bold]
-    return bold[:1]
+    }
+    start = max(candidates, key=lambda i: candidates[i].size, default=None)  # the first of the largest
+    if start is None or first[start].size <= 1.12 * body.size:
+        return [chunk for chunk in candidates.values() if chunk.bold > 0.9 and not body.bold][:1]
+    size, end = first[start].size, start + 1
+    while end < len(first) and abs(first[end].size - size) < 0.3:
+        if not 0 < first[end - 1].lines[-1].y - first[end].lines[0].y < 2.2 * size:
+            break
+        end += 1
+    return first[start:end]
 
 
 def abstract_label(text: str) -> int:
@@ -78,28 +75,18 @@ def end_of_abstract(chunks: Sequence[Chunk], roles: Sequence[Role], start: int, 
     Labels of a structured abstract are headings of chapters too ("Methods"), so: if text stands directly below
     "Abstract", the next heading ends it; otherwise it goes on through its conclusion.
     """
-    if start >= len(chunks):
-        return start
-    through = _end_of_structured(chunks, roles, start) if roles[start] == "heading" else None
+    through = _end_of_structured(chunks, roles, start) if roles[start : start + 1] == ["heading"] else None
     n_words = 0
     opening: Chunk | None = None
     for index in range(start, len(chunks)):
         chunk, role = chunks[index], roles[index]
-        if through is not None:
-            if index >= through:
-                return index
-        elif (
-            role == "heading"
-            or is_aside(chunk.text)
-            or (opening is not None and role == "text" and _looks_else(opening, chunk, body))
-        ):
-            return index
-        if role == "text" and opening is None:
-            opening = chunk
+        else_set = opening is not None and role == "text" and _looks_else(opening, chunk, body)
+        ends = role == "heading" or is_aside(chunk.text) or else_set if through is None else index >= through
+        opening = opening or (chunk if role == "text" else None)
         n_words += chunk.n_words
-        if n_words > _LONGEST_ABSTRACT:
+        if ends or n_words > _LONGEST_ABSTRACT:
             return index
-    return len(chunks)
+    return max(start, len(chunks))
 
 
 def _end_of_structured(chunks: Sequence[Chunk], roles: Sequence[Role], start: int) -> int | None:
@@ -126,12 +113,8 @@ def _looks_else(opening: Chunk, chunk: Chunk, body: Body) -> bool:
     above, own = opening.lines[-1], chunk.lines[0]
     if abs(opening.size - chunk.size) > 0.04 * opening.size:
         return True
-    if (opening.share("bold") > 0.9) != (chunk.share("bold") > 0.9) or above.style[0] != own.style[0]:
+    if (opening.bold > 0.9) != (chunk.bold > 0.9) or above.style[0] != own.style[0]:
         # A label within the abstract may be bold; all of the chunk being so, or nothing of it, is a change.
-        return (
-            opening.share("bold") > 0.9
-            or opening.share("italic") > 0.9
-            or body.looks(own) != body.looks(above)
-        )
+        return opening.bold > 0.9 or opening.italic > 0.9 or body.looks(own) != body.looks(above)
     same_column = opening.column is chunk.column
     return same_column and abs(opening.left - chunk.left) > 1.2 * chunk.size

@@ -66,24 +66,20 @@ def without_furniture(
     """
     edges = [_edges(page, found) for page, found in zip(pages, lines, strict=True)]
     seen: dict[tuple[bool, str], list[_Edge]] = defaultdict(list)
-    offsets: Counter[tuple[bool, int]] = Counter()
     for edge in chain.from_iterable(edges):
         seen[edge.pattern].append(edge)
-        if edge.offset is not None:
-            offsets[edge.offset] += 1
+    offsets = Counter(edge.offset for edge in chain.from_iterable(edges) if edge.offset is not None)
     kept: list[list[Line]] = []
     for found, own in zip(lines, edges, strict=True):
-        counted = {id(edge.line) for edge in own if edge.offset is not None and offsets[edge.offset] > 1}
-        belongs = {
-            id(edge.line)
+        counted = {edge.line for edge in own if edge.offset is not None and offsets[edge.offset] > 1}
+        belongs = counted | {
+            edge.line
             for edge in own
-            if id(edge.line) in counted
-            or _again(edge, seen[edge.pattern])
-            or _set_apart(edge, found, counted, body)
+            if _again(edge, seen[edge.pattern]) or _set_apart(edge, found, counted, body)
         }
         out = _outermost([edge.line for edge in own if edge.at_head], found, belongs)
         out |= _outermost([edge.line for edge in reversed(own) if not edge.at_head], found, belongs)
-        kept.append([line for line in found if id(line) not in out])
+        kept.append([line for line in found if line not in out])
     return kept, sum(map(len, lines)) - sum(map(len, kept))
 
 
@@ -106,14 +102,15 @@ def _again(edge: _Edge, others: Sequence[_Edge]) -> bool:
     )
 
 
-def _set_apart(edge: _Edge, lines: Sequence[Line], counted: Collection[int], body: Body) -> bool:
+def _set_apart(edge: _Edge, lines: Sequence[Line], counted: Collection[Line], body: Body) -> bool:
     """Whether white lies between it and the text, and it is, or stands beside, what texts do not have."""
     line = edge.line
     row = [other for other in lines if abs(other.y - line.y) < _ROW]
     owned = any(_OWNED.search(other.text) for other in row)
-    numbered = edge.offset is not None or any(id(other) in counted for other in row)
+    numbered = edge.offset is not None or any(other in counted for other in row)
     text = [other for other in lines if not _OWNED.search(other.text) and not _NUMBER.fullmatch(other.text)]
-    white = _white(line, text, at_head=edge.at_head)
+    inwards = [(line.y - other.y) * (1 if edge.at_head else -1) for other in text if other is not line]
+    white = min((step for step in inwards if step > 0), default=1e3)  # to the next line, away from the edge
     if owned or numbered:
         return white > 1.6 * line.size
     largest = max(word.size for word in line.words)
@@ -121,21 +118,15 @@ def _set_apart(edge: _Edge, lines: Sequence[Line], counted: Collection[int], bod
     return small and white > 1.9 * body.leading
 
 
-def _outermost(inwards: Sequence[Line], lines: Sequence[Line], belongs: Collection[int]) -> set[int]:
+def _outermost(inwards: Sequence[Line], lines: Sequence[Line], belongs: Collection[Line]) -> set[Line]:
     """Lines of the rows that belong to the page, from its edge inwards up to the first row that does not."""
-    out: set[int] = set()
+    out: set[Line] = set()
     for line in inwards:
-        row = {id(other) for other in lines if abs(other.y - line.y) < _ROW}
+        row = {other for other in lines if abs(other.y - line.y) < _ROW}
         if not row.issubset(belongs):
             break
         out |= row
     return out
-
-
-def _white(line: Line, lines: Sequence[Line], *, at_head: bool) -> float:
-    """How far it is from a line to the next one, away from the edge of the page."""
-    inwards = [(line.y - other.y) * (1 if at_head else -1) for other in lines if other is not line]
-    return min((step for step in inwards if step > 0), default=1e3)
 
 
 def without_margins(
@@ -149,18 +140,15 @@ def without_margins(
     for page, found in zip(pages, lines, strict=True):
         left = [line for line in found if line.x1 < body.left < math.inf and not body.sized(line)]
         right = [line for line in found if line.x0 > body.right > -math.inf and not body.sized(line)]
-        out: set[int] = set()
-        for strip in (left, right):
-            width = max((line.x1 for line in strip), default=0.0) - min(
-                (line.x0 for line in strip), default=0.0
-            )
-            if width < _WIDEST_MARGIN * page.width and _n_characters(strip) < _WIDEST_MARGIN * _n_characters(
-                found
-            ):
-                out.update(id(line) for line in strip)
+        out: set[Line] = set()
+        for strip in filter(None, (left, right)):
+            width = max(line.x1 for line in strip) - min(line.x0 for line in strip)
+            share = _n_characters(strip) / _n_characters(found)
+            if width < _WIDEST_MARGIN * page.width and share < _WIDEST_MARGIN:
+                out.update(strip)
         if page.number == 0 and len(found) < 600:  # no paper's first page has more
-            out.update(id(line) for line in _beside_abstract(page, found, body))
-        kept.append([line for line in found if id(line) not in out])
+            out.update(_beside_abstract(page, found, body))
+        kept.append([line for line in found if line not in out])
     return kept, sum(len(before) > len(after) for before, after in zip(lines, kept, strict=True))
 
 
@@ -201,13 +189,13 @@ def without_line_numbers(lines: Sequence[Line]) -> tuple[list[Line], int]:
     for line in lines:
         if _LINE_NUMBER.fullmatch(line.text):
             stacks[round(line.x1 / 4)].append(line)
-    out: set[int] = set()
+    out: set[Line] = set()
     for at in list(stacks):
         stack = sorted(stacks[at] + stacks.get(at + 1, []), key=lambda line: -line.y)
         if len(stack) >= _FEWEST_LINE_NUMBERS and _counts_up(stack) and _in_margin(stack, lines):
-            out.update(id(line) for line in stack)
-    kept = [line for line in lines if id(line) not in out]
-    return _without_first_numbers(kept, len(out))
+            out.update(stack)
+    kept = [line for line in lines if line not in out]
+    return kept, len(out) + _take_first_numbers(kept)
 
 
 def _counts_up(stack: Sequence[Line]) -> bool:
@@ -219,15 +207,15 @@ def _counts_up(stack: Sequence[Line]) -> bool:
 
 def _in_margin(stack: Sequence[Line], lines: Sequence[Line]) -> bool:
     x0, x1 = min(line.x0 for line in stack), max(line.x1 for line in stack)
-    own = {id(line) for line in stack}
-    rest = [line for line in lines if id(line) not in own]
+    own = set(stack)
+    rest = [line for line in lines if line not in own]
     left = sum(line.x0 < x0 for line in rest)
     right = sum(line.x1 > x1 for line in rest)
     return min(left, right) <= 0.1 * max(1, len(rest)) or not rest
 
 
-def _without_first_numbers(lines: list[Line], n_out: int) -> tuple[list[Line], int]:
-    """Line numbers that stand so close to the text that they were joined with it."""
+def _take_first_numbers(lines: Sequence[Line]) -> int:
+    """Take line numbers off lines to which they stand so close that they were joined; returns how many."""
     first = [
         line
         for line in lines
@@ -244,8 +232,7 @@ def _without_first_numbers(lines: list[Line], n_out: int) -> tuple[list[Line], i
         or steps.count(1) < 0.8 * len(steps)
         or edges.most_common(1)[0][1] < 0.7 * len(ordered)
     ):
-        return lines, n_out
+        return 0
     for line in ordered:
-        del line.words[0]
-        line.measure()
-    return lines, n_out + len(ordered)
+        line.measure(line.words[1:])
+    return len(ordered)

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pypdfium2.raw as pdfium
 
@@ -32,6 +32,7 @@ _ACCENTS: Final = {
     "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¸": "\u0327", "˚": "\u030a",
     "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
 }  # fmt: skip
+_OVERDRAWN: Final = frozenset({*_ACCENTS, *_STROKES, "○"})
 _MOST_OBJECTS: Final = 20_000
 _MOST_RULES: Final = 5_000
 _DEEPEST_FORM: Final = 8
@@ -77,8 +78,7 @@ class _Font:
 _Fonts = dict[tuple[str, int], _Font]
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(NamedTuple):
     """What the characters of one text object have in common."""
 
     font: _Font
@@ -106,25 +106,18 @@ def opened_pdf(content: bytes, place: str) -> OpenedPdf:
     if not document:
         raise _load_error(place)
     try:
-        return _open(document, place)
+        n_pages = pdfium.FPDF_GetPageCount(document)
+        if n_pages < 1:
+            raise PaperError(place, "has no pages", REMEDY)
+        if n_pages > _MOST_PAGES:
+            problem = f"has {n_pages:,} pages, and at most {_MOST_PAGES} are read"
+            raise PaperError(place, problem, "Give one paper alone: print its pages to a new PDF.")
+        fonts: _Fonts = {}
+        pages = {number: _page(document, number, fonts) for number in range(n_pages)}
+        broken = tuple(number for number, page in pages.items() if page is None)
+        return OpenedPdf(_stated_title(document), tuple(filter(None, pages.values())), broken)
     finally:
         pdfium.FPDF_CloseDocument(document)
-
-
-def _open(document: Any, place: str) -> OpenedPdf:
-    n_pages = pdfium.FPDF_GetPageCount(document)
-    if n_pages < 1:
-        raise PaperError(place, "has no pages", REMEDY)
-    if n_pages > _MOST_PAGES:
-        raise PaperError(
-            place,
-            f"has {n_pages:,} pages, and at most {_MOST_PAGES} are read",
-            "Give one paper alone: print its pages to a new PDF.",
-        )
-    fonts: _Fonts = {}
-    pages = [_page(document, number, fonts) for number in range(n_pages)]
-    broken = tuple(number for number, page in enumerate(pages) if page is None)
-    return OpenedPdf(_stated_title(document), tuple(page for page in pages if page is not None), broken)
 
 
 def _load_error(place: str) -> PaperError:
@@ -172,11 +165,11 @@ def _page(document: Any, number: int, fonts: _Fonts) -> Page | None:
         pdfium.FPDFText_ClosePage(text)
     collected.read_drawings(handle)
     pdfium.FPDF_ClosePage(handle)
-    words = tuple(
-        word
-        for word in collected.words
-        if word.x0 >= -1 and word.x1 <= width + 1 and -1 <= word.y <= height + 1 and word.size > 1
-    )
+
+    def is_shown(word: Word) -> bool:
+        return word.x0 >= -1 and word.x1 <= width + 1 and -1 <= word.y <= height + 1 and word.size > 1
+
+    words = tuple(filter(is_shown, collected.words))
     return Page(number, width, height, words, tuple(collected.rules), collected.counts)
 
 
@@ -303,12 +296,9 @@ class _Collector:
         key = (name, flags.value ^ weight << 32)
         if key not in self.fonts:
             plain = _PREFIX.sub("", name)
-            self.fonts[key] = _Font(
-                plain,
-                bold=bool(_BOLD.search(plain)) or weight >= _BOLD_WEIGHT or bool(flags.value & _FORCE_BOLD),
-                italic=bool(_ITALIC.search(plain) or flags.value & _ITALIC_FLAG),
-                symbols=symbols_of(plain),
-            )
+            bold = _BOLD.search(plain) or weight >= _BOLD_WEIGHT or flags.value & _FORCE_BOLD
+            italic = _ITALIC.search(plain) or flags.value & _ITALIC_FLAG
+            self.fonts[key] = _Font(plain, bool(bold), bool(italic), symbols_of(plain))
         return self.fonts[key]
 
     def read_drawings(self, page: Any) -> None:
@@ -358,9 +348,7 @@ class _Collector:
 
 def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
     """The same with what is drawn over another character put on it: accents, before or behind it, and ± of + and -."""
-    marks = [
-        glyph for glyph in glyphs if glyph.text in _ACCENTS or glyph.text in _STROKES or glyph.text == "○"
-    ]
+    marks = [glyph for glyph in glyphs if glyph.text in _OVERDRAWN]
     operators = [glyph for glyph in glyphs if glyph.text in _UNDER_STROKES]
     taken: set[int] = set()
     for mark in marks[:_MOST_MARKS]:
@@ -380,21 +368,16 @@ def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
 
 def _objects(holder: Any, place: Any, depth: int) -> Iterator[tuple[int, Any, Any]]:
     """Kind, handle and place of all objects of a page, those within forms too."""
-    count, get = (
-        (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
-        if depth
-        else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
-    )
+    count = pdfium.FPDFFormObj_CountObjects if depth else pdfium.FPDFPage_CountObjects
+    get = pdfium.FPDFFormObj_GetObject if depth else pdfium.FPDFPage_GetObject
     for i in range(count(holder)):
         item = get(holder, i)
         kind = pdfium.FPDFPageObj_GetType(item)
         if kind == pdfium.FPDF_PAGEOBJ_FORM:
             own = pdfium.FS_MATRIX()
             if depth < _DEEPEST_FORM and pdfium.FPDFPageObj_GetMatrix(item, own):
-                inner = pdfium.FS_MATRIX(
-                    own.a * place.a, 0, 0, own.d * place.d,
-                    own.e * place.a + place.e, own.f * place.d + place.f,
-                )  # fmt: skip
+                e, f = own.e * place.a + place.e, own.f * place.d + place.f
+                inner = pdfium.FS_MATRIX(own.a * place.a, 0, 0, own.d * place.d, e, f)
                 yield from _objects(item, inner, depth + 1)
         else:
             yield kind, item, place
@@ -404,9 +387,8 @@ def _is_artifact(item: Any) -> bool:
     """Whether the file marks an object as none of its text; pdfium does not tell which kind of artifact."""
     for n in range(pdfium.FPDFPageObj_CountMarks(item)):
         buffer, size = (pdfium.FPDF_WCHAR * 64)(), ctypes.c_ulong()
-        pdfium.FPDFPageObjMark_GetName(
-            pdfium.FPDFPageObj_GetMark(item, n), buffer, ctypes.sizeof(buffer), size
-        )
+        mark = pdfium.FPDFPageObj_GetMark(item, n)
+        pdfium.FPDFPageObjMark_GetName(mark, buffer, ctypes.sizeof(buffer), size)
         if bytes(buffer)[: size.value].decode("utf-16-le", "replace").strip("\0") == "Artifact":
             return True
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -21,7 +21,7 @@ from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers, without_margins
 from evidencebench_core.papers.pdf.glyphs import OpenedPdf, opened_pdf
 from evidencebench_core.papers.pdf.line import Line, fragments
-from evidencebench_core.papers.pdf.mending import words_of
+from evidencebench_core.papers.pdf.mending import Words
 from evidencebench_core.papers.pdf.page import Page
 from evidencebench_core.papers.pdf.places import sentence_boxes
 
@@ -36,13 +36,6 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     footnotes and references are left out and counted; words broken at line ends are mended. Scripts and
     actions in the file are never looked at.
 
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        For messages.
-    limits : Limits
-
     Raises
     ------
     PaperError
@@ -55,12 +48,11 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     left_out: Counter[str] = Counter()
     columns, floats = _columns(opened.pages, left_out)
     body = body_of([column.lines for column in columns])
-    words = words_of(line.text for column in columns for line in column.lines)
+    words = Words(line.text for column in columns for line in column.lines)
     result = assembled(chunks(columns, body), opened.title, body, words)
     left_out += result.left_out
     paper = paper_of_blocks(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
-    boxes = sentence_boxes(paper, result, {page.number: page for page in opened.pages})
-    paper = replace(paper, boxes=boxes)
+    paper = replace(paper, boxes=sentence_boxes(paper, result, {page.number: page for page in opened.pages}))
     in_text = chain(result.title_lines, *result.lines)
     tabular = (line for line in floats if not (body.looks(line) and len(line.words) > 5))
     doubts = doubts_of(paper, opened.pages, columns, in_text, chain(result.aside, tabular), body)
@@ -73,49 +65,42 @@ def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column
     lines, n_furniture = without_furniture(pages, lines, body_of(lines))
     left_out["headers and footers"] += n_furniture + sum(page.counts.artifacts > 0 for page in pages)
     body = body_of(lines)
-    lines, n_margins = without_margins(pages, lines, body)
-    left_out["notes in the margin"] += n_margins
+    lines, left_out["notes in the margin"] = without_margins(pages, lines, body)
     known = [gutters(found) for found in lines]
-    expected = [gutter for found in known for gutter in found]
+    expected = list(chain.from_iterable(known))
     result: list[Column] = []
     floats: list[Line] = []
     for page, found, own in zip(pages, lines, known, strict=True):
         rest, counts = without_floats(page, found, own or gutters(found, expected), body)
         left_out.update(counts)
-        kept = {id(line) for line in rest}
-        floats += [line for line in found if id(line) not in kept]
+        floats += set(found).difference(rest)
         result += columns(rest, page.number, expected)
     return result, floats
 
 
 def _readability(opened: OpenedPdf, place: str) -> list[str]:
-    """What to say about pages without text."""
+    """Notes about pages without text; an error where no page has any."""
     pages = opened.pages
     n_all = sum(page.counts.characters for page in pages)
     n_unreadable = sum(page.counts.unreadable for page in pages)
     unknown = n_all == n_unreadable and any(page.counts.strings and not page.counts.turned for page in pages)
     if unknown or (n_unreadable > _UNREADABLE * n_all and n_unreadable > _FEWEST_CHARACTERS):
-        raise PaperError(
-            place,
-            "has text in fonts that do not say which letters they show",
-            "Run OCR on it first (for example ocrmypdf --force-ocr), or paste the text.",
-        )
+        problem = "has text in fonts that do not say which letters they show"
+        remedy = "Run OCR on it first (for example ocrmypdf --force-ocr), or paste the text."
+        raise PaperError(place, problem, remedy)
     blank = [page for page in pages if page.counts.characters < _FEWEST_CHARACTERS]
-    pictures = [page for page in blank if page.counts.pictures]
+    pictures = [page.number for page in blank if page.counts.pictures]
     if len(blank) == len(pages) or n_all < _FEWEST_CHARACTERS:
         problem = "has pictures of pages, no text" if pictures else "has no text"
         raise PaperError(place, problem, "Run OCR first (for example ocrmypdf), or paste the text.")
-    notes = []
-    if pictures:
-        notes.append(f"Pages without text, only pictures, are left out: {_numbers(pictures)}.")
-    if opened.broken:
-        numbers = ", ".join(str(number + 1) for number in opened.broken)
-        notes.append(f"Pages that are damaged are left out: {numbers}.")
-    cut = [page for page in pages if page.counts.is_cut]
-    if cut:
-        notes.append(f"Pages with too many drawings were read in part only: {_numbers(cut)}.")
-    return notes
+    cut = [page.number for page in pages if page.counts.is_cut]
+    notes = {
+        "Pages without text, only pictures, are left out": pictures,
+        "Pages that are damaged are left out": opened.broken,
+        "Pages with too many drawings were read in part only": cut,
+    }
+    return [f"{note}: {_numbers(numbers)}." for note, numbers in notes.items() if numbers]
 
 
-def _numbers(pages: Sequence[Page]) -> str:
-    return ", ".join(str(page.number + 1) for page in pages)
+def _numbers(pages: Iterable[int]) -> str:
+    return ", ".join(str(number + 1) for number in pages)

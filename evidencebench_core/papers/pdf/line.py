@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from evidencebench_core.papers.pdf.page import Word
 
@@ -17,22 +16,17 @@ _BREAK: Final = 0.9
 _SPACE: Final = 0.13
 
 
-@dataclass(slots=True)
 class Line:
     """Words that stand on one baseline, next to each other, super- and subscripts with them."""
 
-    words: list[Word]
-    x0: float = 0.0
-    x1: float = 0.0
-    y: float = 0.0
-    size: float = 0.0
-    text: str = field(default="", compare=False)
+    __slots__ = ("size", "text", "words", "x0", "x1", "y")
 
-    def __post_init__(self) -> None:
-        self.measure()
+    def __init__(self, words: list[Word]) -> None:
+        self.measure(words)
 
-    def measure(self) -> None:
-        """Set what follows from the words."""
+    def measure(self, words: list[Word]) -> None:
+        """Take these words, and set what follows from them."""
+        self.words = words
         main = max(self.words, key=lambda word: (word.size, len(word.text)))
         self.x0 = min(word.x0 for word in self.words)
         self.x1 = max(word.x1 for word in self.words)
@@ -55,15 +49,18 @@ class Line:
     @property
     def bold(self) -> float:
         """Share of its characters that are bold."""
-        return self._share([word for word in self.words if word.bold])
+        return share(self.words, "bold")
 
     @property
     def italic(self) -> float:
         """Share of its characters that are italic."""
-        return self._share([word for word in self.words if word.italic])
+        return share(self.words, "italic")
 
-    def _share(self, words: Sequence[Word]) -> float:
-        return sum(len(word.text) for word in words) / max(1, sum(len(word.text) for word in self.words))
+
+def share(words: Sequence[Word], look: Literal["bold", "italic"]) -> float:
+    """Share of the characters of words that are bold or italic."""
+    marked = sum(len(word.text) for word in words if getattr(word, look))
+    return marked / max(1, sum(len(word.text) for word in words))
 
 
 def _text(words: list[Word]) -> str:
@@ -117,8 +114,7 @@ def merged(lines: Iterable[Line], widest: float) -> list[Line]:
             gap = max(line.x0 - other.x1, other.x0 - line.x1)
             free = gap > -0.3 * large or not any(w.x0 < line.x1 and line.x0 < w.x1 for w in other.words)
             if (level or script) and free and gap < (widest if level else 0.25) * small:
-                other.words = sorted([*other.words, *line.words], key=lambda word: word.x0)
-                other.measure()
+                other.measure(sorted([*other.words, *line.words], key=lambda word: word.x0))
                 break
         else:
             found.append(line)

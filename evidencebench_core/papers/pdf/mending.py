@@ -50,13 +50,13 @@ _ADJECTIVE_ENDS: Final = ("ed", "ing", "ory", "ive", "ent", "ant")  # of long la
 
 
 class Words:
-    """Words of a paper as they stand within lines, to tell a broken word from one with a hyphen."""
+    """Words of a paper as they stand within its lines, to tell a broken word from one with a hyphen."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.plain: Counter[str] = Counter()
         self.hyphened: Counter[str] = Counter()
         broken = False
-        for text in texts:
+        for text in map(plain, texts):
             found = _WORD.findall(text.lower())
             if broken:
                 found = found[1:]
@@ -86,11 +86,6 @@ class Words:
         if tail in _BROKEN_ENDS or len(head) < 3 or not self.plain[head.lower()]:
             return False
         return self.plain[tail] > 0 or (len(head) > 3 and len(tail) > 6 and tail.endswith(_ADJECTIVE_ENDS))
-
-
-def words_of(texts: Iterable[str]) -> Words:
-    """The words of a paper from its lines."""
-    return Words(plain(text) for text in texts)
 
 
 def plain(text: str) -> str:

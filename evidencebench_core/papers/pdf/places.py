@@ -8,7 +8,7 @@ from typing import Final
 
 from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Box, Paper
-from evidencebench_core.papers.pdf.assembly import Assembled
+from evidencebench_core.papers.pdf.assembly import Assembly
 from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.mending import plain
 from evidencebench_core.papers.pdf.page import Page, Word
@@ -19,9 +19,7 @@ _BELOW: Final = 0.22
 _Place = tuple[Line, Word]
 
 
-def sentence_boxes(
-    paper: Paper, printed: Assembled, pages: Mapping[int, Page]
-) -> tuple[tuple[Box, ...], ...]:
+def sentence_boxes(paper: Paper, printed: Assembly, pages: Mapping[int, Page]) -> tuple[tuple[Box, ...], ...]:
     """For every sentence of the paper one box for each line that it stands on.
 
     The sentences of a block are its printed characters in the same order, white space and hyphens of broken

@@ -18,9 +18,8 @@ def n_references(chunks: Sequence[Chunk]) -> int:
     numbered = 0
     for text in texts:
         found = _NUMBER.match(text)
-        if found and 0 < int(found[1]) - numbered <= (
-            3 if numbered else 1
-        ):  # one may be hidden within a line
+        step = 3 if numbered else 1  # one may be hidden within a line
+        if found and 0 < int(found[1]) - numbered <= step:
             numbered = int(found[1])
     if numbered >= 3 or (numbered and numbered >= len(texts) / 4):
         return numbered

@@ -47,7 +47,7 @@ def _is_heading(chunk: Chunk, text: str, body: Body) -> bool:
         return False
     if n_letters < max(3.0, 0.4 * len(text.replace(" ", ""))) or text[0].islower():
         return False
-    bold = chunk.share("bold") > 0.9 and not body.bold
+    bold = chunk.bold > 0.9 and not body.bold
     larger = chunk.size > 1.06 * body.size
     if class_of_heading(text) is not None or part_of_heading(text) == "references":
         alone = chunk.gap > 1.15 or not body.looks(chunk.lines[0]) or text.isupper()
@@ -72,7 +72,7 @@ def _is_plain_heading(chunk: Chunk, text: str, body: Body) -> bool:
     apart = chunk.gap > 1.15
     if text.isupper() or _NUMBERED.match(text):
         return (apart or other_font) and chunk.largest > 0.85 * body.size
-    slanted = chunk.share("italic") > 0.9
+    slanted = chunk.italic > 0.9
     if not slanted and not (other_font and apart):
         return False
     return chunk.largest >= 0.93 * body.size and chunk.n_words <= 14 and len(chunk.lines) <= 2
@@ -95,9 +95,9 @@ def _is_formula(chunk: Chunk, text: str) -> bool:
     return (indented or numbered) and n_plain <= (6 if numbered else 3) and not text.endswith((".)", "%)"))
 
 
-def run_in_heading(chunk: Chunk, body: Body) -> int:
+def run_in_heading(line: Line, body: Body) -> int:
     """How many words of a paragraph's first line are a heading that begins it; 0 without one."""
-    words = chunk.lines[0].words
+    words = line.words
     if body.bold or not words:
         return 0
     for what in ("bold", "italic"):

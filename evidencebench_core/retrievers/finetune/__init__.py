@@ -3,20 +3,17 @@
 from evidencebench_core.retrievers.finetune.fitting import LOSSES, FinetuneSettings, base_encoder, fit_encoder
 from evidencebench_core.retrievers.finetune.folder import check_target, save_model
 from evidencebench_core.retrievers.finetune.scores import encoder_scores
-from evidencebench_core.retrievers.finetune.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.retrievers.finetune.triplets import NEGATIVES, Triplet, triplets_of
 
 __all__ = [
     "LOSSES",
     "NEGATIVES",
     "FinetuneSettings",
-    "TrainedOn",
     "Triplet",
     "base_encoder",
     "check_target",
     "encoder_scores",
     "fit_encoder",
-    "read_trained_on",
     "save_model",
     "triplets_of",
 ]

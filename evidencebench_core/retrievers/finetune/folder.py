@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.finetune.fitting import FinetuneSettings
-from evidencebench_core.retrievers.finetune.trained_on import TRAINED_ON, TrainedOn
+from evidencebench_core.retrievers.trained_on import TRAINED_ON, TrainedOn
 
 _PACKAGES: Final = ("evidencebench-explorer", "sentence-transformers", "transformers", "torch")
 

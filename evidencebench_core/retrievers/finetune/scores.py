@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,6 @@ def encoder_scores(
         for task in tasks:
             if instance.evidence.focused(task.focus):
                 query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-                picks = retrieval_by_score(query, similarities, perf_counter()).selection
+                picks = retrieval_by_score(query, similarities).selection
                 selections[task.name][instance.id] = picks
     return {task.name: score(task, gold, selections[task.name]) for task in tasks}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -55,7 +56,8 @@ class Embeddings:
         ]
         details = {"instruction": instruction.strip()} if instruction else {}
         scores = cosines(np.concatenate(cast("Any", vectors)))
-        return retrieval_by_score(query, scores, started, MappingProxyType(details))
+        retrieval = retrieval_by_score(query, scores, MappingProxyType(details))
+        return replace(retrieval, seconds=perf_counter() - started)
 
     def retrieve(self, query: Query) -> Retrieval:
         """The same, asking the server that the environment names."""

@@ -14,25 +14,25 @@ from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.ranker.features import features_of, unit_vectors
 
 FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
-_ROWS_KEPT: Final = 300_000
+_MOST_ROWS: Final = 300_000
 _LEAST_A_PAPER: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The kept sentences of an instance, ready to be learnt from.
+    """The sentences of an instance that are learnt from: ``k`` of them.
 
     Attributes
     ----------
     rows : array of shape (k, len(FEATURES)), float32
     vectors : array of shape (1 + k, dimensions), float32
-        Of length 1: the hypothesis, then the kept sentences.
+        Of length 1: the hypothesis, then the sentences.
     centre : array of shape (dimensions,), float32
         Mean of all sentences of the paper.
     targets : mapping of Focus to mapping
         See `targets`; a focus without aspects is absent.
     weights : array of shape (k,)
-        How many sentences each row stands for; 1 where all were kept.
+        How many sentences each row stands for; 1 where all are learnt from.
     """
 
     instance_id: str
@@ -44,76 +44,55 @@ class Example:
     weights: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """The part of a dataset that is learnt from.
+def sampling(
+    sizes: Mapping[str, int], papers: Mapping[str, str], seed: int = 0, most: int = _MOST_ROWS
+) -> tuple[tuple[str, ...], int | None]:
+    """The instances that are learnt from, in their order, and the sentences of each (see `example_of`).
 
-    Attributes
-    ----------
-    instance_ids : tuple of str
-        In the order of the dataset.
-    n_rows : int or None
-        Sentences kept of each: all that cover an aspect, and others up to this many, but never less than half
-        as many; ``None`` for all.
-    """
-
-    instance_ids: tuple[str, ...]
-    n_rows: int | None
-
-
-def sampling_for(
-    sizes: Mapping[str, int], papers: Mapping[str, str], seed: int = 0, most: int = _ROWS_KEPT
-) -> Sampling:
-    """All of a dataset while it has no more than ``most`` sentences, else a part of each instance, or of them.
-
-    Papers are drawn whole. With less than 100 sentences an instance there is little to learn, so beyond that
-    fewer instances are taken.
-
-    Parameters
-    ----------
-    sizes, papers : mappings of str to int and to str
-        Sentences and paper id by instance id.
+    All of a dataset while it has no more than ``most`` sentences, else a part of each instance, or of them: with
+    less than 100 sentences an instance there is little to learn, so beyond that fewer instances are taken. Papers
+    are drawn whole. ``sizes`` and ``papers`` are the sentences and the paper id by instance id.
     """
     if sum(sizes.values()) <= most:
-        return Sampling(tuple(sizes), None)
+        return tuple(sizes), None
     n_rows = max(most // len(sizes), _LEAST_A_PAPER)
     names = sorted(set(papers.values()))
-    shuffled = np.random.default_rng(seed).permutation(len(names))
-    order = {names[place]: rank for rank, place in enumerate(shuffled)}
-    drawn = set(sorted(sizes, key=lambda name: (order[papers[name]], name))[: max(most // n_rows, 1)])
-    return Sampling(tuple(name for name in sizes if name in drawn), n_rows)
+    order = np.empty(len(names), dtype=int)
+    order[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names))
+    rank = dict(zip(names, order.tolist(), strict=True))
+    drawn = set(sorted(sizes, key=lambda name: (rank[papers[name]], name))[: max(most // n_rows, 1)])
+    return tuple(name for name in sizes if name in drawn), n_rows
 
 
 def example_of(
     instance: Instance, vectors: NDArray[np.float32], n_rows: int | None = None, seed: int = 0
 ) -> Example:
-    """The example of an instance.
+    """The example of an instance, given the embeddings of its hypothesis and sentences.
 
-    Parameters
-    ----------
-    vectors : array of shape (1 + n, dimensions)
-        Embeddings of its hypothesis and sentences.
-    n_rows : int, optional
-        See `Sampling`.
-    seed : int
-        Of the draw of sentences, which depends on nothing but this and the instance's id.
+    With ``n_rows`` all sentences that cover an aspect, and others up to so many, but never less than half as many,
+    drawn by nothing but the seed and the instance's id.
     """
     unit = unit_vectors(vectors)
-    kept, weights = _sample_rows(instance, n_rows, seed)
-    learnt = {
-        focus: {name: target[kept] for name, target in targets(instance.evidence, focus).items()}
-        for focus in FOCUSES
-        if instance.evidence.focused(focus)
-    }
-    rows = features_of(query_of(instance, "all", None), unit).rows[kept]
-    centre = unit[1:].mean(axis=0)
-    return Example(instance.id, instance.paper_id, rows, unit[[0, *(kept + 1)]], centre, learnt, weights)
+    chosen, weights = _sample_rows(instance, n_rows, seed)
+    return Example(
+        instance.id,
+        instance.paper_id,
+        features_of(query_of(instance, "all", None), unit).rows[chosen],
+        unit[[0, *(chosen + 1)]],
+        unit[1:].mean(axis=0),
+        {
+            focus: {name: target[chosen] for name, target in targets(instance.evidence, focus).items()}
+            for focus in FOCUSES
+            if instance.evidence.focused(focus)
+        },
+        weights,
+    )
 
 
 def _sample_rows(
     instance: Instance, n_rows: int | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The places of the sentences kept, and how many sentences each stands for."""
+    """The places of the sentences that are learnt from, and how many sentences each stands for."""
     n = len(instance.sentences)
     if n_rows is None or n <= n_rows:
         return np.arange(n), np.ones(n)
@@ -121,8 +100,8 @@ def _sample_rows(
     others = np.setdiff1d(np.arange(n), covering)
     n_others = min(len(others), max(n_rows - len(covering), n_rows // 2))
     drawn = np.random.default_rng([seed, *instance.id.encode()]).choice(others, n_others, replace=False)
-    kept = np.sort(np.concatenate([covering, drawn]))
-    return kept, np.where(np.isin(kept, covering), 1.0, len(others) / max(n_others, 1))
+    chosen = np.sort(np.concatenate([covering, drawn]))
+    return chosen, np.where(np.isin(chosen, covering), 1.0, len(others) / max(n_others, 1))
 
 
 def folds_by_paper(paper_ids: Sequence[str], n_folds: int, seed: int = 0) -> list[int]:
@@ -139,15 +118,11 @@ def folds_by_paper(paper_ids: Sequence[str], n_folds: int, seed: int = 0) -> lis
 def targets(evidence: EvidenceSet, focus: Focus) -> dict[str, NDArray[np.float64]]:
     """What the members learn, one number a sentence.
 
-    Returns
-    -------
-    dict
-        ``evidence``: 1 where the sentence covers an aspect of the focus. ``aspects``: the share of the aspects
-        that it covers. ``share``: ten times its share of the evidence, each aspect being divided evenly among
-        its sentences.
+    ``evidence``: 1 where the sentence covers an aspect of the focus. ``aspects``: the share of the aspects that it
+    covers. ``share``: ten times its share of the evidence, each aspect being divided evenly among its sentences.
     """
     covers = evidence.covers(focus)
-    counts, share = np.zeros(evidence.n_sentences), np.zeros(evidence.n_sentences)
+    counts, share = np.zeros((2, evidence.n_sentences))
     for covering in covers:
         indices = list(covering)
         counts[indices] += 1

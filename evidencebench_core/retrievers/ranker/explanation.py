@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ GROUP_OF: Final[Mapping[str, str]] = {
 _MOST: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """A feature's ``value``, and what it ``adds`` to the score (or takes, below 0)."""
 
     name: str
@@ -36,7 +35,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class PickExplanation:
-    """Why a sentence was picked; see `explanations`, which writes these.
+    """Why a sentence was picked.
 
     Attributes
     ----------
@@ -62,80 +61,68 @@ class PickExplanation:
     features: tuple[Contribution, ...]
 
 
-def explanations(
+def explanation_text(
     picks: Sequence[Pick],
     scores: NDArray[np.float64],
-    columns: NDArray[np.float32],
+    rows: NDArray[np.float32],
     contributions: NDArray[np.float64],
-) -> dict[str, dict[str, object]]:
-    """Why each pick was picked.
+) -> str:
+    """Why each pick was picked, as JSON: by sentence index the other fields of `PickExplanation`, rounded.
 
-    Parameters
-    ----------
-    picks : sequence of Pick
-    scores : array of shape (n,)
-        Of the whole pool, in standard deviations over the paper.
-    columns : array of shape (len(picks), at least len(FEATURES))
-    contributions : array of shape (len(picks), len(COLUMNS) + 1) or (len(picks), len(FEATURES))
-        From `RankerModel.contributions`; or of the features alone.
-
-    Returns
-    -------
-    dict
-        The fields of `PickExplanation` by sentence index as text, each of ``features`` as [name, value,
-        contribution]. JSON values, rounded.
+    ``scores`` are of the whole pool, ``rows`` the picks' features, and ``contributions`` theirs as of
+    `RankerModel.contributions`, or of the features alone.
     """
     places = np.argsort(np.argsort(-scores, kind="stable"), kind="stable") + 1
-    found: dict[str, dict[str, object]] = {}
-    for pick, values, adds in zip(picks, columns, contributions, strict=True):
+    explained: dict[str, dict[str, object]] = {}
+    for pick, values, adds in zip(picks, rows, contributions, strict=True):
         groups: dict[str, float] = {}
         for group, amount in zip(GROUP_OF.values(), adds.tolist(), strict=False):
             groups[group] = groups.get(group, 0.0) + amount
         most = np.argsort(-np.abs(adds[: len(FEATURES)]), kind="stable")[:_MOST].tolist()
-        found[str(pick.sentence)] = {
+        explained[str(pick.sentence)] = {
             "score": round(float(scores[pick.sentence]), 3),
             "place": int(places[pick.sentence]),
             "gain": round(pick.gain, 4),
             "repeated": round(pick.repeated, 3),
             "groups": {name: round(amount, 3) for name, amount in groups.items()},
             "features": [
-                [FEATURES[place], round(float(values[place]), 3), round(float(adds[place]), 3)]
-                for place in most
+                Contribution(FEATURES[at], round(float(values[at]), 3), round(float(adds[at]), 3))
+                for at in most
             ],
         }
-    return found
+    return json.dumps(explained)
 
 
 def explanations_in(retrieval: Retrieval) -> dict[int, PickExplanation]:
     """The explanations of a retrieval's picks by sentence; none where its retriever gives none.
 
-    What is not as `explanations` writes it is left out: details come from files and from other packages too.
+    What is not as `explanation_text` writes it is left out: details come from files and other packages too.
     """
     try:
         raw = json.loads(retrieval.details.get("explanation", "{}"))
     except (ValueError, RecursionError):
         return {}
-    found: dict[int, PickExplanation] = {}
+    explained: dict[int, PickExplanation] = {}
     for key, one in raw.items() if isinstance(raw, dict) else ():
         try:
-            found[int(key)] = PickExplanation(
-                sentence=int(key),
-                score=_number(one["score"]),
-                place=int(_number(one["place"])),
-                gain=_number(one["gain"]),
-                repeated=_number(one["repeated"]),
-                groups={str(name): _number(adds) for name, adds in one["groups"].items()},
-                features=tuple(
+            explained[int(key)] = PickExplanation(
+                int(key),
+                _number(one["score"]),
+                int(_number(one["place"])),
+                _number(one["gain"]),
+                _number(one["repeated"]),
+                {str(name): _number(adds) for name, adds in one["groups"].items()},
+                tuple(
                     Contribution(str(name), _number(value), _number(adds))
                     for name, value, adds in one["features"]
                 ),
             )
         except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
             continue
-    return found
+    return explained
 
 
 def _number(value: object) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
         raise ValueError
-    return float(value)
+    return float(value)  # type: ignore[arg-type]

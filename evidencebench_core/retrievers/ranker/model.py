@@ -7,7 +7,7 @@ linear model of the same features; and a linear model of the embeddings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
-from evidencebench_core.retrievers.ranker.features import FEATURES
+from evidencebench_core.retrievers.base import Query
+from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_of, unit_vectors
+from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import Trees
+from evidencebench_core.retrievers.trained_on import TrainedOn
 
 N_TOPICS: Final = 24
 COLUMNS: Final[tuple[str, ...]] = (
@@ -31,27 +34,8 @@ MEANING: Final = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
-class Selecting:
-    """The numbers of the selection step; see `expected_coverage_order`."""
-
-    sharpness: float = 2.0
-    closeness: float = 1.5
-    reach: float = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class TrainedOn:
-    """The instances that a model has seen: name and hash of the dataset, sorted ids, papers once each."""
-
-    dataset: str
-    dataset_sha256: str
-    instance_ids: tuple[str, ...]
-    paper_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Projection:
-    """Principal axes of embeddings: ``(vectors - mean) @ axes.T``."""
+    """Principal axes of embeddings."""
 
     mean: NDArray[np.float32]
     axes: NDArray[np.float32]
@@ -69,8 +53,7 @@ class Linear:
     means: NDArray[np.float64]
 
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = (rows - self.means) @ self.weights
-        return found
+        return np.asarray((rows - self.means) @ self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +77,26 @@ class FocusModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """The sentences of a paper, scored.
+class ScoredPaper:
+    """A paper as a model sees it for a focus, whatever the budget.
 
     Attributes
     ----------
+    focus : Focus
+        Whose members scored: ``"all"`` where the model knows no results.
+    features : Features
+    columns, embedding : arrays
+        See `tree_columns` and `meaning`.
     scores : array of shape (n,)
         Weighted mean of the members' scores, each standardised over the paper.
     spreads : mapping of str to float
         By member: what its raw scores were divided by.
     """
 
+    focus: Focus
+    features: Features
+    columns: NDArray[np.float32]
+    embedding: NDArray[np.float32]
     scores: NDArray[np.float64]
     spreads: Mapping[str, float]
 
@@ -135,60 +127,55 @@ class RankerModel:
     trained_on: TrainedOn
     notes: Mapping[str, object]
 
-    def scored(self, focus: Focus, columns: NDArray[np.float32], embedding: NDArray[np.float32]) -> Scored:
-        """Score the sentences of a paper; ``columns`` as of `tree_columns`, ``embedding`` as of `meaning`."""
-        model = self.focuses[focus]
+    def scored(
+        self, query: Query, vectors: NDArray[np.float32], features: Features | None = None
+    ) -> ScoredPaper:
+        """A paper, scored for the focus of a query; ``features`` where they are known from another focus or model.
+
+        ``vectors`` are the embeddings of the hypothesis and of the sentences, of any length.
+        """
+        unit = unit_vectors(vectors)
+        features = features_of(query, unit) if features is None else features
+        focus: Focus = query.focus if query.focus in self.focuses else "all"
+        columns = tree_columns(features.rows, unit, self.topics, self.shared_topics)
+        embedding, model = meaning(unit), self.focuses[focus]
         raw = {
             **{name: trees.scores(columns) for name, trees in model.trees.items()},
-            "features": model.features.scores(columns[:, : len(FEATURES)]),
+            "features": model.features.scores(features.rows),
             "embedding": model.embedding.scores(embedding),
         }
         spreads = {name: float(scores.std()) or 1.0 for name, scores in raw.items()}
         total = np.zeros(len(columns))
         for name, scores in raw.items():
             total += model.weights[name] * (scores - scores.mean()) / spreads[name]
-        return Scored(total / sum(model.weights.values()), spreads)
+        return ScoredPaper(focus, features, columns, embedding, total / sum(model.weights.values()), spreads)
 
-    def contributions(
-        self,
-        focus: Focus,
-        columns: NDArray[np.float32],
-        embedding: NDArray[np.float32],
-        spreads: Mapping[str, float],
-    ) -> NDArray[np.float64]:
+    def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
         """What each column adds to the scores of some sentences, against an average training sentence.
 
         Returns
         -------
-        array of shape (rows, len(COLUMNS) + 1)
+        array of shape (sentences, len(COLUMNS) + 1)
             In units of the score: SHAP values of the trees and the terms of the linear model; the last column
             is that of the linear model of the embeddings.
         """
-        model, n = self.focuses[focus], len(FEATURES)
-        units = {name: model.weights[name] / sum(model.weights.values()) / spreads[name] for name in spreads}
-        found = np.zeros((len(columns), len(COLUMNS) + 1))
+        model, n, columns = self.focuses[paper.focus], len(FEATURES), paper.columns[sentences]
+        whole = sum(model.weights.values())
+        units = {name: model.weights[name] / whole / spread for name, spread in paper.spreads.items()}
+        adds = np.zeros((len(columns), len(COLUMNS) + 1))
         for name, trees in model.trees.items():
-            found[:, :-1] += units[name] * trees.contributions(columns)
-        found[:, :n] += units["features"] * (columns[:, :n] - model.features.means) * model.features.weights
-        found[:, -1] = units["embedding"] * model.embedding.scores(embedding)
-        return found
+            adds[:, :-1] += units[name] * trees.contributions(columns)
+        adds[:, :n] += units["features"] * (columns[:, :n] - model.features.means) * model.features.weights
+        adds[:, -1] = units["embedding"] * model.embedding.scores(paper.embedding[sentences])
+        return adds
 
 
 def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Columns of the linear model of the embeddings.
+    """Columns of the linear model of the embeddings: shape (n, 3 * dimensions).
 
-    Parameters
-    ----------
-    vectors : array of shape (1 + n, dimensions)
-        Of length 1: hypothesis, then sentences.
-    centre : array of shape (dimensions,), optional
-        Mean of the paper's sentences, where these are not all of them.
-
-    Returns
-    -------
-    array of shape (n, 3 * dimensions)
-        The embedding, ten times its product with the hypothesis' (of which the cosine is the sum), and its
-        difference from the paper's mean.
+    The embedding, ten times its product with the hypothesis' (of which the cosine is the sum), and its difference
+    from the mean of the paper's sentences, which is ``centre`` where these are not all of them. ``vectors`` are of
+    length 1: hypothesis, then sentences.
     """
     sentences = vectors[1:]
     mean = sentences.mean(axis=0) if centre is None else centre
@@ -201,6 +188,5 @@ def tree_columns(
     rows: NDArray[np.float32], vectors: NDArray[np.float32], topics: Projection, shared_topics: Projection
 ) -> NDArray[np.float32]:
     """The columns of `COLUMNS` for every sentence: its features, and its projected embedding."""
-    return np.concatenate(
-        [rows, topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])], axis=1, dtype=np.float32
-    )
+    projected = topics.of(vectors[1:]), shared_topics.of(vectors[1:] * vectors[0])
+    return np.concatenate([rows, *projected], axis=1, dtype=np.float32)

@@ -6,15 +6,13 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
 from evidencebench_core.retrievers.ranker.model import (
@@ -24,16 +22,14 @@ from evidencebench_core.retrievers.ranker.model import (
     Linear,
     Projection,
     RankerModel,
-    Selecting,
-    TrainedOn,
 )
+from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import Trees
+from evidencebench_core.retrievers.trained_on import TrainedOn
 
 FORMAT: Final = "evidencebench-ranker 2"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
 _LARGEST: Final = 200 * 2**20
-_LARGEST_WIDTH: Final = 65_536
-_LARGEST_NUMBER: Final = 1e12
 
 
 def default_model_path() -> Path:
@@ -60,19 +56,8 @@ def default_retriever() -> Literal["evidence-ranker", "structure"]:
 
 
 def write_model(model: RankerModel, path: Path) -> str:
-    """Write a model, whole or not at all.
-
-    Returns
-    -------
-    str
-        Its digest.
-
-    Raises
-    ------
-    RetrieverError
-        If the place cannot be written to.
-    """
-    content = (json.dumps(_document(model), ensure_ascii=False, indent=None) + "\n").encode()
+    """Write a model, whole or not at all; its digest."""
+    content = (json.dumps(_document(model), ensure_ascii=False) + "\n").encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
@@ -92,13 +77,7 @@ def write_model(model: RankerModel, path: Path) -> str:
 
 
 def read_model(path: Path) -> tuple[RankerModel, str]:
-    """The model of a file, checked, and its digest.
-
-    Raises
-    ------
-    RetrieverError
-        If the file is not there, is no model, or is one of another version.
-    """
+    """The model of a file, checked, and its digest."""
     try:
         status = path.stat()
         if status.st_size > _LARGEST:
@@ -132,7 +111,6 @@ def _digest(content: bytes) -> str:
 
 
 def _document(model: RankerModel) -> dict[str, object]:
-    trained_on, selecting = model.trained_on, model.selecting
     return {
         "format": FORMAT,
         "features_version": VERSION,
@@ -140,8 +118,8 @@ def _document(model: RankerModel) -> dict[str, object]:
         "encoder": model.encoder,
         "encoder_identity": model.encoder_identity,
         "notes": dict(model.notes),
-        "trained_on": {name: getattr(trained_on, name) for name in TrainedOn.__slots__},
-        "selecting": {name: getattr(selecting, name) for name in Selecting.__slots__},
+        "trained_on": asdict(model.trained_on),
+        "selecting": asdict(model.selecting),
         "focuses": {
             focus: {
                 "weights": dict(one.weights),
@@ -162,99 +140,90 @@ def _arrays(part: Linear | Projection) -> dict[str, object]:
 
 # -- reading: whatever is not as it is written is refused with a ValueError ------------------------------
 
+_NUMBER: Final = (-1e12, 1e12)
+_AMOUNT: Final = (0.0, 1e6)
+_LINEAR: Final = {"weights": [_NUMBER], "means": [_NUMBER]}
+_PROJECTION: Final = {"mean": [_NUMBER], "axes": [[_NUMBER]]}
+_SHAPE: Final = {
+    "encoder": str,
+    "encoder_identity": str,
+    "notes": dict,
+    "trained_on": {"dataset": str, "dataset_sha256": str, "instance_ids": [str], "paper_ids": [str]},
+    "selecting": {"sharpness": _AMOUNT, "closeness": _AMOUNT, "reach": _AMOUNT},
+    "focuses": {
+        ...: {"weights": {...: _AMOUNT}, "features": _LINEAR, "embedding": _LINEAR, "trees": {...: str}}
+    },
+    "topics": _PROJECTION,
+    "shared_topics": _PROJECTION,
+}
+"""A type, bounds of a number, a list of one shape, or a mapping: of these keys, or of any (``...``)."""
 
-def _model(raw: object) -> RankerModel:
-    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        found = raw.get("format") if isinstance(raw, dict) else raw
-        if isinstance(found, str) and found.startswith("evidencebench-ranker "):
+
+def _check(value: Any, shape: Any, name: str) -> None:
+    if isinstance(shape, dict):
+        fits = isinstance(value, dict)
+        for key in (value if ... in shape else shape) if fits else ():
+            _check(value.get(key), shape.get(key, shape.get(...)), key)
+    elif isinstance(shape, list):
+        fits = isinstance(value, list)
+        for one in value if fits else ():
+            _check(one, shape[0], name)
+    elif isinstance(shape, tuple):  # NaN is within no bounds
+        fits = type(value) in (int, float) and shape[0] <= value <= shape[1]
+    else:
+        fits = isinstance(value, shape)
+    if not fits:
+        raise ValueError(f"has {shown(value)} as {name!r}")
+
+
+def _model(raw: Any) -> RankerModel:
+    file_format = raw.get("format") if isinstance(raw, dict) else raw
+    if file_format != FORMAT:
+        if isinstance(file_format, str) and file_format.startswith("evidencebench-ranker "):
             raise ValueError(
-                f"was trained by another version of this program ({shown(found)}, not {FORMAT!r})"
+                f"was trained by another version of this program ({shown(file_format)}, not {FORMAT!r})"
             )
-        raise ValueError(f"is no trained ranker: {shown(found)}")
+        raise ValueError(f"is no trained ranker: {shown(file_format)}")
     if raw.get("features_version") != VERSION or raw.get("columns") != list(COLUMNS):
         raise ValueError("was trained on features that this version does not compute")
-    trained_on, selecting = _mapping(raw, "trained_on"), _mapping(raw, "selecting")
-    focuses = _mapping(raw, "focuses")
-    if "all" not in focuses or not set(focuses) <= {"all", "results"}:
+    _check(raw, _SHAPE, "model")
+    if "all" not in raw["focuses"] or not set(raw["focuses"]) <= {"all", "results"}:
         raise ValueError("lacks the model for all aspects")
-    topics = _projection(_mapping(raw, "topics"), None)
-    width = len(topics.mean)
+    width, on = len(raw["topics"]["mean"]), raw["trained_on"]
     return RankerModel(
-        encoder=_text(raw, "encoder"),
-        encoder_identity=_text(raw, "encoder_identity"),
-        topics=topics,
-        shared_topics=_projection(_mapping(raw, "shared_topics"), width),
-        focuses={cast("Focus", focus): _focus_model(_mapping(focuses, focus), width) for focus in focuses},
-        selecting=Selecting(*(_amount(selecting, name) for name in Selecting.__slots__)),
+        encoder=raw["encoder"],
+        encoder_identity=raw["encoder_identity"],
+        topics=_projection(raw["topics"], width),
+        shared_topics=_projection(raw["shared_topics"], width),
+        focuses={focus: _focus_model(one, width) for focus, one in raw["focuses"].items()},
+        selecting=Selecting(**{name: float(raw["selecting"][name]) for name in Selecting.__slots__}),
         trained_on=TrainedOn(
-            _text(trained_on, "dataset"),
-            _text(trained_on, "dataset_sha256"),
-            _texts(trained_on, "instance_ids"),
-            _texts(trained_on, "paper_ids"),
+            on["dataset_sha256"], tuple(on["instance_ids"]), tuple(on["paper_ids"]), on["dataset"]
         ),
-        notes=_mapping(raw, "notes"),
+        notes=raw["notes"],
     )
 
 
-def _focus_model(raw: Mapping[str, Any], width: int) -> FocusModel:
-    trees, weights = _mapping(raw, "trees"), _mapping(raw, "weights")
-    if set(weights) != {*trees, "features", "embedding"} or not trees or len(trees) > 8:
-        raise _refusal("weights", weights)
-    amounts = {member: _amount(weights, member) for member in weights}
-    if not sum(amounts.values()):
-        raise _refusal("weights", weights)
+def _focus_model(raw: Any, width: int) -> FocusModel:
+    trees, weights = raw["trees"], raw["weights"]
+    members = {*trees, "features", "embedding"}
+    if not 0 < len(trees) <= 8 or set(weights) != members or not sum(weights.values()):
+        raise ValueError(f"has {shown(weights)} as 'weights'")
     return FocusModel(
-        trees={member: Trees(_text(trees, member), len(COLUMNS)) for member in trees},
-        features=_linear(_mapping(raw, "features"), len(FEATURES)),
-        embedding=_linear(_mapping(raw, "embedding"), 3 * width),
-        weights=amounts,
+        trees={member: Trees(text, len(COLUMNS)) for member, text in trees.items()},
+        features=_linear(raw["features"], len(FEATURES)),
+        embedding=_linear(raw["embedding"], 3 * width),
+        weights={member: float(weight) for member, weight in weights.items()},
     )
 
 
-def _linear(raw: Mapping[str, Any], n: int) -> Linear:
-    return Linear(_numbers(raw.get("weights"), "weights", n), _numbers(raw.get("means"), "means", n))
+def _linear(raw: Any, n: int) -> Linear:
+    if len(raw["weights"]) != n or len(raw["means"]) != n:
+        raise ValueError(f"has a linear model that is not of {n} numbers")
+    return Linear(np.array(raw["weights"], dtype=float), np.array(raw["means"], dtype=float))
 
 
-def _projection(raw: Mapping[str, Any], width: int | None) -> Projection:
-    mean, axes = _numbers(raw.get("mean"), "mean", width), raw.get("axes")
-    if not isinstance(axes, list) or len(axes) != N_TOPICS:
-        raise _refusal("axes", axes)
-    rows = np.stack([_numbers(axis, "axes", len(mean)) for axis in axes])
-    return Projection(mean.astype(np.float32), rows.astype(np.float32))
-
-
-def _refusal(name: str, value: object) -> ValueError:
-    return ValueError(f"has {shown(value)} as {name!r}")
-
-
-def _mapping(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if not isinstance(value := raw.get(name), dict):
-        raise _refusal(name, value)
-    return value
-
-
-def _text(raw: Mapping[str, Any], name: str) -> str:
-    if not isinstance(value := raw.get(name), str):
-        raise _refusal(name, value)
-    return value
-
-
-def _texts(raw: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    if not isinstance(value := raw.get(name), list) or not all(isinstance(one, str) for one in value):
-        raise _refusal(name, value)
-    return tuple(value)
-
-
-def _amount(raw: Mapping[str, Any], name: str) -> float:
-    if type(value := raw.get(name)) not in (int, float) or not 0 <= cast("float", value) <= 1e6:
-        raise _refusal(name, value)
-    return float(cast("float", value))
-
-
-def _numbers(value: object, name: str, n: int | None) -> NDArray[np.float64]:
-    if not isinstance(value, list) or not 0 < len(value) <= _LARGEST_WIDTH or n not in (None, len(value)):
-        raise _refusal(name, value)
-    # NaN is in no range
-    if not all(type(one) in (int, float) and -_LARGEST_NUMBER <= one <= _LARGEST_NUMBER for one in value):
-        raise _refusal(name, value)
-    return np.array(value, dtype=np.float64)
+def _projection(raw: Any, width: int) -> Projection:
+    if not width or {len(raw["mean"]), *map(len, raw["axes"])} != {width} or len(raw["axes"]) != N_TOPICS:
+        raise ValueError(f"has a projection that is not of {N_TOPICS} axes of {width} numbers")
+    return Projection(np.array(raw["mean"], dtype=np.float32), np.array(raw["axes"], dtype=np.float32))

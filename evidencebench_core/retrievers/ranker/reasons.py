@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from evidencebench_core.retrievers.base import Retrieval
 from evidencebench_core.retrievers.ranker.explanation import PickExplanation, explanations_in
+from evidencebench_core.retrievers.ranker.features import TABLE
 
 Unit = Literal["flag", "count", "deviation", "cosine", "share", "rank", "place", "number"]
 """``place`` is a number of sentences or a share of the abstract, -1 outside of it; ``rank`` 0 for the first."""
@@ -37,40 +36,13 @@ class Wording:
 
     label: str
     unit: Unit
-    topic: str = ""
-    sharp: int = 0
-    says: tuple[tuple[float, str], ...] = ()
+    topic: str
+    sharp: int
+    says: tuple[tuple[float, str], ...]
 
     def phrase(self, value: float) -> str:
         """What may be said of a sentence with this value; empty where nothing may."""
         return next((words for least, words in reversed(self.says) if value >= least), "")
-
-
-@dataclass(frozen=True, slots=True)
-class GroupWording:
-    """A group of features in words: ``label`` names it, ``reason`` says that it counted for a sentence."""
-
-    label: str
-    reason: str
-
-
-GROUP_WORDINGS: Final[Mapping[str, GroupWording]] = MappingProxyType(
-    {
-        name: GroupWording(label, reason)
-        for name, label, reason in (
-            ("words shared", "Words shared with the hypothesis", "shares words with the hypothesis"),
-            ("meaning shared", "Meaning shared with the hypothesis", "close to the hypothesis in meaning"),
-            ("what it says", "What it says (embedding)", "says what evidence often says"),
-            ("neighbours", "The sentences around it", "stands among sentences that bear on the hypothesis"),
-            ("centrality", "How central it is to the paper", "says what the paper is about"),
-            ("place", "Where it stands", "stands where evidence often stands"),
-            ("kind of text", "Which part of the paper it is", "is in a part that often holds evidence"),
-            ("surface", "Length and figures", "is as long and as full of figures as evidence often is"),
-            ("cue words", "Words that tell its purpose", "is worded as evidence often is"),
-        )
-    }
-)
-"""By the names of `GROUP_OF`."""
 
 
 def _wording(row: Mapping[str, str]) -> Wording:
@@ -84,9 +56,39 @@ def _wording(row: Mapping[str, str]) -> Wording:
     )
 
 
-with Path(__file__).with_name("wordings.csv").open(encoding="utf-8", newline="") as _file:
-    WORDINGS: Final = MappingProxyType({row["name"]: _wording(row) for row in csv.DictReader(_file)})
-"""By the names of `FEATURES`, in their order: a row of ``wordings.csv`` each, ``says`` being ``least: words; ...``."""
+WORDINGS: Final = MappingProxyType({row["name"]: _wording(row) for row in TABLE})
+"""By the names of `FEATURES`; a cell ``says`` of the table is ``least: words; ...``."""
+
+
+class GroupWording(NamedTuple):
+    """A group of features in words: ``label`` names it, ``reason`` says that it counted for a sentence."""
+
+    label: str
+    reason: str
+
+
+GROUP_WORDINGS: Final[Mapping[str, GroupWording]] = MappingProxyType(
+    {
+        "words shared": GroupWording("Words shared with the hypothesis", "shares words with the hypothesis"),
+        "meaning shared": GroupWording(
+            "Meaning shared with the hypothesis", "close to the hypothesis in meaning"
+        ),
+        "what it says": GroupWording("What it says (embedding)", "says what evidence often says"),
+        "neighbours": GroupWording(
+            "The sentences around it", "stands among sentences that bear on the hypothesis"
+        ),
+        "centrality": GroupWording("How central it is to the paper", "says what the paper is about"),
+        "place": GroupWording("Where it stands", "stands where evidence often stands"),
+        "kind of text": GroupWording(
+            "Which part of the paper it is", "is in a part that often holds evidence"
+        ),
+        "surface": GroupWording(
+            "Length and figures", "is as long and as full of figures as evidence often is"
+        ),
+        "cue words": GroupWording("Words that tell its purpose", "is worded as evidence often is"),
+    }
+)
+"""By the names of `GROUP_OF`."""
 
 
 def value_text(name: str, value: float) -> str:
@@ -113,16 +115,16 @@ def reasons(explanation: PickExplanation) -> tuple[str, ...]:
     says most is named. Where no feature is left, the group that added most is; if none added anything, there
     is no reason.
     """
-    said: dict[str, tuple[int, str]] = {}
+    by_topic: dict[str, tuple[int, str]] = {}
     most = max((abs(one.adds) for one in explanation.features), default=0.0)
-    for one in explanation.features:
-        wording = WORDINGS.get(one.name)
-        if wording is None or one.adds <= _LEAST * most or not (phrase := wording.phrase(one.value)):
+    for name, value, adds in explanation.features:
+        wording = WORDINGS.get(name)
+        if wording is None or adds <= _LEAST * most or not (phrase := wording.phrase(value)):
             continue
-        if wording.topic not in said or wording.sharp > said[wording.topic][0]:
-            said[wording.topic] = (wording.sharp, phrase)
-    if said:
-        return tuple(phrase for _, phrase in said.values())[:_MOST]
+        if wording.topic not in by_topic or wording.sharp > by_topic[wording.topic][0]:
+            by_topic[wording.topic] = (wording.sharp, phrase)
+    if by_topic:
+        return tuple(phrase for _, phrase in by_topic.values())[:_MOST]
     group, adds = max(explanation.groups.items(), key=lambda item: item[1], default=("", 0.0))
     return (GROUP_WORDINGS[group].reason,) if adds > 0 and group in GROUP_WORDINGS else ()
 
@@ -133,8 +135,8 @@ def why_texts(retrieval: Retrieval) -> dict[int, str]:
     >>> why_texts(Retrieval((), (), (), 0.0))
     {}
     """
-    said = {index: "; ".join(reasons(one)) for index, one in explanations_in(retrieval).items()}
-    return {index: f"{text[0].upper()}{text[1:]}." for index, text in said.items() if text}
+    joined = {index: "; ".join(reasons(one)) for index, one in explanations_in(retrieval).items()}
+    return {index: f"{text[0].upper()}{text[1:]}." for index, text in joined.items() if text}
 
 
 def coverage_line(explanation: PickExplanation, number: int) -> str:
@@ -145,8 +147,8 @@ def coverage_line(explanation: PickExplanation, number: int) -> str:
     """
     head = f"rank {explanation.place} by score alone"
     percent = round(100 * min(max(explanation.repeated, 0.0), 1.0))
-    said = "nothing of it" if percent == 0 else "all of it" if percent == 100 else f"{percent}%"
-    tail = "" if number == 1 else f", {said} already said by earlier picks"
+    repeated = "nothing of it" if percent == 0 else "all of it" if percent == 100 else f"{percent}%"
+    tail = "" if number == 1 else f", {repeated} already said by earlier picks"
     if explanation.place > number:
         return f"Chosen for coverage: {head}{tail}."
     return f"{head[0].upper()}{head[1:]}{tail}."

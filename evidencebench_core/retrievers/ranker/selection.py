@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.retrievers.ranker.model import Selecting
+_ONE_BY_ONE: Final = (
+    30  # picks that are always chosen one by one; behind them the order of the scores is kept
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Selecting:
+    """The numbers of the selection step; see `picks_of`."""
+
+    sharpness: float = 2.0
+    closeness: float = 1.5
+    reach: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +29,6 @@ class Pick:
     Attributes
     ----------
     sentence : int
-    share : float
-        The sentence's share of the evidence, by its score alone; all sentences' shares sum up to 1.
     gain : float
         The share of the evidence that it adds to the picks before it, that of its neighbours included.
     repeated : float
@@ -26,13 +36,12 @@ class Pick:
     """
 
     sentence: int
-    share: float
     gain: float
     repeated: float
 
 
-def expected_coverage_order(
-    scores: NDArray[np.float64], similarities: NDArray[np.float32], n_picks: int, selecting: Selecting
+def picks_of(
+    scores: NDArray[np.float64], similarities: NDArray[np.float32], budget: int | None, selecting: Selecting
 ) -> tuple[Pick, ...]:
     """The head of the pool in the order of a greedy choice, each pick the one that adds most expected evidence.
 
@@ -43,14 +52,8 @@ def expected_coverage_order(
     this is the greedy step for probabilistic coverage (El-Arini et al., "Turning down the noise in the
     blogosphere", KDD 2009); a lower one trusts the scores more than the similarities.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-    similarities : array of shape (n, n)
-        Cosines of embeddings.
-    n_picks : int
-        How many are chosen so; at most n. Ties go to the sentence that stands first.
-    selecting : Selecting
+    ``similarities`` are cosines of embeddings. As many as the budget are chosen, at least 30 and at most all
+    sentences. Ties go to the sentence that stands first.
     """
     n = len(scores)
     standard = (scores - scores.mean()) / (scores.std() + 1e-9)
@@ -60,14 +63,13 @@ def expected_coverage_order(
     np.fill_diagonal(covers, 1.0)
     counts = selecting.reach * covers
     np.fill_diagonal(counts, 1.0)
-    left = share.copy()
-    open_ = np.ones(n, dtype=bool)
+    left, unpicked = share.copy(), np.ones(n, dtype=bool)
     picks: list[Pick] = []
-    for _ in range(min(n_picks, n)):
-        gains = np.where(open_, counts @ left, -1.0)
+    for _ in range(min(max(_ONE_BY_ONE, budget or 0), n)):
+        gains = np.where(unpicked, counts @ left, -1.0)
         best = int(gains.argmax())
         repeated = float(1 - left[best] / max(share[best], 1e-300))
-        picks.append(Pick(best, float(share[best]), float(gains[best]), repeated))
+        picks.append(Pick(best, float(gains[best]), repeated))
         left *= 1 - covers[best]
-        open_[best] = False
+        unpicked[best] = False
     return tuple(picks)

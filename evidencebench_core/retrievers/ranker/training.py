@@ -1,9 +1,9 @@
-"""Examples -> a `RankerModel`."""
+"""Examples -> a `RankerModel`, and the parts that it can be trained without."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
+from evidencebench_core.retrievers.encoding import Model
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
-from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
+from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, VERSION
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_TOPICS,
@@ -20,12 +21,12 @@ from evidencebench_core.retrievers.ranker.model import (
     Linear,
     Projection,
     RankerModel,
-    Selecting,
-    TrainedOn,
     meaning,
     tree_columns,
 )
-from evidencebench_core.retrievers.ranker.trees import Trees, trees_of
+from evidencebench_core.retrievers.ranker.selection import Selecting
+from evidencebench_core.retrievers.ranker.trees import trees_of
+from evidencebench_core.retrievers.trained_on import TrainedOn
 
 _TREES: Final = {
     "objective": "regression",
@@ -42,6 +43,7 @@ _TREES: Final = {
     "force_row_wise": True,
 }
 _RIDGE: Final = {"features": 300.0, "embedding": 3000.0}
+_TARGETS: Final = ("evidence", "aspects", "share")
 _WEIGHTS: Final = {"evidence": 1.0, "aspects": 1.0, "share": 1.0, "features": 2.0, "embedding": 2.0}
 _PROJECTED_FROM: Final = 8_000  # rows
 _CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
@@ -50,73 +52,34 @@ _EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embedd
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a training may be told beside its data.
-
-    Attributes
-    ----------
-    seed : int
-    n_trees : int
-        Of each of the three sums of trees.
-    without : tuple of int
-        Places in `COLUMNS` of those that are set to 0 (for the ablation).
-    """
+    """What a training may be told beside its data: ``without`` are places in `COLUMNS` that are set to 0."""
 
     seed: int = 0
-    n_trees: int = 250
+    n_trees: int = 250  # of each of the three sums of trees
     without: tuple[int, ...] = ()
-    selecting: Selecting = field(default_factory=Selecting)
-
-
-@dataclass(frozen=True, slots=True)
-class Encoder:
-    """The setting that names the embedding model, and the hash of its weights."""
-
-    name: str
-    identity: str
 
 
 def fit_ranker(
     examples: Sequence[Example],
-    encoder: Encoder,
-    trained_on: TrainedOn,
+    encoder: Model,
     training: Training,
-    notes: Mapping[str, object] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RankerModel:
-    """Fit a model of each focus.
+    """Fit a model of each focus to examples that hold the vectors of an embedding model.
 
-    The same examples and settings give the same model, but for what the linear algebra of another
-    processor rounds otherwise.
-
-    Parameters
-    ----------
-    examples : sequence of Example
-    encoder : Encoder
-        Whose vectors the examples hold.
-    trained_on : TrainedOn
-    training : Training
-    notes : mapping of str to object, optional
-        More for the model's notes. JSON values.
-    stopped : callable
-        Asked before every sum of trees; once it says true, the fit is given up.
-
-    Raises
-    ------
-    SettingError
-        If no example has an aspect.
-    InterruptedError
-        If it was stopped.
+    The same examples and settings give the same model, but for what the linear algebra of another processor
+    rounds otherwise. ``stopped`` is asked before every sum of trees; once it says true, the fit is given up with
+    an InterruptedError.
     """
     if not any("all" in one.targets for one in examples):
-        raise SettingError(
-            f"dataset {trained_on.dataset}", "has no study aspects", "Train on a dataset with gold."
-        )
+        raise SettingError("training set", "has no study aspects", "Train on a dataset with gold.")
     n_rows = sum(len(one.rows) for one in examples)
     drawn = np.arange(n_rows)
     if n_rows > _PROJECTED_FROM:
         drawn = np.sort(np.random.default_rng(training.seed).choice(n_rows, _PROJECTED_FROM, replace=False))
     topics = _projection(np.concatenate([one.vectors[1:] for one in examples])[drawn])
     shared = _projection(np.concatenate([one.vectors[1:] * one.vectors[0] for one in examples])[drawn])
+    ids, papers = {one.instance_id for one in examples}, {one.paper_id for one in examples}
     return RankerModel(
         encoder=encoder.name,
         encoder_identity=encoder.identity,
@@ -127,15 +90,14 @@ def fit_ranker(
             for focus in FOCUSES
             if (some := [one for one in examples if focus in one.targets])
         },
-        selecting=training.selecting,
-        trained_on=trained_on,
+        selecting=Selecting(),
+        trained_on=TrainedOn("", tuple(sorted(ids)), tuple(sorted(papers))),
         notes={
             "features_version": VERSION,
             "n_instances": len(examples),
             "n_sentences": n_rows,
             "n_trees": training.n_trees,
             "seed": training.seed,
-            **(notes or {}),
         },
     )
 
@@ -144,11 +106,11 @@ def _projection(rows: NDArray[np.float32]) -> Projection:
     """The first principal axes, scaled so that coordinates are about 1 in size; zeros where there are fewer."""
     from sklearn.decomposition import PCA
 
-    found = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows.astype(np.float64))
+    pca = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows.astype(np.float64))
     axes = np.zeros((N_TOPICS, rows.shape[1]), dtype=np.float32)
-    size = float(np.sqrt((((rows - found.mean_) @ found.components_.T) ** 2).mean()))
-    axes[: found.n_components_] = found.components_ / max(size, 1e-9)
-    return Projection(found.mean_.astype(np.float32), axes)
+    size = float(np.sqrt((((rows - pca.mean_) @ pca.components_.T) ** 2).mean()))
+    axes[: pca.n_components_] = pca.components_ / max(size, 1e-9)
+    return Projection(pca.mean_.astype(np.float32), axes)
 
 
 def _focus_model(
@@ -160,34 +122,29 @@ def _focus_model(
 ) -> FocusModel:
     import lightgbm
 
-    learnt = {
-        name: np.concatenate([one.targets[focus][name] for one in examples])
-        for name in ("evidence", "aspects", "share")
-    }
+    targets = {name: np.concatenate([one.targets[focus][name] for one in examples]) for name in _TARGETS}
     counts = np.concatenate([one.weights for one in examples])
     weights = None if (counts == 1).all() else counts
     columns = np.concatenate([tree_columns(one.rows, one.vectors, *projections) for one in examples])
     columns[:, list(training.without)] = 0
-    aspects, share = (learnt[name] / (_spread(learnt[name], weights) + 1e-9) for name in ("aspects", "share"))
-    both = aspects + share
     parameters = {**_TREES, "seed": training.seed}
     # binned once for the three targets
-    data = lightgbm.Dataset(columns, learnt["evidence"], weight=weights, params=parameters)
-    trees: dict[str, Trees] = {}
-    for name, target in learnt.items():
+    data = lightgbm.Dataset(columns, targets["evidence"], weight=weights, params=parameters)
+    trees = {}
+    for name, target in targets.items():
         if stopped():
             raise InterruptedError
         data.set_label(target)
         trees[name] = trees_of(lightgbm.train(parameters, data, training.n_trees), len(COLUMNS))
+    aspects, share = (targets[name] / (_spread(targets[name], weights) + 1e-9) for name in _TARGETS[1:])
+    both = aspects + share
     features = _ridge(columns[:, : len(FEATURES)], both, weights, _RIDGE["features"])
-    step = -(
-        -len(columns) // _EMBEDDING_ROWS
-    )  # of each paper every so many rows, the penalty shrinking with them
+    # of each paper every so many rows, the penalty shrinking with them
+    step = -(-len(columns) // _EMBEDDING_ROWS)
     read = np.concatenate([np.arange(len(one.rows)) % step == 0 for one in examples])
     meanings = np.concatenate([meaning(one.vectors, one.centre)[::step] for one in examples])
-    embedding = _ridge(
-        meanings, both[read], None if weights is None else weights[read], _RIDGE["embedding"] / step
-    )
+    weights = None if weights is None else weights[read]
+    embedding = _ridge(meanings, both[read], weights, _RIDGE["embedding"] / step)
     return FocusModel(trees, features, embedding, _WEIGHTS)
 
 
@@ -210,5 +167,52 @@ def _ridge(
     scaler = StandardScaler(copy=False).fit(rows, sample_weight=weights)
     scaler.scale_[scaler.scale_ < _CONSTANT] = 1.0
     ridge = Ridge(penalty, solver="cholesky", copy_X=False)
-    found = ridge.fit(scaler.transform(rows), target, sample_weight=weights)
-    return Linear(found.coef_.astype(np.float64) / scaler.scale_, scaler.mean_)
+    ridge.fit(scaler.transform(rows), target, sample_weight=weights)
+    return Linear(ridge.coef_.astype(np.float64) / scaler.scale_, scaler.mean_)
+
+
+# -- ablation ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The ranker without a part.
+
+    Attributes
+    ----------
+    name : str
+    without : tuple of int
+        Columns that are left out: it is fitted without them.
+    weights : mapping of str to float
+        Members that count otherwise: the fit is the same.
+    selecting : Selecting
+        The selection step.
+    """
+
+    name: str
+    without: tuple[int, ...] = ()
+    weights: Mapping[str, float] | None = None
+    selecting: Selecting = field(default_factory=Selecting)
+
+    def of(self, model: RankerModel) -> RankerModel:
+        """A model that was fitted without the columns, with the other changes."""
+        focuses = {
+            focus: replace(one, weights={**one.weights, **(self.weights or {})})
+            for focus, one in model.focuses.items()
+        }
+        return replace(model, focuses=focuses, selecting=self.selecting)
+
+
+_TOPICS: Final = tuple(range(len(FEATURES), len(COLUMNS)))
+
+ABLATIONS: Final[tuple[Ablation, ...]] = (
+    *(Ablation(f"without {group}", tuple(map(COLUMNS.index, names))) for group, names in GROUPS.items()),
+    Ablation("without topics of the embedding", _TOPICS),
+    Ablation("without topics and embedding", _TOPICS, {"embedding": 0.0}),
+    *(Ablation(f"without member {name}", weights={name: 0.0}) for name in _WEIGHTS),
+    Ablation("without trees", weights=dict.fromkeys(_TARGETS, 0.0)),
+    # nothing is taken from sentences that are not the same, so the scores alone decide
+    Ablation("without selection step", selecting=Selecting(closeness=1e6, reach=0.0)),
+    Ablation("selection for coverage alone", selecting=Selecting(reach=1.0)),
+)
+"""One part at a time: groups of features, members, the selection step."""

@@ -12,21 +12,14 @@ from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import RankerModel
-from evidencebench_core.retrievers.ranker.retriever import scored_paper
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureWeight:
-    """One feature.
+    """One feature: ``moves`` as in `Weighing`; ``direction`` says whether more of it raises the score.
 
-    Attributes
-    ----------
-    name : str
-    moves : float
-        As in `Weighing`.
-    direction : float or None
-        Mean over papers of the correlation of value and contribution, -1 to 1: 1 where more of it always
-        raises the score. ``None`` where it varies in no paper.
+    The direction is the mean over papers of the correlation of value and contribution, -1 to 1; ``None`` where the
+    feature varies in no paper.
     """
 
     name: str
@@ -57,27 +50,27 @@ class Weighing:
 
 def feature_weighing(model: RankerModel, papers: Iterable[tuple[Query, NDArray[np.float32]]]) -> Weighing:
     """Measure it on papers, which come one by one with their embeddings; without any, everything is 0."""
-    groups = dict.fromkeys(GROUP_OF.values(), 0.0)
+    groups = tuple(dict.fromkeys(GROUP_OF.values()))
     belongs = np.array([[member == group for group in groups] for member in GROUP_OF.values()], dtype=float)
     moves, group_moves = np.zeros(len(GROUP_OF)), np.zeros(len(groups))
-    directions: list[list[float]] = [[] for _ in FEATURES]
+    directions: dict[str, list[float]] = {name: [] for name in FEATURES}
     n_papers = n_sentences = 0
     for query, vectors in papers:
-        paper = scored_paper(model, query, vectors)
-        adds = model.contributions(paper.focus, paper.columns, paper.embedding, paper.scored.spreads)
+        paper = model.scored(query, vectors)
+        adds = model.contributions(paper, slice(None))
         adds = adds - adds.mean(axis=0)
         moves += np.abs(adds).mean(axis=0)
         group_moves += np.abs(adds @ belongs).mean(axis=0)
-        for place, correlations in enumerate(directions):
-            values, amounts = paper.columns[:, place].astype(np.float64), adds[:, place]
+        rows = paper.features.rows.astype(np.float64)
+        for (name, amounts), values in zip(zip(FEATURES, adds.T, strict=False), rows.T, strict=True):
             if values.std() > 0 and amounts.std() > 0:
-                correlations.append(float(np.corrcoef(values, amounts)[0, 1]))
+                directions[name].append(float(np.corrcoef(values, amounts)[0, 1]))
         n_papers += 1
         n_sentences += len(query.sentences)
     whole = max(n_papers, 1)
     features = [
-        FeatureWeight(name, moved / whole, float(np.mean(correlations)) if correlations else None)
-        for name, moved, correlations in zip(FEATURES, moves.tolist(), directions, strict=False)
+        FeatureWeight(name, moved / whole, float(np.mean(directions[name])) if directions[name] else None)
+        for name, moved in zip(FEATURES, moves.tolist(), strict=False)
     ]
     return Weighing(
         n_papers,

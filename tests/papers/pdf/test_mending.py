@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.papers.pdf.mending import plain, running_text, words_of
+from evidencebench_core.papers.pdf.mending import Words, plain, running_text
 
 PAPER = [
     "The treatment was well-known, and dose-response curves were drawn for each treatment group.",
@@ -34,12 +34,12 @@ PAPER = [
     ],
 )
 def test_lines_become_text(lines: list[str], expected: str) -> None:
-    assert running_text(lines, words_of(PAPER)) == expected
+    assert running_text(lines, Words(PAPER)) == expected
 
 
 def test_a_broken_word_is_no_evidence_for_itself() -> None:
     # "well-" ends a line and "known" begins the next: neither tells how the word is written.
-    words = words_of(["it is kno-", "wn and", "kno-", "wn"])
+    words = Words(["it is kno-", "wn and", "kno-", "wn"])
     assert running_text(["kno-", "wn"], words) == "known"
 
 

@@ -16,14 +16,13 @@ from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.encoding import minilm_folder
 from evidencebench_core.retrievers.finetune import (
     FinetuneSettings,
-    TrainedOn,
     Triplet,
     base_encoder,
     fit_encoder,
     fitting,
-    read_trained_on,
     save_model,
 )
+from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 
 pytestmark = pytest.mark.model
 

@@ -10,12 +10,11 @@ import pytest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.finetune import (
-    TrainedOn,
     check_target,
     encoder_scores,
-    read_trained_on,
     triplets_of,
 )
+from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.tasks import task_named
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.retrievers.ranker.crossvalidation import training_set
 from evidencebench_core.retrievers.ranker.examples import Example, example_of
 from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.training import fit_ranker
@@ -27,4 +26,4 @@ def examples(instances: tuple[Instance, ...]) -> tuple[Example, ...]:
 @pytest.fixture(scope="session")
 def model(examples: tuple[Example, ...]) -> RankerModel:
     """Trained on them, with few trees."""
-    return fit_ranker(examples, ENCODER, training_set(examples, "made", "0" * 64), QUICK)
+    return fit_ranker(examples, ENCODER, QUICK)

@@ -1,4 +1,4 @@
-"""A small made-up benchmark to learn from."""
+"""A small made-up benchmark to learn from, and a model that anybody can compute by hand."""
 
 from __future__ import annotations
 
@@ -8,13 +8,25 @@ from numpy.typing import NDArray
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers import Query, Retrieval
-from evidencebench_core.retrievers.ranker.model import RankerModel
-from evidencebench_core.retrievers.ranker.retriever import retrieval_of, scored_paper
-from evidencebench_core.retrievers.ranker.training import Encoder, Training
+from evidencebench_core.retrievers.encoding import Model, model_named
+from evidencebench_core.retrievers.ranker.features import FEATURES
+from evidencebench_core.retrievers.ranker.model import (
+    COLUMNS,
+    N_TOPICS,
+    FocusModel,
+    Linear,
+    Projection,
+    RankerModel,
+)
+from evidencebench_core.retrievers.ranker.retriever import retrieval_of
+from evidencebench_core.retrievers.ranker.selection import Selecting
+from evidencebench_core.retrievers.ranker.training import Training
+from evidencebench_core.retrievers.ranker.trees import Trees
+from evidencebench_core.retrievers.trained_on import TrainedOn
 from tests.factories import raw_instance
 
 QUICK = Training(n_trees=8)
-ENCODER = Encoder("minilm", "made up")
+ENCODER = Model("minilm", "made up", None)
 
 
 def made(number: int, paper: int | None = None) -> Instance:
@@ -52,4 +64,37 @@ def vectors_of(instance: Instance) -> NDArray[np.float32]:
 
 def ranked_by_model(model: RankerModel, query: Query, vectors: NDArray[np.float32]) -> Retrieval:
     """The retrieval of a model, given the embeddings."""
-    return retrieval_of(model, scored_paper(model, query, vectors), query, 0.0)
+    return retrieval_of(model, model.scored(query, vectors), query)
+
+
+def tree_text(**fields: str) -> str:
+    """A tree as LightGBM writes it: unless told otherwise, one leaf that says 0."""
+    none = dict.fromkeys(("split_feature", "threshold", "decision_type", "left_child", "right_child"), "")
+    of_leaves = {"leaf_value": "0", "leaf_count": "1", "internal_value": "", "internal_count": ""}
+    lines = [f"{name}={value}" for name, value in {**none, **of_leaves, **fields}.items()]
+    return "\n".join(("tree", "", "Tree=0", *lines, "", "", "end of trees", ""))
+
+
+def small_model(
+    feature: str = "place in paper",
+    dataset: str = "tiny",
+    sha256: str = "0" * 64,
+    ids: tuple[str, ...] = (),
+    notes: dict[str, object] | None = None,
+    width: int = 384,  # of minilm
+) -> RankerModel:
+    """A model to compute by hand: one feature has the linear weight 1, and nothing else counts."""
+    weights = np.zeros(len(FEATURES))
+    weights[FEATURES.index(feature)] = 1.0
+    projection = Projection(np.zeros(width, np.float32), np.zeros((N_TOPICS, width), np.float32))
+    focus = FocusModel(
+        trees={"evidence": Trees(tree_text(), len(COLUMNS))},
+        features=Linear(weights, np.zeros(len(FEATURES))),
+        embedding=Linear(np.zeros(3 * width), np.zeros(3 * width)),
+        weights={"evidence": 0.0, "features": 1.0, "embedding": 0.0},
+    )
+    identity = model_named("minilm").identity
+    trained_on = TrainedOn(sha256, ids, tuple(f"paper of {name}" for name in ids), dataset)
+    return RankerModel(
+        "minilm", identity, projection, projection, {"all": focus}, Selecting(), trained_on, notes or {}
+    )

@@ -23,8 +23,7 @@ from evidencebench_core.retrievers.ranker.model_file import (
     trained_model,
     write_model,
 )
-from tests.retrievers.ranker.made_up import ranked_by_model, vectors_of
-from tests.retrievers.ranker.small_model import small_model
+from tests.retrievers.ranker.made_up import ranked_by_model, small_model, vectors_of
 
 
 @pytest.fixture(scope="module")

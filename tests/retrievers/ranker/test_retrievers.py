@@ -12,15 +12,13 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.encoding import model_named
-from evidencebench_core.retrievers.ranker.crossvalidation import training_set
 from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
 from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
-from evidencebench_core.retrievers.ranker.retriever import scored_paper
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
-from evidencebench_core.retrievers.ranker.training import Encoder, fit_ranker
+from evidencebench_core.retrievers.ranker.training import fit_ranker
 from evidencebench_core.tasks import score, task_named
 from tests.retrievers.ranker.made_up import QUICK, made, ranked_by_model, vectors_of
 
@@ -30,10 +28,10 @@ def test_contributions_sum_up_to_the_score(model: RankerModel, instances: Sequen
     # the same for all sentences of the paper.
     for focus in ("all", "results"):
         query = query_of(instances[0], focus, None)  # type: ignore[arg-type]
-        paper = scored_paper(model, query, vectors_of(instances[0]))
-        why = model.contributions(paper.focus, paper.columns, paper.embedding, paper.scored.spreads)
+        paper = model.scored(query, vectors_of(instances[0]))
+        why = model.contributions(paper, slice(None))
         assert why.shape == (40, len(COLUMNS) + 1)
-        left = paper.scored.scores - why.sum(axis=1)
+        left = paper.scores - why.sum(axis=1)
         assert np.ptp(left) == pytest.approx(0, abs=1e-5)
 
 
@@ -67,10 +65,8 @@ def own_model(
     examples = [
         example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances
     ]
-    encoder = Encoder("minilm", model_named("minilm").identity)
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
-    trained = training_set(examples, "made", "0" * 64)
-    return write_model(fit_ranker(examples, encoder, trained, QUICK), tmp_path / "ranker.json")
+    return write_model(fit_ranker(examples, model_named("minilm"), QUICK), tmp_path / "ranker.json")
 
 
 def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,20 +14,21 @@ from hypothesis import strategies as st
 from evidencebench_core.data import parse_instance
 from evidencebench_core.data.model import EvidenceSet, Instance
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers.ranker.crossvalidation import training_set
+from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.ranker.examples import (
     Example,
     example_of,
     folds_by_paper,
-    sampling_for,
+    sampling,
     targets,
 )
-from evidencebench_core.retrievers.ranker.features import FEATURES
+from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS
 from evidencebench_core.retrievers.ranker.model import COLUMNS, RankerModel
 from evidencebench_core.retrievers.ranker.model_file import write_model
-from evidencebench_core.retrievers.ranker.training import Training, fit_ranker
+from evidencebench_core.retrievers.ranker.selection import Selecting
+from evidencebench_core.retrievers.ranker.training import ABLATIONS, Ablation, Training, fit_ranker
 from tests.factories import raw_instance
-from tests.retrievers.ranker.made_up import ENCODER, QUICK, vectors_of
+from tests.retrievers.ranker.made_up import ENCODER, QUICK, ranked_by_model, vectors_of
 
 
 def test_targets_by_hand() -> None:
@@ -51,11 +53,10 @@ def test_folds_share_no_paper_and_are_even(papers: list[str], n_folds: int, seed
 
 
 def test_the_same_seed_gives_the_same_file(examples: Sequence[Example], tmp_path: Path) -> None:
-    trained = training_set(examples, "made", "0" * 64)
     for name in ("one", "two"):
-        write_model(fit_ranker(examples, ENCODER, trained, QUICK), tmp_path / name)
+        write_model(fit_ranker(examples, ENCODER, QUICK), tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    write_model(fit_ranker(examples, ENCODER, trained, Training(seed=1, n_trees=8)), tmp_path / "three")
+    write_model(fit_ranker(examples, ENCODER, Training(seed=1, n_trees=8)), tmp_path / "three")
     assert (tmp_path / "three").read_bytes() != (tmp_path / "one").read_bytes()
 
 
@@ -69,9 +70,7 @@ def test_it_learns_what_evidence_looks_like(model: RankerModel, instances: Seque
 
 def test_a_column_that_is_left_out_is_not_looked_at(examples: Sequence[Example]) -> None:
     left_out = tuple(range(0, len(COLUMNS), 2))
-    found = fit_ranker(
-        examples, ENCODER, training_set(examples, "", ""), Training(n_trees=8, without=left_out)
-    )
+    found = fit_ranker(examples, ENCODER, Training(n_trees=8, without=left_out))
     for focus in found.focuses.values():
         for trees in focus.trees.values():
             splits = " ".join(re.findall(r"split_feature=(.*)", trees.text)).split()
@@ -84,31 +83,24 @@ def test_without_aspects_there_is_nothing_to_learn(instances: Sequence[Instance]
     bare = replace(instances[0], evidence=EvidenceSet(40, (), 0, None))
     example = example_of(bare, vectors_of(instances[0]))
     with pytest.raises(SettingError, match="no study aspects"):
-        fit_ranker([example], ENCODER, training_set([example], "bare", ""), QUICK)
+        fit_ranker([example], ENCODER, QUICK)
 
 
 def test_it_can_be_stopped(examples: Sequence[Example]) -> None:
     with pytest.raises(InterruptedError):
-        fit_ranker(examples, ENCODER, training_set(examples, "", ""), QUICK, stopped=lambda: True)
+        fit_ranker(examples, ENCODER, QUICK, stopped=lambda: True)
 
 
-def test_small_datasets_are_taken_whole() -> None:
-    found = sampling_for({"i": 60, "j": 40}, {"i": "p", "j": "q"}, most=100)
-    assert (found.instance_ids, found.n_rows) == (("i", "j"), None)
-
-
-def test_large_ones_are_sampled_within_a_bound() -> None:
+def test_small_datasets_are_taken_whole_and_large_ones_sampled_within_a_bound() -> None:
+    assert sampling({"i": 60, "j": 40}, {"i": "p", "j": "q"}, most=100) == (("i", "j"), None)
     sizes = {f"i{number}": 300 for number in range(1000)}
     papers = {name: f"p{int(name[1:]) // 2}" for name in sizes}
     # 300,000 sentences, 150,000 wanted: 150 of each
-    half = sampling_for(sizes, papers, most=150_000)
-    assert (len(half.instance_ids), half.n_rows) == (1000, 150)
+    assert sampling(sizes, papers, most=150_000) == (tuple(sizes), 150)
     # 10,000 wanted: 100 of each are the least, so 100 instances of 50 papers
-    tenth = sampling_for(sizes, papers, most=10_000)
-    assert (len(tenth.instance_ids), tenth.n_rows) == (100, 100)
-    assert len({papers[name] for name in tenth.instance_ids}) == 50
-    assert tenth == sampling_for(sizes, papers, most=10_000)
-    assert tenth != sampling_for(sizes, papers, seed=1, most=10_000)
+    ids, n_rows = sampling(sizes, papers, most=10_000)
+    assert (len(ids), n_rows, len({papers[name] for name in ids})) == (100, 100, 50)
+    assert (ids, n_rows) == sampling(sizes, papers, most=10_000) != sampling(sizes, papers, 1, most=10_000)
 
 
 def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Instance]) -> None:
@@ -127,5 +119,32 @@ def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Ins
 
 def test_sampled_examples_can_be_learnt_from(instances: Sequence[Instance]) -> None:
     sampled = [example_of(one, vectors_of(one), n_rows=25) for one in instances]
-    found = fit_ranker(sampled, ENCODER, training_set(sampled, "made", ""), QUICK)
+    found = fit_ranker(sampled, ENCODER, QUICK)
     assert found.focuses["all"].features.weights[FEATURES.index("finding")] > 0
+
+
+def picks(model: RankerModel, instance: Instance) -> list[int]:
+    return list(ranked_by_model(model, query_of(instance, "all", 10), vectors_of(instance)).selection)
+
+
+def test_an_ablation_changes_the_selection_or_the_weights(
+    model: RankerModel, instances: Sequence[Instance]
+) -> None:
+    instance, query = instances[1], query_of(instances[1], "all", 10)
+    paper = model.scored(query, vectors_of(instance))
+    off = next(one for one in ABLATIONS if one.name == "without selection step")
+    assert picks(off.of(model), instance) == np.argsort(-paper.scores, kind="stable")[:10].tolist()
+    flat = Ablation("", selecting=Selecting(0.0, 1e6, 0.0))  # with no sharpness all are alike
+    assert picks(flat.of(model), instance) == list(range(10))
+    weights = {name: 0.0 for name in model.focuses["all"].weights if name != "features"}
+    linear = Ablation("", weights=weights, selecting=off.selecting)
+    scores = model.focuses["all"].features.scores(paper.features.rows)
+    assert picks(linear.of(model), instance) == np.argsort(-scores, kind="stable")[:10].tolist()
+
+
+def test_every_part_has_its_ablation() -> None:
+    names = {one.name for one in ABLATIONS}
+    assert {f"without {group}" for group in GROUPS} <= names
+    assert len(names) == len(ABLATIONS)
+    # groups and the topics of the embedding are fitted again
+    assert len({one.without for one in ABLATIONS}) == len(GROUPS) + 2

@@ -9,11 +9,11 @@ import pytest
 
 from evidencebench_core.retrievers.base import Query
 from evidencebench_core.retrievers.ranker.weighing import feature_weighing
-from tests.retrievers.ranker.small_model import WIDTH, small_model
+from tests.retrievers.ranker.made_up import small_model
 
 SENTENCES = ("One.", "Two.", "Three.", "Four.")
 QUERY = Query("Tea.", SENTENCES, ("normal",) * 4, ("",) * 4, "all", None)
-VECTORS = np.eye(5, WIDTH, dtype=np.float32)
+VECTORS = np.eye(5, 384, dtype=np.float32)
 
 
 def test_by_hand() -> None:

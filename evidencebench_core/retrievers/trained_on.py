@@ -1,4 +1,4 @@
-"""Which instances and papers a model has learnt from, kept in its folder, so that nobody scores it on them unawares."""
+"""The instances and papers a model has learnt from, kept with it, so that nobody scores it on them unawares."""
 
 from __future__ import annotations
 
@@ -8,38 +8,42 @@ from pathlib import Path
 from typing import Final
 
 TRAINED_ON: Final = "trained_on.json"
-"""The name of the file in a model's folder."""
+"""The file in the folder of an embedding model."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """The data that a model was trained on.
+    """The data that a model could have learnt from, drawn or not.
 
     Attributes
     ----------
     dataset_sha256 : str
         Of the dataset's file.
     instance_ids, paper_ids : tuple of str
-        All that it could have learnt from, drawn or not; sorted.
+        Sorted, each once.
+    dataset : str
+        Its name when the model was trained.
     """
 
     dataset_sha256: str
     instance_ids: tuple[str, ...]
     paper_ids: tuple[str, ...]
+    dataset: str = ""
 
     def write(self, folder: Path) -> None:
-        """Put the file into a model's folder."""
+        """Put the record into a model's folder."""
         (folder / TRAINED_ON).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
 def read_trained_on(folder: Path) -> TrainedOn | None:
     """The record in a model's folder; ``None`` where there is none that can be read."""
     try:
-        found = json.loads((folder / TRAINED_ON).read_text(encoding="utf-8"))
+        record = json.loads((folder / TRAINED_ON).read_text(encoding="utf-8"))
         return TrainedOn(
-            str(found["dataset_sha256"]),
-            tuple(str(name) for name in found["instance_ids"]),
-            tuple(str(name) for name in found["paper_ids"]),
+            str(record["dataset_sha256"]),
+            tuple(map(str, record["instance_ids"])),
+            tuple(map(str, record["paper_ids"])),
+            str(record.get("dataset", "")),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

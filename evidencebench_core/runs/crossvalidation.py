@@ -1,0 +1,220 @@
+"""How good is a ranker on papers that it has not seen: cross-validation, grouped by paper, and ablation.
+
+Everything that is fitted is fitted inside the fold, on the other folds alone. No setting is tuned while training,
+so nothing is nested. The recipe itself (features, members and the numbers of the selection) was chosen by
+cross-validation on the benchmark's train set: on that set the table is slightly too good, on other data it is not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import TYPE_CHECKING, Final
+
+from evidencebench_core.data.model import Focus, Instance
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, query_of
+from evidencebench_core.runs.plan import DEFAULT_TASKS
+from evidencebench_core.runs.step import Step
+from evidencebench_core.tasks import Score, Task, score, task_named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evidencebench_core.retrievers.encoding import Model
+    from evidencebench_core.retrievers.ranker.examples import Example
+    from evidencebench_core.retrievers.ranker.features import Features
+    from evidencebench_core.retrievers.ranker.model import RankerModel, ScoredPaper
+    from evidencebench_core.retrievers.ranker.training import Training
+
+RANKER: Final = "evidence-ranker"
+_BASELINES: Final = ("structure", "abstract-tail", "hybrid", "bm25", "dense")
+_WORKERS: Final = 2  # LightGBM and the linear algebra release the interpreter's lock
+_PATIENCE: Final = 0.2  # seconds after which the caller has its say again
+
+Scores = dict[str, dict[str, Score]]
+"""By retriever, or by what is left out, and task name."""
+
+_Selections = dict[str, dict[str, tuple[int, ...]]]  # by task name and instance id
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The examples of a dataset, their folds (none without cross-validation), and whose embeddings they hold."""
+
+    store: Store
+    info: DatasetInfo
+    examples: Sequence[Example]
+    encoder: Model
+    fold_of: Mapping[str, int]
+
+    @property
+    def paper_of(self) -> dict[str, str]:
+        return {one.instance_id: one.paper_id for one in self.examples}
+
+    def papers(self) -> Iterator[tuple[Instance, NDArray[np.float32]]]:
+        """The instances of the folds, with their embeddings."""
+        return embedded_papers(self.store, self.info.name, self.fold_of, self.encoder.name)
+
+    def scores(self, selections: Mapping[str, _Selections]) -> Scores:
+        """By the keys of the selections and task name."""
+        gold = dict(self.store.evidence_sets(self.info.name, self.fold_of))
+        return {
+            name: {task.name: score(task, gold.items(), picks.get(task.name, {})) for task in _tasks()}
+            for name, picks in selections.items()
+        }
+
+
+def embedded_papers(
+    store: Store, dataset: str, ids: Iterable[str], encoder: str
+) -> Iterator[tuple[Instance, NDArray[np.float32]]]:
+    """Instances one by one, with the embeddings of their hypothesis and sentences."""
+    from evidencebench_core.retrievers.encoding import embeddings
+
+    for instance in store.get_many(dataset, ids):
+        yield instance, embeddings(encoder, (instance.hypothesis, *instance.sentences))[0]
+
+
+def fit(
+    learnt: Learnt, training: Training, everything: bool = False
+) -> Generator[Step, None, list[RankerModel]]:
+    """The model of each fold, fitted without it; and at the end, with ``everything``, one fitted to all.
+
+    Two are fitted at a time; closing it gives up what is being fitted.
+    """
+    from threadpoolctl import threadpool_limits
+
+    from evidencebench_core.retrievers.ranker.training import fit_ranker
+
+    fold_of, n_folds = learnt.fold_of, len(set(learnt.fold_of.values()))
+    samples = [
+        [one for one in learnt.examples if fold_of[one.instance_id] != fold] for fold in range(n_folds)
+    ]
+    text = f"Cross-validating by paper in {n_folds} folds" if n_folds else ""
+    if everything:
+        samples.append(list(learnt.examples))
+        text = f"{text}, and training" if text else "Training"
+        text += f" on {len(learnt.examples):,} instances"
+    if training.without:
+        text += f", without {len(training.without)} columns"
+    stop = Event()
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(_WORKERS) as pool:
+        futures = [pool.submit(fit_ranker, one, learnt.encoder, training, stop.is_set) for one in samples]
+        waiting = set(futures)
+        try:
+            yield Step(text, 0, len(samples), "models")
+            while waiting:
+                done, waiting = wait(waiting, _PATIENCE, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                yield Step(text, len(futures) - len(waiting), len(samples), "models")
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    return [future.result() for future in futures]
+
+
+def held_out(
+    learnt: Learnt, models: Sequence[RankerModel], baselines: bool
+) -> Generator[Step, None, tuple[dict[str, dict[str, Retrieval]], Scores]]:
+    """The ranker's answers by instance and task, each by the model that has not seen the paper; and all scores."""
+    from evidencebench_core.retrievers.ranker.retriever import retrieval_of
+
+    others = _baselines(learnt.encoder.name) if baselines else {}
+    selections: dict[str, _Selections] = {name: {} for name in (RANKER, *others)}
+    answers: dict[str, dict[str, Retrieval]] = {}
+    text = "Ranking what each model has not seen" + (", and asking the others" if others else "")
+    yield Step(text, 0, len(learnt.fold_of), "instances")
+    for instance, vectors in learnt.papers():
+        found, began = answers.setdefault(instance.id, {}), time.perf_counter()
+        for task, query, paper in _scored(models[learnt.fold_of[instance.id]], instance, vectors):
+            answer = retrieval_of(models[learnt.fold_of[instance.id]], paper, query)
+            found[task.name] = replace(answer, seconds=time.perf_counter() - began)
+            began = time.perf_counter()
+        _add(selections[RANKER], instance.id, {task: one.selection for task, one in found.items()})
+        for name, retriever in others.items():
+            _add(selections[name], instance.id, _picks(retriever, instance))
+        yield Step(text, len(answers), len(learnt.fold_of), "instances")
+    return answers, learnt.scores(selections)
+
+
+def _scored(
+    model: RankerModel, instance: Instance, vectors: NDArray[np.float32], features: Features | None = None
+) -> Iterator[tuple[Task, Query, ScoredPaper]]:
+    """The paper, scored once for a focus, with the query of each task that has aspects to cover."""
+    papers: dict[Focus, ScoredPaper] = {}
+    for task in _tasks_of(instance):
+        query = query_of(instance, task.focus, task.budget_for(instance.evidence))
+        if task.focus not in papers:
+            papers[task.focus] = model.scored(query, vectors, features)
+        yield task, query, papers[task.focus]
+
+
+def ablate(
+    learnt: Learnt, models: Sequence[RankerModel], training: Training, pace: tuple[float, float]
+) -> Generator[Step, None, Scores]:
+    """The scores of the ranker without one part at a time, on the same folds.
+
+    ``pace`` are the seconds that the whole ranker took to be fitted, and to rank.
+    """
+    from evidencebench_core.retrievers.ranker.features import features_of
+    from evidencebench_core.retrievers.ranker.selection import picks_of
+    from evidencebench_core.retrievers.ranker.training import ABLATIONS
+
+    refits = len({one.without for one in ABLATIONS if one.without})
+    minutes = (pace[0] * refits + pace[1] * (refits + 2)) / 60
+    yield Step(f"Ablation: {refits} more cross-validations, about {minutes:.0f} min at the pace of this one")
+    fits: dict[tuple[int, ...], list[RankerModel]] = {(): list(models)}
+    for one in ABLATIONS:
+        if one.without not in fits:
+            fits[one.without] = yield from fit(learnt, replace(training, without=one.without))
+    rankers = {one.name: [one.of(model) for model in fits[one.without]] for one in ABLATIONS}
+    selections: dict[str, _Selections] = {name: {} for name in rankers}
+    for done, (instance, vectors) in enumerate(learnt.papers()):
+        yield Step("Ranking without one part at a time", done, len(learnt.fold_of), "instances")
+        features = features_of(query_of(instance, "all", None), vectors)
+        for name, by_fold in rankers.items():
+            model = by_fold[learnt.fold_of[instance.id]]
+            for task, query, paper in _scored(model, instance, vectors, features):
+                picks = picks_of(paper.scores, features.similarities, query.budget, model.selecting)
+                selection = tuple(pick.sentence for pick in picks[: query.budget])
+                _add(selections[name], instance.id, {task.name: selection})
+    return learnt.scores(selections)
+
+
+def _tasks() -> tuple[Task, ...]:
+    return tuple(map(task_named, DEFAULT_TASKS))
+
+
+def _tasks_of(instance: Instance) -> list[Task]:
+    return [task for task in _tasks() if instance.evidence.optimal_for(task.focus) is not None]
+
+
+def _add(selections: _Selections, instance_id: str, picks: Mapping[str, tuple[int, ...]]) -> None:
+    for task, selection in picks.items():
+        selections.setdefault(task, {})[instance_id] = selection
+
+
+def _baselines(encoder: str) -> dict[str, Retriever]:
+    """The other retrievers, those with embeddings on the ones that the ranker reads."""
+    settings: dict[str, dict[str, object]] = {
+        "structure": {"encoder": encoder},
+        "dense": {"model": encoder},
+        "hybrid": {"dense.model": encoder},
+    }
+    return {name: make_retriever(name, settings.get(name)) for name in _BASELINES}
+
+
+def _picks(retriever: Retriever, instance: Instance) -> dict[str, tuple[int, ...]]:
+    """Selections by task: heads of one ranking a focus."""
+    budgets = {task: task.budget_for(instance.evidence) or 0 for task in _tasks_of(instance)}
+    most = max(budgets.values(), default=0)
+    rankings = {
+        focus: retriever.retrieve(query_of(instance, focus, most)).ranking
+        for focus in {task.focus for task in budgets}
+    }
+    return {task.name: rankings[task.focus][:budget] for task, budget in budgets.items()}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 from evidencebench_core.data.store import open_store
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
-from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Clock, Connection, Message, RetryPolicy
+from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Connection, Limits, Message, listed_models
 from tests.llm import server as s
+from tests.llm.asking import chat, vectors
 
 REQUEST = ChatRequest("tiny/model", (Message("user", "Question"),))
 EVENTS = "text/event-stream; charset=utf-8"
@@ -23,11 +25,9 @@ DONE = "data: [DONE]\n\n"
 
 
 def asking(server: s.Scripted, store: Path | None = None, attempts: int = 8) -> LLM:
-    policy = RetryPolicy(attempts=attempts)
     answers = None if store is None else AnswerCache(open_store(store))
-    return LLM(
-        Connection(server.url, "sk-wrong-0123456789"), answers, policy, clock=Clock(sleep=lambda _: None)
-    )
+    limits = Limits(attempts=attempts, first_wait=0.001, give_up=0.5)
+    return LLM(Connection(server.url, "sk-wrong-0123456789"), answers, limits=limits)
 
 
 def event(delta: dict[str, str], finish_reason: str | None = None, **more: object) -> str:
@@ -69,7 +69,7 @@ def test_streams(events: tuple[str, ...], tokens: tuple[int | None, int | None])
     pieces: list[str | None] = []
     with s.scripted(s.body("".join(events).encode(), EVENTS)) as server:
         llm = asking(server)
-        answer = llm.chat(REQUEST, on_delta=pieces.append)
+        answer = chat(llm, REQUEST, on_delta=pieces.append)
     assert (pieces, answer.text, answer.finish_reason) == (["DECISION: ", "[1]"], "DECISION: [1]", "stop")
     assert (answer.prompt_tokens, answer.completion_tokens) == tokens
     assert (llm.spending().calls, llm.spending().estimated) == (1, tokens.count(None) // 2)
@@ -81,8 +81,8 @@ def test_a_stream_that_another_caller_ends(tmp_path: Path) -> None:
     pieces: list[str | None] = []
     with s.scripted(cut, s.reply("DECISION: [1, 20]")) as server:
         llm = asking(server, tmp_path / "store.sqlite")
-        answer = llm.chat(REQUEST, on_delta=pieces.append)
-        assert llm.chat(REQUEST).text == answer.text
+        answer = chat(llm, REQUEST, on_delta=pieces.append)
+        assert chat(llm, REQUEST).text == answer.text
     first, second = server.requests
     assert first.json["stream"]
     assert not {"stream", "stream_options"} & set(second.json)
@@ -91,8 +91,8 @@ def test_a_stream_that_another_caller_ends(tmp_path: Path) -> None:
     with s.scripted(cut) as server:
         llm = asking(server, tmp_path / "store.sqlite")
         with pytest.raises(LLMAnswerError, match="ended before the answer did"):
-            llm.chat(REQUEST, on_delta=lambda _: None)
-        assert not llm.cached(REQUEST)
+            chat(llm, REQUEST, on_delta=lambda _: None)
+        assert llm.known(REQUEST) is None
 
 
 @pytest.mark.parametrize(
@@ -106,17 +106,25 @@ def test_a_stream_that_cannot_say_why_it_fails(content: bytes) -> None:
     why = s.status(400, "This model's maximum context length is 512 tokens.", code="context_length_exceeded")
     with s.scripted(s.body(content, EVENTS), why) as server:
         with pytest.raises(LLMRejectedError, match="maximum context length is 512") as caught:
-            asking(server).chat(REQUEST, on_delta=lambda _: None)
+            chat(asking(server), REQUEST, on_delta=lambda _: None)
         assert not caught.value.stops_run
         assert len(server.requests) == 2
 
 
-def chat(llm: LLM) -> object:
-    return llm.chat(REQUEST)
+def asked(llm: LLM) -> object:
+    return chat(llm, REQUEST)
 
 
-def embed(llm: LLM) -> object:
-    return llm.embed("e", ["a"])
+def embedded(llm: LLM) -> object:
+    return vectors(llm, "a")
+
+
+def tried(llm: LLM) -> object:
+    async def answer() -> object:
+        async with llm:
+            return await llm.try_out("m")
+
+    return asyncio.run(answer())
 
 
 INVALID_KEY = s.body(b'{"detail":"Invalid API key"}', code=401)
@@ -132,20 +140,26 @@ NO_EMBEDDINGS = s.status(
     [
         # transformers serve loads models when they are asked for: whatever goes wrong then is 500, in plain text
         (
-            chat,
+            asked,
             (CRASHED, CRASHED, listing("tiny/b")),
             LLMRejectedError,
             "no model of that name.*tiny/b",
             True,
         ),
-        (lambda llm: llm.try_out("m"), (CRASHED, listing("b")), LLMRejectedError, "lists no model", True),
-        (chat, (PINNED,), LLMRejectedError, "pinned to 'a'", True),
-        (chat, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),
-        (embed, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),
-        (LLM.models, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),
+        (tried, (CRASHED, listing("b")), LLMRejectedError, "lists no model", True),
+        (asked, (PINNED,), LLMRejectedError, "pinned to 'a'", True),
+        (asked, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),
+        (embedded, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),
+        (
+            lambda llm: listed_models(llm.connection),
+            (INVALID_KEY,),
+            LLMRejectedError,
+            r"answers 401 \(Invalid API key\)",
+            True,
+        ),
         # llama.cpp gives a vector for every token where the model has no pooling
-        (embed, (TOKEN_VECTORS,), LLMAnswerError, "a vector for every token", False),
-        (embed, (NO_EMBEDDINGS,), LLMRejectedError, "makes embeddings", True),
+        (embedded, (TOKEN_VECTORS,), LLMAnswerError, "a vector for every token", False),
+        (embedded, (NO_EMBEDDINGS,), LLMRejectedError, "makes embeddings", True),
     ],
 )
 def test_errors(
@@ -168,11 +182,11 @@ def test_a_listed_model_that_crashes_is_tried_to_the_end(model: str) -> None:
     models = listing("tiny/choosing", "tiny:latest")
     steps = (CRASHED, CRASHED, models, CRASHED, models)
     with s.scripted(*steps) as server, pytest.raises(LLMUnreachableError, match="tried 3 times"):
-        asking(server, attempts=3).chat(ChatRequest(model, REQUEST.messages))
+        chat(asking(server, attempts=3), ChatRequest(model, REQUEST.messages))
 
 
 def test_a_model_that_has_answered_is_there_whatever_is_listed() -> None:
     with s.scripted(s.reply(), CRASHED, CRASHED, s.reply()) as server:
         llm = asking(server)
-        llm.chat(REQUEST)
-        assert llm.chat(ChatRequest("tiny/model", REQUEST.messages, seed=1)).attempts == 3
+        chat(llm, REQUEST)
+        assert chat(llm, ChatRequest("tiny/model", REQUEST.messages, seed=1)).attempts == 3

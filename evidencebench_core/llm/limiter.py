@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -39,11 +38,6 @@ class Limits:
     first_wait, longest_wait : float
         Seconds before the second attempt; doubled each time, up to the longest, and shortened at random by up
         to a half, so that many callers do not come back at once. A server's ``Retry-After`` goes before.
-
-    Raises
-    ------
-    SettingError
-        If one is no positive number.
     """
 
     concurrency: int = 8
@@ -60,13 +54,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: without a single byte, and for all attempts of a call together; waiting is not counted.
-
-    Raises
-    ------
-    SettingError
-        If one is no positive number.
-    """
+    """Seconds: without a single byte, and for all attempts of a call together; waiting is not counted."""
 
     first_byte: float = 900.0
     total: float = 1_800.0
@@ -261,13 +249,7 @@ class Limiter:
             began = self._started[len(self._started) - n_most].began
             return began + _MINUTE - now, f"{n_most:,} requests a minute are used up"
         if most_tokens and self._started and self._tokens + tokens > most_tokens:
-            excess = self._tokens + tokens - most_tokens
-            for slot in self._started:
-                excess -= slot.tokens
-                began = slot.began
-                if excess <= 0:
-                    break
-            return began + _MINUTE - now, f"{most_tokens:,} tokens a minute are used up"
+            return self._started[0].began + _MINUTE - now, f"{most_tokens:,} tokens a minute are used up"
         return 0.0, ""
 
     def _patience(self) -> float:
@@ -320,27 +302,14 @@ class Limiter:
             raise GivenUp(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
         kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")
         why = f"the server allows no more {kind} this minute" if kind else "the server asks to wait"
-        self._close(now + wait, why)
-
-    def _close(self, until: float, because: str) -> None:
-        if until > self._closed_until:
-            self._closed_until, self._closed_because = until, because
+        if now + wait > self._closed_until:
+            self._closed_until, self._closed_because = now + wait, why
 
     def _learn(self, headers: Mapping[str, str]) -> None:
         for kind in _KINDS:
-            limit, left = (
-                _number(headers.get(f"x-ratelimit-{one}-{kind}")) for one in ("limit", "remaining")
-            )
-            if not limit:
-                continue
-            if getattr(self.limits, f"{kind}_per_minute") is None:
+            limit = _number(headers.get(f"x-ratelimit-limit-{kind}"))
+            if limit and getattr(self.limits, f"{kind}_per_minute") is None:
                 self._per_minute[kind] = int(limit)
-            full = _seconds(headers.get(f"x-ratelimit-reset-{kind}", ""))
-            needed = 1 if kind == "requests" else self._tokens / max(1, len(self._started))
-            if left is not None and full and left < min(needed, limit):
-                wait = full * (needed - left) / (limit - left)  # it fills up evenly, or all at once
-                if wait <= _MINUTE:  # longer: a limit a day, of which a 429 will tell
-                    self._close(self._now() + wait, f"the server allows no more {kind} this minute")
 
 
 def wait_asked_for(headers: Mapping[str, str], wall: float) -> float | None:
@@ -362,12 +331,3 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < 1e12 else None
-
-
-def _seconds(text: str) -> float | None:
-    """Of ``"6m0s"``, ``"1.5s"``, ``"120ms"`` or plain seconds; ``None`` if it is none of these."""
-    units = {"h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
-    parts = re.findall(r"([\d.]+)(ms|[hms])", text)
-    if "".join(map("".join, parts)) != text or not parts:
-        return _number(text)
-    return sum(units[unit] * (_number(value) or 0.0) for value, unit in parts)

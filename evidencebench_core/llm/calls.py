@@ -17,16 +17,7 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm.budget import Budget, Reservation
 from evidencebench_core.llm.connection import Connection
-from evidencebench_core.llm.limiter import (
-    Clock,
-    GivenUp,
-    Limiter,
-    Limits,
-    Slot,
-    Stopped,
-    Timeouts,
-    wait_asked_for,
-)
+from evidencebench_core.llm.limiter import GivenUp, Limiter, Slot, Stopped, Timeouts
 from evidencebench_core.llm.replies import Failure, Unusable, failure_of, has_model, model_names
 from evidencebench_core.llm.request import json_bytes
 from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
@@ -103,17 +94,10 @@ class Caller:
     """Sends requests to one server, within its limits, and tries again; for one event loop at a time."""
 
     def __init__(
-        self,
-        connection: Connection,
-        limits: Limits,
-        timeouts: Timeouts,
-        clock: Clock,
-        budget: Budget,
-        sender: Sender,
+        self, connection: Connection, limiter: Limiter, timeouts: Timeouts, budget: Budget, sender: Sender
     ) -> None:
-        self.connection, self.limits, self.timeouts = connection, limits, timeouts
-        self.limiter = Limiter(limits, clock)
-        self._clock, self._budget, self._sender = clock, budget, sender
+        self.connection, self.limiter, self.timeouts = connection, limiter, timeouts
+        self._budget, self._sender = budget, sender
         self._fields = FieldsTaken()
         self._answered: set[str] = set()  # models
 
@@ -127,7 +111,7 @@ class Caller:
         timeouts: Timeouts | None = None,
     ) -> Done[_T]:
         """The result of a task, within the usual limits or others."""
-        state = _State(task.body, attempts or self.limits.attempts, timeouts or self.timeouts)
+        state = _State(task.body, attempts or self.limiter.limits.attempts, timeouts or self.timeouts)
         model = str(task.body.get("model", ""))
         place = f"{model} at {self.connection.address}"
         while True:
@@ -305,8 +289,7 @@ class Caller:
             self.limiter.lost_in_row += 1
             ends = self.limiter.lost_in_row >= _LOST_IN_ROW
             raise self.error(LLMUnreachableError, place, again.reason + tries, again.said.remedy, ends)
-        wait = wait_asked_for(again.headers, self._clock.wall())
-        await self.limiter.pause(wait or self.limiter.wait_after(attempt))
+        await self.limiter.pause(self.limiter.wait_after(attempt, again.headers))
 
     async def _check_listed(self, model: str, again: _Again, place: str) -> None:
         """Give up where a server fails on a model that it has never answered with and does not list.

@@ -16,7 +16,7 @@ from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
 from evidencebench_core.llm.budget import Budget, Spending
 from evidencebench_core.llm.calls import Caller, Done, Task
 from evidencebench_core.llm.connection import Connection, current_connection
-from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
+from evidencebench_core.llm.limiter import Clock, Limiter, Limits, Timeouts
 from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.replies import chat_answer, delta_text, vectors_of
 from evidencebench_core.llm.request import (
@@ -72,23 +72,22 @@ class LLM:
         self.answers, self.budget = answers, budget or Budget()
         self.limits, self.timeouts = limits or Limits(), timeouts or Timeouts()
         self._sender = sender or OpenAISender(self.connection)
-        self._caller = Caller(
-            self.connection, self.limits, self.timeouts, clock or Clock(), self.budget, self._sender
-        )
+        self._limiter = Limiter(self.limits, clock or Clock())
+        self._caller = Caller(self.connection, self._limiter, self.timeouts, self.budget, self._sender)
         self._writer: Writer | None = None
 
     def __repr__(self) -> str:
         return f"LLM({self.connection!r})"
 
     async def __aenter__(self) -> LLM:
-        self._caller.limiter.open()
+        self._limiter.open()
         self._writer = None if self.answers is None else Writer(self.answers)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._writer is not None:
             await self._writer.close()
-        self._caller.limiter.close()
+        self._limiter.close()
         await self._sender.close()
 
     @property
@@ -99,7 +98,7 @@ class LLM:
     @property
     def note(self) -> str:
         """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
-        return self._caller.limiter.note
+        return self._limiter.note
 
     def spending(self) -> Spending:
         """Calls, tokens and money under this budget so far."""
@@ -107,7 +106,7 @@ class LLM:
 
     def stop(self) -> None:
         """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end; from any thread."""
-        self._caller.limiter.stop()
+        self._limiter.stop()
 
     def key(self, request: ChatRequest) -> str:
         """The name of the request's answer in the store."""
@@ -160,7 +159,7 @@ class LLM:
             One of its kinds; with ``stops_run`` every further call would fail the same way.
         """
         with self._caller.counted(request.model):
-            self._caller.limiter.check()
+            self._limiter.check()
             if isinstance(request, EmbeddingRequest):
                 return await self._vectors(request, fresh)
             return await self._answer(request, fresh, on_delta)
@@ -292,9 +291,7 @@ class LLM:
         return request_key(kind, content, self.connection.address)
 
     def _claimed(self, keys: Iterable[str]) -> AbstractAsyncContextManager[None]:
-        return (
-            nullcontext() if self.answers is None else self.answers.claimed(keys, self._caller.limiter.check)
-        )
+        return nullcontext() if self.answers is None else self.answers.claimed(keys, self._limiter.check)
 
     async def _keep(self, records: list[Any]) -> None:
         if self._writer is not None:
@@ -305,7 +302,7 @@ class LLM:
     ) -> None:
         self.budget.settle(done.reservation, prompt_tokens, answer_tokens, done.seconds, estimated)
         if prompt_tokens is not None:
-            self._caller.limiter.count(done.slot, prompt_tokens + answer_tokens)
+            self._limiter.count(done.slot, prompt_tokens + answer_tokens)
 
 
 class _Deltas:

@@ -186,8 +186,10 @@ class Limiter:
                 await self._stop.wait()
         self.check()
 
-    def wait_after(self, attempt: int) -> float:
-        """Seconds after the attempt of that number, from 1."""
+    def wait_after(self, attempt: int, headers: Mapping[str, str] | None = None) -> float:
+        """Seconds after the attempt of that number, from 1, or as long as the server asks for."""
+        if asked := wait_asked_for(headers or {}, self._clock.wall()):
+            return asked * (1 + self._clock.chance() / 10)
         wait: float = min(self.limits.longest_wait, self.limits.first_wait * 2 ** min(attempt - 1, 60))
         return wait * (1 - self._clock.chance() / 2)
 
@@ -297,7 +299,7 @@ class Limiter:
             self._refusals += 1
         self._learn(headers)
         asked = wait_asked_for(headers, self._clock.wall())
-        wait = asked * (1 + self._clock.chance() / 10) if asked else self.wait_after(self._refusals)
+        wait = self.wait_after(self._refusals, headers)
         if now + wait - self._refused_since > self.limits.give_up:
             raise GivenUp(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
         kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")

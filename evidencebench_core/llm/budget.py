@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
 from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
@@ -109,12 +109,7 @@ class Budget:
         """Of a model, by this budget's table."""
         if self._table is None:
             self._table = prices()
-        price = price_of(model, self._table)
-        if price is not None and self.in_batches:
-            price = replace(
-                price, prompt=price.prompt * price.batch, completion=price.completion * price.batch
-            )
-        return price
+        return price_of(model, self._table)
 
     @property
     def capped(self) -> bool:
@@ -158,25 +153,21 @@ class Budget:
             spent, (held_tokens, held_money) = self._spent, self._held
             n_answers = spent.calls + spent.perhaps_billed
             completion = self._guess(most) if answers else 0
-            money = price.of(prompt_tokens, completion) if price else 0.0
+            money = price.of(prompt_tokens, completion, self.in_batches) if price else 0.0
             reservation = Reservation(model, prompt_tokens, completion, money)
             tokens = prompt_tokens + completion
             if self.calls is not None and n_answers + len(self._under_way) + 1 > self.calls:
-                waiting = f" and {len(self._under_way):,} under way" if self._under_way else ""
                 perhaps = f", {spent.perhaps_billed:,} perhaps" if spent.perhaps_billed else ""
+                waiting = f" and {len(self._under_way):,} under way" if self._under_way else ""
                 raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done{perhaps}{waiting}")
-            if self.tokens is not None and spent.tokens + held_tokens + tokens > self.tokens:
-                waiting = f", about {held_tokens:,} are under way" if self._under_way else ""
-                raise _reached(
-                    f"{self.tokens:,} tokens",
-                    f"{spent.tokens:,} are spent{waiting} and the next call takes about {tokens:,}",
-                )
-            if self.money is not None and (spent.money or 0.0) + held_money + money > self.money:
-                waiting = f", about ${held_money:,.4f} are under way" if self._under_way else ""
-                raise _reached(
-                    f"${self.money:,.2f}" if self.money >= 0.1 else f"${self.money:,.4f}",
-                    f"${spent.money or 0:,.4f} are spent{waiting} and the next call takes about ${money:,.4f}",
-                )
+            for cap, done, held, more, form, of in (
+                (self.tokens, spent.tokens, held_tokens, tokens, "{:,}", " tokens"),
+                (self.money, spent.money or 0.0, held_money, money, "${:,.4f}", ""),
+            ):
+                if cap is not None and done + held + more > cap:
+                    waiting = f", about {form.format(held)} are under way" if self._under_way else ""
+                    state = f"{form.format(done)} are spent{waiting} and the next call takes about {form.format(more)}"
+                    raise _reached(form.format(cap) + of, state)
             self._hold(reservation)
             return reservation
 
@@ -192,37 +183,31 @@ class Budget:
         prompt = reservation.prompt_tokens if prompt_tokens is None else prompt_tokens
         completion = reservation.completion_tokens if completion_tokens is None else completion_tokens
         estimated |= prompt_tokens is None or completion_tokens is None
-        price = self.price(reservation.model)
-        with self._lock:
-            self._drop(reservation)
-            spent = self._spent
-            money = (
-                None if spent.money is None or price is None else spent.money + price.of(prompt, completion)
-            )
-            self._spent = replace(
-                spent,
-                calls=spent.calls + 1,
-                prompt_tokens=spent.prompt_tokens + prompt,
-                completion_tokens=spent.completion_tokens + completion,
-                estimated=spent.estimated + estimated,
-                money=money,
-                seconds=spent.seconds + seconds,
-            )
+        self._spend(reservation, prompt, completion, calls=1, estimated=int(estimated), seconds=seconds)
 
     def release(self, reservation: Reservation, perhaps_billed: bool = False) -> None:
         """An attempt brought no answer."""
+        if perhaps_billed:
+            prompt, completion = reservation.prompt_tokens, reservation.completion_tokens
+            self._spend(reservation, prompt, completion, perhaps_billed=1)
+        else:
+            with self._lock:
+                self._drop(reservation)
+
+    def _spend(self, reservation: Reservation, prompt: int, completion: int, **more: float) -> None:
         price = self.price(reservation.model)
         with self._lock:
             self._drop(reservation)
-            if perhaps_billed:
-                spent = self._spent
-                self._spent = replace(
-                    spent,
-                    perhaps_billed=spent.perhaps_billed + 1,
-                    prompt_tokens=spent.prompt_tokens + reservation.prompt_tokens,
-                    completion_tokens=spent.completion_tokens + reservation.completion_tokens,
-                    money=None if spent.money is None or price is None else spent.money + reservation.money,
-                )
+            known = price is not None and self._spent.money is not None
+            if price is not None:
+                more["money"] = price.of(prompt, completion, self.in_batches)
+            self._count(prompt_tokens=prompt, completion_tokens=completion, **more)
+            if not known:
+                self._spent = replace(self._spent, money=None)
+
+    def _count(self, **more: float) -> None:
+        changed: dict[str, Any] = {name: (getattr(self._spent, name) or 0) + n for name, n in more.items()}
+        self._spent = replace(self._spent, **changed)
 
     def answer_tokens(self, most: int | None = None) -> int:
         """About how many tokens the next answer has, of at most so many."""
@@ -238,12 +223,12 @@ class Budget:
     def count_failed(self) -> None:
         """A call was given up without an answer."""
         with self._lock:
-            self._spent = replace(self._spent, failed=self._spent.failed + 1)
+            self._count(failed=1)
 
     def count_cached(self, n: int = 1) -> None:
         """Answers that came from the store."""
         with self._lock:
-            self._spent = replace(self._spent, cached=self._spent.cached + n)
+            self._count(cached=n)
 
     def _hold(self, reservation: Reservation) -> None:
         self._under_way[id(reservation)] = reservation

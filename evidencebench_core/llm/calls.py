@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
@@ -16,16 +17,7 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm.budget import Budget, Reservation
 from evidencebench_core.llm.connection import Connection
-from evidencebench_core.llm.limiter import (
-    Clock,
-    GivenUp,
-    Limiter,
-    Limits,
-    Slot,
-    Stopped,
-    Timeouts,
-    wait_asked_for,
-)
+from evidencebench_core.llm.limiter import GivenUp, Limiter, Slot, Stopped, Timeouts
 from evidencebench_core.llm.replies import Failure, Unusable, failure_of, has_model, model_names
 from evidencebench_core.llm.request import json_bytes
 from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
@@ -43,31 +35,14 @@ _UNREACHED: Final = "Check the address, the network and whether the server runs.
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[_T]):
-    """What is to be asked.
-
-    Attributes
-    ----------
-    path, body
-        Of the request; the body as fields.
-    content : bytes or None
-        The body as JSON, if it is made already.
-    tokens : int
-        About how many it takes, prompt and answer, for the limits a minute.
-    read : callable
-        The result in a reply's headers and body, or the failure that is in it.
-    reserve : callable
-        Takes what an attempt costs from the budget.
-    filtered : object or None
-        The result where a content filter is in the way; ``None``: that is an error.
-    """
+    """What is to be asked."""
 
     path: str
     body: Mapping[str, Any]
-    tokens: int
+    tokens: int  # about how many it takes, prompt and answer
     read: Callable[[Mapping[str, str], bytes], _T | Failure]
-    reserve: Callable[[], Reservation]
-    content: bytes | None = None
-    filtered: _T | None = None
+    reserve: Callable[[], Reservation]  # takes what an attempt costs from the budget
+    filtered: _T | None = None  # the result where a content filter is in the way; without it that is an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,38 +94,12 @@ class Caller:
     """Sends requests to one server, within its limits, and tries again; for one event loop at a time."""
 
     def __init__(
-        self,
-        connection: Connection,
-        limits: Limits,
-        timeouts: Timeouts,
-        clock: Clock,
-        budget: Budget,
-        sender: Sender,
+        self, connection: Connection, limiter: Limiter, timeouts: Timeouts, budget: Budget, sender: Sender
     ) -> None:
-        self.connection, self.limits, self.timeouts = connection, limits, timeouts
-        self.limiter = Limiter(limits, clock)
-        self._clock, self._budget, self._sender = clock, budget, sender
+        self.connection, self.limiter, self.timeouts = connection, limiter, timeouts
+        self._budget, self._sender = budget, sender
         self._fields = FieldsTaken()
         self._answered: set[str] = set()  # models
-
-    async def close(self) -> None:
-        """Let go of the connections."""
-        self.limiter.close()
-        await self._sender.close()
-
-    def check(self) -> None:
-        """
-        Raises
-        ------
-        LLMCancelledError
-            Once nothing may begin any more.
-        LLMUnreachableError
-            Once the server is given up.
-        """
-        try:
-            self.limiter.check()
-        except (Stopped, GivenUp) as end:
-            raise self._end(end, self.connection.address) from None
 
     async def call(
         self,
@@ -161,13 +110,8 @@ class Caller:
         attempts: int | None = None,
         timeouts: Timeouts | None = None,
     ) -> Done[_T]:
-        """The result of a task, within limits and timeouts or others.
-
-        Raises
-        ------
-        LLMError
-        """
-        state = _State(task.body, attempts or self.limits.attempts, timeouts or self.timeouts)
+        """The result of a task, within the usual limits or others."""
+        state = _State(task.body, attempts or self.limiter.limits.attempts, timeouts or self.timeouts)
         model = str(task.body.get("model", ""))
         place = f"{model} at {self.connection.address}"
         while True:
@@ -187,6 +131,23 @@ class Caller:
             else:
                 self._answered.add(model)
                 return done
+
+    @contextmanager
+    def counted(self, model: str) -> Iterator[None]:
+        """What comes out of the block as an error is one that may be shown, and counts as a failed call."""
+        place = f"{model} at {self.connection.address}"
+        try:
+            try:
+                yield
+            except GivenUp as end:
+                remedy = "Check the server, then start again: what is answered is kept."
+                raise self.error(LLMUnreachableError, place, str(end), remedy, stops_run=True) from None
+            except Stopped:
+                remedy = "Start again: what is answered is kept."
+                raise self.error(LLMCancelledError, place, "the call was cancelled", remedy, True) from None
+        except LLMError:
+            self._budget.count_failed()
+            raise
 
     async def models(self) -> tuple[str, ...]:
         """The models that the server lists, asked for once, whatever the limits; empty where it has no list."""
@@ -225,13 +186,12 @@ class Caller:
         on_event: Callable[[str], None] | None,
     ) -> Done[_T]:
         fields, left_out = self._fields.fitting(state.body, model)
-        content = task.content if task.content and fields is task.body else json_bytes(fields)
         reservation, sending, now = task.reserve(), False, asyncio.get_running_loop().time
         try:
             async with self.limiter.slot(task.tokens) as slot:
                 began, sending = now(), True
                 try:
-                    reply = await self._reply(task.path, content, state, on_event)
+                    reply = await self._reply(task.path, json_bytes(fields), state, on_event)
                     result = self._result(task, reply, frozenset(fields), place)
                 except _Again as again:
                     self._report(slot, again)
@@ -245,9 +205,6 @@ class Caller:
                     state.left -= seconds
                 self.limiter.success(reply.headers)
                 return Done(result, reservation, slot, seconds, state.attempt, left_out)
-        except (Stopped, GivenUp) as end:
-            self._budget.release(reservation)
-            raise self._end(end, place) from None
         except BaseException as error:
             cancelled = sending and isinstance(error, asyncio.CancelledError)
             billed = isinstance(error, _Again) and error.said.perhaps_billed
@@ -332,11 +289,7 @@ class Caller:
             self.limiter.lost_in_row += 1
             ends = self.limiter.lost_in_row >= _LOST_IN_ROW
             raise self.error(LLMUnreachableError, place, again.reason + tries, again.said.remedy, ends)
-        wait = wait_asked_for(again.headers, self._clock.wall())
-        try:
-            await self.limiter.pause(wait or self.limiter.wait_after(attempt))
-        except (Stopped, GivenUp) as end:
-            raise self._end(end, place) from None
+        await self.limiter.pause(self.limiter.wait_after(attempt, again.headers))
 
     async def _check_listed(self, model: str, again: _Again, place: str) -> None:
         """Give up where a server fails on a model that it has never answered with and does not list.
@@ -354,10 +307,3 @@ class Caller:
             problem = f"{again.reason}, and it lists no model of that name"
             remedy = f"Check the model's name; listed are: {names}"
             raise self.error(LLMRejectedError, place, problem, remedy, stops_run=True) from None
-
-    def _end(self, end: Stopped | GivenUp, place: str) -> LLMError:
-        if isinstance(end, GivenUp):
-            remedy = "Check the server, then start again: what is answered is kept."
-            return self.error(LLMUnreachableError, place, str(end), remedy, stops_run=True)
-        remedy = "Start again: what is answered is kept."
-        return self.error(LLMCancelledError, place, "the call was cancelled", remedy, stops_run=True)

@@ -11,12 +11,12 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from evidencebench_core.errors import LLMAnswerError, LLMError
+from evidencebench_core.errors import LLMAnswerError
 from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
 from evidencebench_core.llm.budget import Budget, Spending
 from evidencebench_core.llm.calls import Caller, Done, Task
 from evidencebench_core.llm.connection import Connection, current_connection
-from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
+from evidencebench_core.llm.limiter import Clock, Limiter, Limits, Timeouts
 from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.replies import chat_answer, delta_text, vectors_of
 from evidencebench_core.llm.request import (
@@ -71,24 +71,24 @@ class LLM:
         self.connection = connection or current_connection()
         self.answers, self.budget = answers, budget or Budget()
         self.limits, self.timeouts = limits or Limits(), timeouts or Timeouts()
-        sender = sender or OpenAISender(self.connection)
-        self._caller = Caller(
-            self.connection, self.limits, self.timeouts, clock or Clock(), self.budget, sender
-        )
+        self._sender = sender or OpenAISender(self.connection)
+        self._limiter = Limiter(self.limits, clock or Clock())
+        self._caller = Caller(self.connection, self._limiter, self.timeouts, self.budget, self._sender)
         self._writer: Writer | None = None
 
     def __repr__(self) -> str:
         return f"LLM({self.connection!r})"
 
     async def __aenter__(self) -> LLM:
-        self._caller.limiter.open()
+        self._limiter.open()
         self._writer = None if self.answers is None else Writer(self.answers)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._writer is not None:
             await self._writer.close()
-        await self._caller.close()
+        self._limiter.close()
+        await self._sender.close()
 
     @property
     def concurrency(self) -> int:
@@ -98,7 +98,7 @@ class LLM:
     @property
     def note(self) -> str:
         """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
-        return self._caller.limiter.note
+        return self._limiter.note
 
     def spending(self) -> Spending:
         """Calls, tokens and money under this budget so far."""
@@ -106,7 +106,7 @@ class LLM:
 
     def stop(self) -> None:
         """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end; from any thread."""
-        self._caller.limiter.stop()
+        self._limiter.stop()
 
     def key(self, request: ChatRequest) -> str:
         """The name of the request's answer in the store."""
@@ -158,14 +158,11 @@ class LLM:
         LLMError
             One of its kinds; with ``stops_run`` every further call would fail the same way.
         """
-        self._caller.check()
-        try:
+        with self._caller.counted(request.model):
+            self._limiter.check()
             if isinstance(request, EmbeddingRequest):
                 return await self._vectors(request, fresh)
             return await self._answer(request, fresh, on_delta)
-        except LLMError:
-            self.budget.count_failed()
-            raise
 
     async def models(self) -> tuple[str, ...]:
         """The models that the server lists, sorted; empty where it has no list.
@@ -185,7 +182,8 @@ class LLM:
         LLMError
         """
         request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
-        return await self._asked(request, attempts=1, timeouts=_TRYING)
+        with self._caller.counted(model):
+            return await self._asked(request, attempts=1, timeouts=_TRYING)
 
     # -- chats ---------------------------------------------------------------------------------
 
@@ -197,7 +195,7 @@ class LLM:
         async with self._claimed((key,)):
             answer = None if fresh else self.answers.answer(key)
             if answer is None:
-                answer = replace(await self._asked(request, on_delta, content), key=key)
+                answer = replace(await self._asked(request, on_delta), key=key)
                 await self._keep([record_of(key, request.model, content, answer)])
                 return answer
         self.budget.count_cached()
@@ -205,16 +203,14 @@ class LLM:
             on_delta(answer.text)
         return answer
 
-    async def _asked(
-        self, request: ChatRequest, on_delta: OnDelta | None = None, content: bytes | None = None, **how: Any
-    ) -> Answer:
+    async def _asked(self, request: ChatRequest, on_delta: OnDelta | None = None, **how: Any) -> Answer:
         body = request.body()
         if on_delta is not None:
-            body, content = body | {"stream": True, "stream_options": {"include_usage": True}}, None
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
         n_prompt = estimated_prompt_tokens(request.messages)
         n_tokens = n_prompt + self.budget.answer_tokens(request.max_tokens)
         reserve = partial(self.budget.reserve, request.model, n_prompt, request.max_tokens)
-        task = Task(request.path, body, n_tokens, chat_answer, reserve, content, Answer("", "content_filter"))
+        task = Task(request.path, body, n_tokens, chat_answer, reserve, Answer("", "content_filter"))
         deltas = None if on_delta is None else _Deltas(on_delta)
         follow = (None, None) if deltas is None else (deltas.add, deltas.restart)
         done = await self._caller.call(task, *follow, **how)
@@ -295,7 +291,7 @@ class LLM:
         return request_key(kind, content, self.connection.address)
 
     def _claimed(self, keys: Iterable[str]) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if self.answers is None else self.answers.claimed(keys, self._caller.check)
+        return nullcontext() if self.answers is None else self.answers.claimed(keys, self._limiter.check)
 
     async def _keep(self, records: list[Any]) -> None:
         if self._writer is not None:
@@ -306,7 +302,7 @@ class LLM:
     ) -> None:
         self.budget.settle(done.reservation, prompt_tokens, answer_tokens, done.seconds, estimated)
         if prompt_tokens is not None:
-            self._caller.limiter.count(done.slot, prompt_tokens + answer_tokens)
+            self._limiter.count(done.slot, prompt_tokens + answer_tokens)
 
 
 class _Deltas:

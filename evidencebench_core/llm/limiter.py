@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -39,11 +38,6 @@ class Limits:
     first_wait, longest_wait : float
         Seconds before the second attempt; doubled each time, up to the longest, and shortened at random by up
         to a half, so that many callers do not come back at once. A server's ``Retry-After`` goes before.
-
-    Raises
-    ------
-    SettingError
-        If one is no positive number.
     """
 
     concurrency: int = 8
@@ -60,13 +54,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: without a single byte, and for all attempts of a call together; waiting is not counted.
-
-    Raises
-    ------
-    SettingError
-        If one is no positive number.
-    """
+    """Seconds: without a single byte, and for all attempts of a call together; waiting is not counted."""
 
     first_byte: float = 900.0
     total: float = 1_800.0
@@ -198,8 +186,10 @@ class Limiter:
                 await self._stop.wait()
         self.check()
 
-    def wait_after(self, attempt: int) -> float:
-        """Seconds after the attempt of that number, from 1."""
+    def wait_after(self, attempt: int, headers: Mapping[str, str] | None = None) -> float:
+        """Seconds after the attempt of that number, from 1, or as long as the server asks for."""
+        if asked := wait_asked_for(headers or {}, self._clock.wall()):
+            return asked * (1 + self._clock.chance() / 10)
         wait: float = min(self.limits.longest_wait, self.limits.first_wait * 2 ** min(attempt - 1, 60))
         return wait * (1 - self._clock.chance() / 2)
 
@@ -261,13 +251,7 @@ class Limiter:
             began = self._started[len(self._started) - n_most].began
             return began + _MINUTE - now, f"{n_most:,} requests a minute are used up"
         if most_tokens and self._started and self._tokens + tokens > most_tokens:
-            excess = self._tokens + tokens - most_tokens
-            for slot in self._started:
-                excess -= slot.tokens
-                began = slot.began
-                if excess <= 0:
-                    break
-            return began + _MINUTE - now, f"{most_tokens:,} tokens a minute are used up"
+            return self._started[0].began + _MINUTE - now, f"{most_tokens:,} tokens a minute are used up"
         return 0.0, ""
 
     def _patience(self) -> float:
@@ -315,32 +299,19 @@ class Limiter:
             self._refusals += 1
         self._learn(headers)
         asked = wait_asked_for(headers, self._clock.wall())
-        wait = asked * (1 + self._clock.chance() / 10) if asked else self.wait_after(self._refusals)
+        wait = self.wait_after(self._refusals, headers)
         if now + wait - self._refused_since > self.limits.give_up:
             raise GivenUp(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
         kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")
         why = f"the server allows no more {kind} this minute" if kind else "the server asks to wait"
-        self._close(now + wait, why)
-
-    def _close(self, until: float, because: str) -> None:
-        if until > self._closed_until:
-            self._closed_until, self._closed_because = until, because
+        if now + wait > self._closed_until:
+            self._closed_until, self._closed_because = now + wait, why
 
     def _learn(self, headers: Mapping[str, str]) -> None:
         for kind in _KINDS:
-            limit, left = (
-                _number(headers.get(f"x-ratelimit-{one}-{kind}")) for one in ("limit", "remaining")
-            )
-            if not limit:
-                continue
-            if getattr(self.limits, f"{kind}_per_minute") is None:
+            limit = _number(headers.get(f"x-ratelimit-limit-{kind}"))
+            if limit and getattr(self.limits, f"{kind}_per_minute") is None:
                 self._per_minute[kind] = int(limit)
-            full = _seconds(headers.get(f"x-ratelimit-reset-{kind}", ""))
-            needed = 1 if kind == "requests" else self._tokens / max(1, len(self._started))
-            if left is not None and full and left < min(needed, limit):
-                wait = full * (needed - left) / (limit - left)  # it fills up evenly, or all at once
-                if wait <= _MINUTE:  # longer: a limit a day, of which a 429 will tell
-                    self._close(self._now() + wait, f"the server allows no more {kind} this minute")
 
 
 def wait_asked_for(headers: Mapping[str, str], wall: float) -> float | None:
@@ -362,12 +333,3 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < 1e12 else None
-
-
-def _seconds(text: str) -> float | None:
-    """Of ``"6m0s"``, ``"1.5s"``, ``"120ms"`` or plain seconds; ``None`` if it is none of these."""
-    units = {"h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
-    parts = re.findall(r"([\d.]+)(ms|[hms])", text)
-    if "".join(map("".join, parts)) != text or not parts:
-        return _number(text)
-    return sum(units[unit] * (_number(value) or 0.0) for value, unit in parts)

@@ -108,47 +108,47 @@ class OpenAISender:
         on_event: Callable[[str], None] | None = None,
     ) -> RawReply:
         import httpx
-        import openai
 
-        client = None
+        client = self._idle.pop() if self._idle else self._client()
+        timeout = httpx.Timeout(timeouts.first_byte, connect=min(_CONNECT, timeouts.first_byte), pool=None)
+        how: Any = {"cast_to": httpx.Response, "stream": True, "options": {"timeout": timeout}}
+        began = False
         try:
-            client = self._idle.pop() if self._idle else self._client()
             async with asyncio.timeout(timeouts.total):
-                return await _exchange(client, path, body, timeouts.first_byte, on_event)
-        except openai.APIStatusError as error:
-            reply = error.response
-            return RawReply(reply.status_code, dict(reply.headers), reply.content[:_ERROR_PAGE])
+                if body is None:
+                    response: httpx.Response = await client.get(path, **how)
+                else:
+                    how["options"]["headers"] = {"Content-Type": "application/json"}
+                    response = await client.post(path, content=body, **how)
+                began = True
+                return await _whole(response, _LARGEST.get(path, _LARGEST_CHAT), on_event)
+        except _ErrorPage as page:
+            return page.reply
         except TimeoutError as error:
-            raise ConnectionBroken(
-                "no whole answer came within the time limit", perhaps_billed=True
-            ) from error
-        except (
-            openai.OpenAIError,
-            httpx.HTTPError,
-            httpx.InvalidURL,
-            OSError,
-            ValueError,
-            TypeError,
-        ) as error:
-            raise _broken(error) from error
+            raise ConnectionBroken("no whole answer came within the time limit", True) from error
+        except _errors() as error:
+            raise _broken(error, began) from error
         finally:
-            if client is not None:
-                self._idle.append(client)
+            self._idle.append(client)
 
     def _client(self) -> openai.AsyncOpenAI:
         import httpx
         import openai
 
         parts = _checked(self._connection)
-        self._certificates = self._certificates or httpx.create_ssl_context()
 
         async def without_made_up_key(request: httpx.Request) -> None:
             if request.headers.get("authorization") == f"Bearer {_NO_KEY}":
                 del request.headers["authorization"]
 
-        async def bounded(response: httpx.Response) -> None:
-            if response.status_code >= 300 and isinstance(response.stream, httpx.AsyncByteStream):
-                response.stream = _start_of(response.stream)
+        async def without_more_of_an_error_page(response: httpx.Response) -> None:
+            if response.status_code >= 300:
+                page = b""
+                async for piece in response.aiter_bytes():
+                    page += piece
+                    if len(page) > _ERROR_PAGE:
+                        break
+                raise _ErrorPage(RawReply(response.status_code, dict(response.headers), page))
 
         logger = logging.getLogger("httpx")  # which writes addresses, secrets and all
         if _without_secrets not in logger.filters:
@@ -156,19 +156,21 @@ class OpenAISender:
         user = None
         if parts.username and self._connection.api_key is None:
             user = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
-        carrier = httpx.AsyncClient(
-            auth=user,
-            follow_redirects=False,
-            verify=self._certificates,
-            event_hooks={"request": [without_made_up_key], "response": [bounded]},
-        )
-        return openai.AsyncOpenAI(
-            api_key=self._connection.api_key or _NO_KEY,
-            base_url=urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
-            default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-            max_retries=0,
-            http_client=carrier,  # type: ignore[arg-type]  # the package takes httpx's clients and httpx2's
-        )
+        hooks: Any = {"request": [without_made_up_key], "response": [without_more_of_an_error_page]}
+        try:
+            self._certificates = self._certificates or httpx.create_ssl_context()
+            carrier = httpx.AsyncClient(
+                auth=user, follow_redirects=False, verify=self._certificates, event_hooks=hooks
+            )
+            return openai.AsyncOpenAI(
+                api_key=self._connection.api_key or _NO_KEY,
+                base_url=urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
+                default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
+                max_retries=0,
+                http_client=carrier,  # type: ignore[arg-type]  # the package takes httpx's clients and httpx2's
+            )
+        except _errors() as error:
+            raise _broken(error) from error
 
 
 def _without_secrets(record: logging.LogRecord) -> bool:
@@ -183,76 +185,95 @@ def _without_secrets(record: logging.LogRecord) -> bool:
     return True
 
 
-async def _exchange(
-    client: openai.AsyncOpenAI,
-    path: str,
-    body: bytes | None,
-    first_byte: float,
-    on_event: Callable[[str], None] | None,
-) -> RawReply:
-    import httpx
+class _ErrorPage(Exception):  # noqa: N818 - never leaves this file
+    """A status of 300 or more."""
 
-    timeout = httpx.Timeout(first_byte, connect=min(_CONNECT, first_byte), pool=None)
-    how: Any = {"cast_to": httpx.Response, "stream": True, "options": {"timeout": timeout}}
-    if body is None:
-        response: httpx.Response = await client.get(path, **how)
-    else:
-        how["options"]["headers"] = {"Content-Type": "application/json"}
-        response = await client.post(path, content=body, **how)
-    pieces, n_bytes, most = [], 0, _LARGEST.get(path, _LARGEST_CHAT)
-    events = Events()
+    def __init__(self, reply: RawReply) -> None:
+        super().__init__(reply.status)
+        self.reply = reply
+
+
+async def _whole(response: httpx.Response, n_most: int, on_event: Callable[[str], None] | None) -> RawReply:
+    body, events = bytearray(), Events()
     try:
         async for piece in response.aiter_bytes():
-            n_bytes += len(piece)
-            if n_bytes > most:
-                raise Unusable(f"it is larger than {most:,} bytes")
-            pieces.append(piece)
+            body += piece
+            if len(body) > n_most:
+                raise Unusable(f"it is larger than {n_most:,} bytes")
             if on_event is not None:
                 for data in events.of(piece):
                     on_event(data)
                 if events.done:  # some servers leave the line open
                     break
-    except (httpx.HTTPError, OSError) as error:
-        raise ConnectionBroken(_broken(error).reason, perhaps_billed=True) from error
     finally:
         await response.aclose()
-    return RawReply(response.status_code, dict(response.headers), b"".join(pieces))
+    return RawReply(response.status_code, dict(response.headers), bytes(body))
 
 
 def _checked(connection: Connection) -> SplitResult:
     """The parts of the address."""
-    if connection.api_key is None and connection.base_url is None:
-        raise ConnectionBroken("no key is set", for_good=True)
+    problem = ""
     base_url, key = connection.base_url or DEFAULT_ADDRESS, connection.api_key or ""
     try:
         parts = urlsplit(base_url)
-        good = bool(parts.hostname and (parts.port is None or parts.port)) and base_url.isprintable()
+        if not (
+            parts.hostname and parts.port != 0 and parts.scheme in ("http", "https") and base_url.isascii()
+        ):
+            raise ValueError
     except ValueError:
-        good = False
-    if not good or parts.scheme not in ("http", "https") or not base_url.isascii():
-        raise ConnectionBroken("the address is not of the form http://host:port/v1", for_good=True)
-    if not (key.isascii() and key.isprintable()):
-        raise ConnectionBroken("the key holds characters that no key has", for_good=True)
+        problem = "the address is not of the form http://host:port/v1"
+    if connection.api_key is None and connection.base_url is None:
+        problem = "no key is set"
+    if not (key.isascii() and key.isprintable() and base_url.isprintable()):
+        problem = "the key or the address holds characters that none has"
+    if problem:
+        raise ConnectionBroken(problem, for_good=True)
     return parts
 
 
-def _start_of(stream: httpx.AsyncByteStream) -> httpx.AsyncByteStream:
-    """As much of a body as is read of an error page."""
+def _errors() -> tuple[type[Exception], ...]:
+    import httpx
+    import openai
+
+    return (
+        openai.OpenAIError,
+        httpx.HTTPError,
+        httpx.InvalidURL,
+        OSError,
+        ImportError,
+        ValueError,
+        TypeError,
+    )
+
+
+def _broken(error: Exception, began: bool = False) -> ConnectionBroken:
+    """An error of the layers below, in words."""
     import httpx
 
-    class Start(httpx.AsyncByteStream):
-        async def __aiter__(self) -> Any:
-            n_bytes = 0
-            async for piece in stream:
-                yield piece
-                n_bytes += len(piece)
-                if n_bytes > _ERROR_PAGE:
-                    return
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    return Start()
+    settings = (httpx.InvalidURL, httpx.UnsupportedProtocol, ImportError, ValueError, TypeError)
+    table: tuple[tuple[Any, str], ...] = (
+        (httpx.ConnectTimeout, "nothing answers there (no connection within the time limit)"),
+        (httpx.TimeoutException, "nothing came within the time limit"),
+        (socket.gaierror, "there is no such host, or no network"),
+        (ssl.SSLCertVerificationError, "its certificate is not to be trusted ({})"),
+        (httpx.ProxyError, "the proxy does not let it through ({})"),
+        (ConnectionRefusedError, "nothing listens there (connection refused)"),
+        (httpx.DecodingError, "its compressed answer cannot be read"),
+        ((httpx.NetworkError, ConnectionError), "the connection was broken by the server"),
+        (httpx.RemoteProtocolError, "the connection was broken by the server, or it does not speak HTTP"),
+        (settings, "the settings cannot be used ({})"),
+        (Exception, "the connection failed ({})"),
+    )
+    for kind, reason in table:
+        for cause in _causes(error):
+            if isinstance(cause, kind):
+                for_good = isinstance(cause, (ssl.SSLCertVerificationError, *settings)) or (
+                    isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
+                )
+                billed = began or (kind is httpx.TimeoutException)
+                words = getattr(cause, "verify_message", "") or str(cause) or type(cause).__name__
+                return ConnectionBroken(reason.format(words), billed, for_good)
+    raise AssertionError("the last of the kinds is every kind")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -262,46 +283,3 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
             for one in error.exceptions:
                 yield from _causes(one)
         error = error.__cause__ or error.__context__
-
-
-def _broken(error: Exception) -> ConnectionBroken:  # noqa: PLR0911, PLR0912 - a table of kinds
-    """An error of the layers below, in words."""
-    import httpx
-
-    causes = list(_causes(error))
-
-    def cause(*kinds: type[BaseException]) -> Any:
-        return next((one for one in causes if isinstance(one, kinds)), None)
-
-    if found := cause(ConnectionBroken):
-        return ConnectionBroken(*found.args)
-    if cause(httpx.ConnectTimeout):
-        return ConnectionBroken("nothing answers there (no connection within the time limit)")
-    if cause(httpx.TimeoutException):
-        return ConnectionBroken("nothing came within the time limit", perhaps_billed=True)
-    if found := cause(socket.gaierror):
-        return ConnectionBroken(
-            "there is no such host, or no network", for_good=found.errno == socket.EAI_NONAME
-        )
-    if found := cause(ssl.SSLCertVerificationError):
-        return ConnectionBroken(
-            f"its certificate is not to be trusted ({found.verify_message})", for_good=True
-        )
-    if found := cause(httpx.ProxyError):
-        return ConnectionBroken(f"the proxy does not let it through ({found})")
-    if cause(ConnectionRefusedError):
-        return ConnectionBroken("nothing listens there (connection refused)")
-    if cause(httpx.DecodingError):
-        return ConnectionBroken("its compressed answer cannot be read")
-    if cause(httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError, ConnectionError):
-        words = str(cause(httpx.RemoteProtocolError) or "")
-        if "peer closed" in words:
-            return ConnectionBroken("the answer broke off before its end")
-        if words and "disconnected" not in words:
-            return ConnectionBroken("what answers there does not speak HTTP")
-        return ConnectionBroken("the connection was broken by the server")
-    if cause(httpx.ConnectError):
-        return ConnectionBroken("the connection failed")
-    if cause(httpx.InvalidURL, httpx.UnsupportedProtocol, ImportError, ValueError, TypeError):
-        return ConnectionBroken(f"the settings cannot be used ({error})", for_good=True)
-    return ConnectionBroken(f"the connection failed ({type(error).__name__})")

@@ -13,11 +13,11 @@ from evidencebench_core.llm.conversation import Conversation, answer_of
 from evidencebench_core.llm.prices import Price, price_of, prices
 from evidencebench_core.llm.request import ChatRequest
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.llm.choosing import Calls, Chosen
+from evidencebench_core.retrievers.llm.choosing import Chosen, Work
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import outcome_text
 from evidencebench_core.retrievers.llm.records import calls_json, reasons_json
-from evidencebench_core.retrievers.llm.strategies import ANSWERED_BY, Steps, Work, steps_for, used_prompts
+from evidencebench_core.retrievers.llm.strategies import Steps, selection, steps_for, used_prompts
 from evidencebench_core.retrievers.settings import canonical_settings
 from evidencebench_core.retrievers.table import RETRIEVERS
 
@@ -94,15 +94,15 @@ class LanguageModel:
             If there is no example for the query.
         """
         steps = self._steps[query.focus, None if query.budget is None else 1]
-        calls = Calls(self._request, self._price, self._as_json, self._given["samples"])
-        work = Work(query, steps, calls, self._examples(query, steps), self._given["n_aspects"])
-        chosen = yield from ANSWERED_BY[steps.strategy](work)
+        examples = self._examples(query, steps)
+        work = Work(query, self._request, self._price, examples, self._as_json, self._given["samples"])
+        chosen = yield from selection(work, steps, self._given["n_aspects"])
         return Retrieval(
             ranking=chosen.picks,
             scores=tuple(float(place) for place in range(len(chosen.picks), 0, -1)),
             selection=chosen.picks,
-            seconds=sum(call.seconds for call in calls.records),
-            details=MappingProxyType(_details(query, steps, calls, chosen)),
+            seconds=sum(call.seconds for call in work.calls),
+            details=MappingProxyType(_details(work, steps.strategy, chosen)),
         )
 
     def retrieve(self, query: Query) -> Retrieval:
@@ -133,27 +133,27 @@ class LanguageModel:
         return str(MADE_UP)
 
 
-def _details(query: Query, steps: Steps, calls: Calls, chosen: Chosen) -> dict[str, str]:
-    records = calls.records
-    n_unknown = sum(call.n_unknown for call in records)
-    answered = [call for call in records if call.kind != "failed"]
+def _details(work: Work, strategy: str, chosen: Chosen) -> dict[str, str]:
+    budget = work.query.budget
+    n_unknown = sum(call.n_unknown for call in work.calls)
+    answered = [call for call in work.calls if call.kind != "failed"]
     costs = [call.cost for call in answered]
     details = {
         "outcome": outcome_text(
             chosen.kind,
-            over=query.budget is not None and len(chosen.picks) > query.budget,
+            over=budget is not None and len(chosen.picks) > budget,
             some_unknown=n_unknown > 0,
-            regenerated=calls.regenerated,
+            regenerated=work.regenerated,
             partly=chosen.partly,
         ),
-        "strategy": steps.strategy,
-        "prompts": ", ".join(dict.fromkeys(call.prompt for call in records)),
+        "strategy": strategy,
+        "prompts": ", ".join(dict.fromkeys(call.prompt for call in work.calls)),
         "n_unknown": str(n_unknown),
         "prompt_tokens": _sum(call.prompt_tokens for call in answered),
         "completion_tokens": _sum(call.completion_tokens for call in answered),
         "cost": "" if None in costs else f"{sum(cost or 0.0 for cost in costs):.6f}",
         "reasoning": reasons_json(chosen.picks, chosen.reasons),
-        "calls": calls_json(tuple(records)),
+        "calls": calls_json(tuple(work.calls)),
     }
     return {name: text for name, text in details.items() if text}
 

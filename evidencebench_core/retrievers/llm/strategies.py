@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.llm.parse import OutcomeKind, parsed, parsed_aspects
+from evidencebench_core.llm.parse import parsed, parsed_aspects
 from evidencebench_core.llm.prices import estimated_prompt_tokens
-from evidencebench_core.llm.prompts import Prompt, focus_phrase, numbered, prompt, prompt_version
-from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Calls, Choice, Chosen
+from evidencebench_core.llm.prompts import Prompt, focus_phrase, prompt, prompt_version
+from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Chosen, Work
 from evidencebench_core.retrievers.llm.outcome import LOST, least_told
 from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
-    from evidencebench_core.retrievers.base import Query
 
 Strategy = Literal["cot", "icl", "section", "result-section", "unconstrained", "guided"]
 
@@ -54,32 +53,6 @@ class Steps:
 
     strategy: Strategy
     prompts: tuple[Prompt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A query, and all that a strategy answers it with."""
-
-    query: Query
-    steps: Steps
-    calls: Calls
-    examples: str = ""
-    n_aspects: int = 8
-
-    def choice(
-        self,
-        step: str,
-        asked: Prompt,
-        part: Sequence[int],
-        *,
-        first: int,
-        budget: int | None,
-        **fields: str,
-    ) -> Choice:
-        """A choice from a part of the paper, numbered from ``first``."""
-        sentences = numbered([self.query.sentences[index] for index in part], first)
-        known = {"hypothesis": self.query.hypothesis, "sentences": sentences, "examples": self.examples}
-        return Choice(step, asked, known | fields, dict(enumerate(part, start=first)), budget)
 
 
 def steps_for(
@@ -149,68 +122,68 @@ def _in_place_of(ours: str, own: str) -> Prompt:
     return asked
 
 
-def _whole_paper(work: Work) -> Conversation[Chosen]:
-    """``cot``, ``icl`` and ``unconstrained``: one prompt with the whole paper, counted from 0."""
-    budget = None if work.steps.strategy == "unconstrained" else work.query.budget
+def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Chosen]:
+    """What a strategy selects; ``guided`` looks for up to ``n_aspects`` points."""
+    if steps.strategy == "guided":
+        return (yield from _guided(work, steps.prompts, n_aspects))
+    if len(steps.prompts) > 1:
+        return (yield from _by_section(work, *steps.prompts))
+    budget = None if steps.strategy == "unconstrained" else work.query.budget
     everything = range(len(work.query.sentences))
-    choice = work.choice("whole paper", work.steps.prompts[0], everything, first=0, budget=budget)
-    return (yield from work.calls.final(choice))
+    choice = work.choice("whole paper", steps.prompts[0], everything, first=0, budget=budget)
+    return (yield from work.final(choice))
 
 
-def _by_section(work: Work) -> Conversation[Chosen]:
-    """``section`` and ``result-section``: all sections side by side, then the best of what was found."""
-    first, final = work.steps.prompts
+def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[Chosen]:
+    """All sections side by side, then the best of what was found."""
+    budget = work.query.budget
     sections = section_indices(work.query.sentence_types)
     choices: list[Choice] = []
     for number, section in enumerate(sections, start=1):
         step = f"section {number} of {len(sections)}"
-        whole = work.choice(step, first, section, first=1, budget=work.query.budget)
-        if estimated_prompt_tokens(whole.messages()) <= LONGEST_PROMPT:
+        whole = work.choice(step, first, section, first=1, budget=budget)
+        if estimated_prompt_tokens(whole.messages) <= LONGEST_PROMPT:
             choices.append(whole)
             continue
         slices = overlapping_slices(section)  # spec rule 15
-        choices += [
-            work.choice(
-                f"{step}, part {place} of {len(slices)}", first, part, first=1, budget=work.query.budget
-            )
-            for place, part in enumerate(slices, start=1)
-        ]
-    found = yield from work.calls.choices(choices)
+        for place, part in enumerate(slices, start=1):
+            name = f"{step}, part {place} of {len(slices)}"
+            choices.append(work.choice(name, first, part, first=1, budget=budget))
+    found = yield from work.choices(choices)
     return (yield from _best_of(work, final, found, first=1))
 
 
-def _guided(work: Work) -> Conversation[Chosen]:
-    """Ours: name the points a judgement needs, search the paper for each, choose for coverage."""
-    naming, searching, final = work.steps.prompts
+def _guided(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversation[Chosen]:
+    """Name the points a judgement needs, search the paper for each, choose for coverage."""
+    naming, searching, final = prompts
     query = work.query
-    points = "".join(f"- point {number}\n" for number in range(work.n_aspects))
-    answer = yield from work.calls.text(
+    answer = yield from work.text(
         "points to look for",
         naming,
-        f"ASPECTS:\n{points}",
+        "ASPECTS:\n" + "".join(f"- point {number}\n" for number in range(n_aspects)),
         hypothesis=query.hypothesis,
         focus=focus_phrase(query.focus),
-        n_aspects=work.n_aspects,
+        n_aspects=n_aspects,
     )
-    aspects = parsed_aspects(answer.text, work.n_aspects)
+    aspects = parsed_aspects(answer.text, n_aspects)
     if not aspects:
-        nothing = parsed(answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason or None)
-        kinds: tuple[OutcomeKind, ...] = ("refusal", "cut_off")
-        return Chosen(nothing.kind if nothing.kind in kinds else "no_list")
+        kind = parsed(
+            answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason or None
+        ).kind
+        return Chosen(kind if kind in LOST else "no_list")
     everything = range(len(query.sentences))
-    found = yield from work.calls.choices(
-        [
-            work.choice(
-                f"point {number} of {len(aspects)}",
-                searching,
-                everything,
-                first=0,
-                budget=PER_ASPECT,
-                aspect=aspect,
-            )
-            for number, aspect in enumerate(aspects, start=1)
-        ]
-    )
+    choices = [
+        work.choice(
+            f"point {number} of {len(aspects)}",
+            searching,
+            everything,
+            first=0,
+            budget=PER_ASPECT,
+            aspect=aspect,
+        )
+        for number, aspect in enumerate(aspects, start=1)
+    ]
+    found = yield from work.choices(choices)
     listed = "\n".join(f"- {aspect}" for aspect in aspects)
     return (yield from _best_of(work, final, found, first=0, aspects=listed))
 
@@ -226,17 +199,6 @@ def _best_of(
     if not candidates:
         return Chosen(least_told(one.kind for one in found))
     choice = work.choice("final choice", asked, candidates, first=first, budget=work.query.budget, **fields)
-    chosen = yield from work.calls.final(choice)
-    earlier = {index: reason for one in found for index, reason in one.reasons.items()}
-    reasons = {pick: earlier[pick] for pick in chosen.picks if pick in earlier} | dict(chosen.reasons)
+    chosen = yield from work.final(choice)
+    reasons = {index: reason for one in (*found, chosen) for index, reason in one.reasons.items()}
     return Chosen(chosen.kind, chosen.picks, reasons, any(one.kind in LOST for one in found))
-
-
-ANSWERED_BY: Final[Mapping[Strategy, Callable[[Work], Conversation[Chosen]]]] = {
-    "cot": _whole_paper,
-    "icl": _whole_paper,
-    "unconstrained": _whole_paper,
-    "section": _by_section,
-    "result-section": _by_section,
-    "guided": _guided,
-}

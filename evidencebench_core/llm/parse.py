@@ -92,7 +92,7 @@ _STRONG: Final = re.compile(
     re.IGNORECASE,
 )
 _WEAK: Final = re.compile(
-    rf"(?<![^\W_])(?:(?:{_NOUN}|selected|chosen)|(?:selected|chosen|relevant|best)(?: (?:list|sentences"
+    rf"(?<![^\W_])(?:(?:{_NOUN}|(?<!\w )(?:selected|chosen))|(?:selected|chosen|relevant|best)(?: (?:list|sentences"
     rf"|{_NOUN}))+){_AFTER}",
     re.IGNORECASE,
 )
@@ -248,21 +248,25 @@ def _after_thinking(text: str) -> tuple[str, bool]:
 
 def _decision(answer: str) -> _List | None:
     """The list that counts."""
-    text = _NOISE.sub("", _TAG.sub("\nDECISION: ", answer)).strip()
-    if (found := _json(_FENCE.sub("", text))) is not None:
-        return found
-    for heads in (_STRONG, None, _WEAK):
-        if heads is None:
-            if (found := _alone(text)) is not None:
-                return found
-            continue
-        end = len(text)
-        for match in reversed(list(heads.finditer(text))):
-            body, end = text[match.end() : end].lstrip("*_`\"' "), match.start()
-            if not _is_quoted(text, end, match.end()) and (found := _behind(body)) is not None:
-                return found
-    prose = [match for match in _PROSE.finditer(text) if not _is_quoted(text, match.start(), match.end())]
-    return _elements(prose[-1][1]) if prose else None
+    text = _NOISE.sub("", _TAG.sub(" DECISION: ", answer)).strip()
+    whole = _json(_FENCE.sub("", text))
+    return whole or _headed(text, _STRONG) or _alone(text) or _headed(text, _WEAK) or _in_prose(text)
+
+
+def _headed(text: str, heads: re.Pattern[str]) -> _List | None:
+    """The list behind the last of the words that has one."""
+    end = len(text)
+    for match in reversed(list(heads.finditer(text))):
+        body, end = text[match.end() : end].lstrip("*_`\"' "), match.start()
+        if not _is_quoted(text, end, match.end()) and (found := _behind(body)):
+            return found
+    return None
+
+
+def _in_prose(text: str) -> _List | None:
+    """``I choose sentences 3 and 7``."""
+    said = [match for match in _PROSE.finditer(text) if not _is_quoted(text, match.start(), match.end())]
+    return _elements(said[-1][1]) if said else None
 
 
 def _behind(body: str) -> _List | None:
@@ -270,7 +274,7 @@ def _behind(body: str) -> _List | None:
     start = len(body) - len(_LEAD.sub("", body, 1))
     line, _, below = body[start:].partition("\n")
     is_json = line[:1] == "{" or re.match(r"\[\s*[\[{\"]", body[start : start + 40])
-    if is_json and (found := _json(body[start:], whole=False)) is not None:
+    if is_json and (found := _json(body[start:], whole=False)):
         return found
     before, bracket, _ = line.partition("[")
     if bracket and len(before) < 60 and not re.search(r"\d", before):
@@ -335,14 +339,12 @@ def _line(line: str) -> _List | None:
 def _alone(text: str) -> _List | None:
     """A list that is the answer's last line, or a fenced block at its end: the word was forgotten."""
     tail = text[-20_000:]
-    if (
-        tail.endswith("```")
-        and (found := _json(_FENCE.sub("", tail[tail.rfind("```", 0, -3) :]))) is not None
-    ):
+    fenced = tail[tail.rfind("```", 0, -3) :] if tail.endswith("```") else ""
+    if found := _json(_FENCE.sub("", fenced)):
         return found
     tail = tail.rstrip(" \t\r\n`*_.}\"'$\\)")
     last = tail.rpartition("\n")[2].strip(_MARKS)
-    if last.count(",") and (found := _line(last)) is not None:
+    if last.count(",") and (found := _line(last)):
         return found
     first = tail.find("[", tail.rfind("\n", 0, max(0, tail.rfind("["))) + 1)
     alone = first >= 0 and tail.endswith("]") and not tail[:first].rpartition("\n")[2].strip(_MARKS + ">-")
@@ -353,9 +355,8 @@ def _elements(inside: str) -> _List:
     """The elements of a list such as ``3, "5", index 7, 9-12``."""
     if re.fullmatch(r"[\d\s,]*+", inside):
         numbers = inside.replace(",", " ").split()
-        return _List(
-            tuple((int(one),) * 2 for one in numbers if len(one) < 10), sum(len(one) > 9 for one in numbers)
-        )
+        short = tuple((int(one), int(one)) for one in numbers if len(one) < 10)
+        return _List(short, len(numbers) - len(short))
     ranges: list[tuple[int, int]] = []
     n_others = 0
     for element in _CUT.split(_ASIDE.sub("", inside)):
@@ -380,11 +381,8 @@ def _among(found: _List, shown: Collection[int]) -> tuple[tuple[int, ...], int]:
     n_unknown = found.n_others
     for low, high in found.ranges:
         numbers = range(low, high + 1)
-        inside = [
-            one
-            for one in (numbers if len(numbers) < 10_000 else sorted(shown))
-            if one in shown and one in numbers
-        ]
+        fewer = numbers if len(numbers) < 10_000 else sorted(shown)
+        inside = [one for one in fewer if one in shown and one in numbers]
         n_unknown += len(numbers) - len(inside)
         hits.update(dict.fromkeys(inside))
     return tuple(hits), n_unknown

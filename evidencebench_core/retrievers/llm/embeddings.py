@@ -60,13 +60,8 @@ class Embeddings:
         return replace(retrieval, seconds=perf_counter() - started)
 
     def retrieve(self, query: Query) -> Retrieval:
-        """The same, asking the server that the environment names."""
-        return answer_of(default_llm(), self.conversation(query))
+        """The same, asking the server and the store that the environment names."""
+        from evidencebench_core.data.store import open_store
+        from evidencebench_core.llm import LLM, AnswerCache
 
-
-def default_llm() -> Any:
-    """The server that the environment names, with the answers of its store."""
-    from evidencebench_core.data.store import open_store
-    from evidencebench_core.llm import LLM, AnswerCache
-
-    return LLM(answers=AnswerCache(open_store()))
+        return answer_of(LLM(answers=AnswerCache(open_store())), self.conversation(query))

@@ -97,7 +97,7 @@ class Caller:
         self, connection: Connection, limiter: Limiter, timeouts: Timeouts, budget: Budget, sender: Sender
     ) -> None:
         self.connection, self.limiter, self.timeouts = connection, limiter, timeouts
-        self._budget, self._sender = budget, sender
+        self._budget, self.sender = budget, sender
         self._fields = FieldsTaken()
         self._answered: set[str] = set()  # models
 
@@ -153,7 +153,7 @@ class Caller:
         """The models that the server lists, asked for once, whatever the limits; empty where it has no list."""
         place = self.connection.address
         try:
-            reply = await self._sender.send("/models", None, timeouts=_LISTING)
+            reply = await self.sender.send("/models", None, timeouts=_LISTING)
             if reply.status < 300:
                 return model_names(reply.headers, reply.body)
         except ConnectionBroken as broken:
@@ -216,7 +216,7 @@ class Caller:
     ) -> RawReply:
         timeouts = Timeouts(min(state.timeouts.first_byte, state.left), state.left)
         try:
-            return await self._sender.send(path, content, timeouts=timeouts, on_event=on_event)
+            return await self.sender.send(path, content, timeouts=timeouts, on_event=on_event)
         except ConnectionBroken as broken:
             if broken.for_good and not self.limiter.answered:
                 place = self.connection.address

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
@@ -71,9 +71,9 @@ class LLM:
         self.connection = connection or current_connection()
         self.answers, self.budget = answers, budget or Budget()
         self.limits, self.timeouts = limits or Limits(), timeouts or Timeouts()
-        self._sender = sender or OpenAISender(self.connection)
+        sender = sender or OpenAISender(self.connection)
         self._limiter = Limiter(self.limits, clock or Clock())
-        self._caller = Caller(self.connection, self._limiter, self.timeouts, self.budget, self._sender)
+        self._caller = Caller(self.connection, self._limiter, self.timeouts, self.budget, sender)
         self._writer: Writer | None = None
 
     def __repr__(self) -> str:
@@ -88,7 +88,16 @@ class LLM:
         if self._writer is not None:
             await self._writer.close()
         self._limiter.close()
-        await self._sender.close()
+        await self._caller.sender.close()
+
+    @contextmanager
+    def sending_by(self, sender: Sender) -> Iterator[None]:
+        """Within it calls go another way; not to be entered while any is under way."""
+        before, self._caller.sender = self._caller.sender, sender
+        try:
+            yield
+        finally:
+            self._caller.sender = before
 
     @property
     def concurrency(self) -> int:

@@ -88,6 +88,23 @@ class EmbeddingCache:
             insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
             self._attempt(lambda connection: connection.executemany(insert, rows), None)
 
+    def rows_after(self, last: int) -> tuple[int, list[tuple[bytes, bytes, bytes]]]:
+        """The rows behind the one of that number, as they stand, and the number of the last one."""
+
+        def work(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes, bytes, bytes]]]:
+            rows = connection.execute(
+                "SELECT rowid, model, text, vector FROM vectors WHERE rowid > ? ORDER BY rowid", (last,)
+            ).fetchall()
+            return rows[-1][0] if rows else last, [row[1:] for row in rows]
+
+        nothing: list[tuple[bytes, bytes, bytes]] = []
+        return self._attempt(work, (last, nothing))
+
+    def add_rows(self, rows: Iterable[tuple[bytes, bytes, bytes]]) -> None:
+        """Keep rows of another cache."""
+        insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
+        self._attempt(lambda connection: connection.executemany(insert, rows), None)
+
     def _attempt(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
         """The result of the work; a damaged file is set aside, and the work done again on a new one."""
         for last in (False, True):

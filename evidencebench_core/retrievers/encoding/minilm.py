@@ -54,7 +54,9 @@ class MiniLM:
         def fill(members: list[int]) -> None:
             vectors[members] = self._pool(np.array([tokens[member] for member in members]))
 
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
+        wanted = os.environ.get("OMP_NUM_THREADS", "")
+        n_threads = int(wanted) if wanted.isdigit() else os.cpu_count() or 1
+        with ThreadPoolExecutor(max(1, min(n_threads, _MOST_THREADS))) as pool:
             for _ in pool.map(fill, _batches([len(ids) for ids in tokens])):
                 pass
         return vectors

@@ -1,0 +1,454 @@
+"""Answers computed on a Ray cluster, or asked of a server from its nodes; the store stays with this process.
+
+Questions are read here, and go out in shards of some instances to a pool of Ray Data's actors, each of which has made
+the retriever once. What comes back is yielded here, to the one writer of the store. A shard whose worker or node dies
+is answered by another; if this process dies, what it has stored is not asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import itertools
+import logging
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
+from evidencebench_core.llm.limiter import Timeouts
+from evidencebench_core.llm.sender import ConnectionBroken, OpenAISender, RawReply
+from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm.connection import Connection
+    from evidencebench_core.runs.engines import Answered
+    from evidencebench_core.runs.plan import Plan, Question
+
+_LARGEST: Final = 32  # instances of a shard
+_AHEAD: Final = 4  # shards for each worker that are read before they are answered
+_QUESTION_MEMORY: Final = 512 << 20  # bytes of the object store of a cluster that is started here
+_AVOIDED: Final = 5.0  # seconds for which a worker that broke off is not asked to send
+_ANSWERS_WITHIN: Final = 30.0  # seconds
+_QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in its files
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+}
+
+Packed = tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], float, dict[str, str]]
+
+
+@dataclass
+class RayEngine:
+    """Answers on a cluster.
+
+    Attributes
+    ----------
+    address : str, optional
+        ``"10.0.0.1:6379"``, or ``"auto"`` for the cluster that this machine is part of; without it
+        ``RAY_ADDRESS``, else a cluster of this machine alone that ends with the run.
+    workers : int, optional
+        Without it one for each processor; of retrievers that ask a server, one for each node.
+    keep_embeddings : bool
+        Whether the embeddings that workers compute come back into the cache of this machine: 1.5 kB for every
+        sentence, some ten times the questions.
+    note : str
+        What it waits for, in a line for people.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    keep_embeddings: bool = False
+    note: str = field(default="", init=False)
+
+    def answers(
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+    ) -> Iterator[Sequence[Answered]]:
+        """As `Engine.answers`."""
+        with _cluster(self.address, self.workers) as ray:
+            if plan.llm is not None:
+                yield from self._asked(ray, plan, questions, stopped)
+            else:
+                yield from self._computed(ray, plan, questions, stopped)
+
+    # -- retrievers that compute ----------------------------------------------------------------
+
+    def _computed(
+        self, ray: Any, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+    ) -> Iterator[Sequence[Answered]]:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        n_workers = self.workers or n_cpus
+        size = max(1, min(_LARGEST, len(plan.missing) // (8 * n_workers)))
+        n_shards = -(-len(plan.missing) // size)
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        feed = ray.remote(_Feed).options(num_cpus=0, scheduling_strategy=here).remote()
+        work = {
+            "feed": feed,
+            "made_of": (plan.spec.retriever, dict(plan.spec.settings)),
+            "n_threads": max(1, n_cpus // n_workers),
+            "keep_embeddings": self.keep_embeddings,
+        }
+        pool = ray.data.ActorPoolStrategy(min_size=1, max_size=n_workers, initial_size=min(n_workers, n_cpus))
+        results = ray.data.from_items(list(range(n_shards)), override_num_blocks=n_shards).map_batches(
+            _Worker, fn_constructor_kwargs=work, compute=pool, batch_size=None, num_cpus=1
+        )
+        feeding = _Feeding(ray, feed, questions, size, _AHEAD * n_workers + 4, stopped)
+        feeding.start()
+        try:
+            for batch in results.iter_batches(batch_size=None, prefetch_batches=0):
+                for number, content in zip(batch["number"], batch["answers"], strict=True):
+                    packed, vectors = pickle.loads(content)  # noqa: S301 - of our own workers
+                    if isinstance(packed, str):
+                        raise _failed(packed)
+                    asked = feeding.answered(int(number))
+                    if vectors:
+                        _add_vectors(vectors)
+                    if asked:
+                        yield [(one, _unpacked(answer)) for one, answer in zip(asked, packed, strict=True)]
+                if feeding.done:
+                    break
+        except ray.exceptions.RayError as error:
+            raise _failed(str(error)) from error
+        finally:
+            feeding.stop()
+            with suppress(Exception):
+                ray.kill(feed)
+        if feeding.error is not None:
+            raise feeding.error
+
+    # -- retrievers that ask a server -----------------------------------------------------------
+
+    def _asked(
+        self, ray: Any, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+    ) -> Iterator[Sequence[Answered]]:
+        from evidencebench_core.llm.conversation import results
+
+        llm, served = plan.served
+        n_senders = self.workers or sum(node["Alive"] for node in ray.nodes())
+        kind = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(_SendingWorker)
+        senders = [kind.remote(llm.connection) for _ in range(n_senders)]
+        conversations = ((one, served.conversation(one.query)) for one in questions)
+        try:
+            with llm.sending_by(_RaySender(ray, senders)):
+                yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped)
+        finally:
+            for one in senders:
+                with suppress(Exception):
+                    ray.kill(one)
+
+
+# -- the cluster ------------------------------------------------------------------------------
+
+
+@contextmanager
+def _cluster(address: str | None, workers: int | None) -> Iterator[Any]:
+    """Ray, connected; a connection that was there before is used, and stays."""
+    if importlib.util.find_spec("ray") is None:
+        raise RetrieverError(
+            "Ray engine", "is not installed", "Install it: pip install 'evidencebench-explorer[ray]'."
+        )
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    import ray
+    import ray.data
+
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    if ray.is_initialized():
+        yield ray
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or None
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address is None or address == "local":
+            ray.init(
+                address="local",
+                num_cpus=workers,
+                object_store_memory=_QUESTION_MEMORY,
+                include_dashboard=False,
+                **quiet,
+            )
+        else:
+            _check(address)
+            ray.init(address=address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise SettingError(
+            f"Ray address {shown(address or 'local')}",
+            f"does not answer ({reason.rstrip('.')})",
+            "Start Ray there (ray start --head), and on this machine too (ray start --address=HOST:6379).",
+        ) from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check(address: str) -> None:
+    """Raise unless something listens at an address; Ray itself would try for minutes."""
+    if address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    if "://" in address or not host or not port.isdigit():
+        raise SettingError(
+            f"Ray address {shown(address)}",
+            "is not of the form HOST:PORT",
+            "Give the cluster's own address, usually port 6379, and start Ray on this machine too"
+            " (ray start --address=HOST:6379).",
+        )
+    socket.create_connection((host, int(port)), timeout=10).close()
+    # in a process of its own, as Ray ends the one that finds something else there
+    check = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    try:
+        healthy = (
+            subprocess.run(check, capture_output=True, timeout=_ANSWERS_WITHIN, check=False).returncode == 0
+        )  # noqa: S603
+    except subprocess.TimeoutExpired:
+        healthy = False
+    if not healthy:
+        raise ConnectionError("what listens there is no Ray cluster")
+
+
+def _failed(reason: str) -> RetrieverError:
+    line = next(iter(reason.strip().splitlines()), "for no reason that it tells").strip().rstrip(".")
+    return RetrieverError(
+        "Ray engine",
+        f"a worker failed ({line[:300]})",
+        "Check that every node has the same evidencebench-explorer, and the files that the settings name.",
+    )
+
+
+# -- shards of questions ----------------------------------------------------------------------
+
+
+class _Feed:
+    """An actor beside the driver that knows where the shards are; workers ask it for theirs."""
+
+    def __init__(self) -> None:
+        self._shards: dict[int, list[Any]] = {}
+        self._ended = False
+        self._changed = asyncio.Condition()
+
+    async def add(self, number: int, boxed: list[Any]) -> None:
+        async with self._changed:
+            self._shards[number] = boxed
+            self._changed.notify_all()
+
+    async def drop(self, number: int) -> None:
+        self._shards.pop(number, None)
+
+    async def end(self) -> None:
+        """There will be no others."""
+        async with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    async def shard(self, number: int) -> list[Any] | None:
+        """A reference to a shard's questions, once it is there; ``None``: it never will be."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: number in self._shards or self._ended)
+            return self._shards.get(number)
+
+
+class _Feeding(threading.Thread):
+    """Reads questions, cuts them into shards of some instances, and stays a few shards ahead of the answers."""
+
+    def __init__(
+        self,
+        ray: Any,
+        feed: Any,
+        questions: Iterable[Question],
+        size: int,
+        ahead: int,
+        stopped: Callable[[], bool],
+    ) -> None:
+        super().__init__(name="evidencebench-ray-feed", daemon=True)
+        self._ray, self._feed, self._size, self._stopped = ray, feed, size, stopped
+        self._questions = questions
+        self._room = threading.Semaphore(ahead)
+        self._out: dict[int, tuple[Sequence[Question], Any]] = {}
+        self._ended = False
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            for number, shard in enumerate(_shards(self._questions, self._size)):
+                while not self._room.acquire(timeout=0.1):
+                    if self._ended or self._stopped():
+                        return
+                if self._ended or self._stopped():
+                    return
+                reference = self._ray.put(shard)
+                self._out[number] = (shard, reference)
+                self._ray.get(self._feed.add.remote(number, [reference]))
+        except BaseException as error:  # noqa: BLE001 - raised again by the reader
+            self.error = self.error or (None if self._ended else error)
+        finally:
+            self._ended = True
+            with suppress(Exception):
+                self._feed.end.remote()
+
+    @property
+    def done(self) -> bool:
+        """Whether everything that was sent has come back, and nothing more will be sent."""
+        return self._ended and not self._out
+
+    def answered(self, number: int) -> Sequence[Question]:
+        """The questions of a shard that has come back; none if it was empty, or has come back before."""
+        shard, _ = self._out.pop(number, ((), None))
+        if shard:
+            self._feed.drop.remote(number)
+            self._room.release()
+        return shard
+
+    def stop(self) -> None:
+        self._ended = True
+        self.join()
+
+
+def _shards(questions: Iterable[Question], size: int) -> Generator[list[Question], None, None]:
+    """The questions of so many instances together."""
+    by_instance = itertools.groupby(questions, key=lambda one: one.instance_id)
+    while several := [list(group) for _, group in itertools.islice(by_instance, size)]:
+        yield [one for group in several for one in group]
+
+
+class _Worker:
+    """Answers shards with a retriever that it makes once; one of Ray Data's actors."""
+
+    def __init__(
+        self, feed: Any, made_of: tuple[str, dict[str, Any]], n_threads: int, keep_embeddings: bool
+    ) -> None:
+        os.environ["OMP_NUM_THREADS"] = str(n_threads)
+        self._feed, self._made_of = feed, made_of
+        self._retriever: Retriever | None = None
+        self._vectors = _own_cache() if keep_embeddings else None
+        self._n_sent = 0
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        import ray
+
+        numbers = [int(number) for number in batch["item"]]
+        contents = []
+        for number in numbers:
+            boxed = ray.get(self._feed.shard.remote(number))
+            questions = ray.get(boxed[0]) if boxed else ()
+            try:
+                content: Any = [self._answer(one) for one in questions], self._new_vectors()
+            except Exception as error:  # noqa: BLE001 - told by the driver, in one line
+                content = f"{type(error).__name__}: {error}", []
+            contents.append(pickle.dumps(content))
+        return {"number": numbers, "answers": contents}
+
+    def _answer(self, question: Question) -> Packed | RetrieverError:
+        from evidencebench_core.runs.engines.local import answer_of
+
+        name, settings = self._made_of
+        try:
+            if question.evidence is not None:
+                retriever = make_retriever(name, settings, evidence=question.evidence)
+            else:
+                retriever = self._retriever = self._retriever or make_retriever(name, settings)
+            answer = answer_of(retriever, question)
+        except RetrieverError as error:
+            return error
+        return answer.ranking, answer.scores, answer.selection, answer.seconds, dict(answer.details)
+
+    def _new_vectors(self) -> list[tuple[bytes, bytes, bytes]]:
+        if self._vectors is None:
+            return []
+        rows: list[tuple[bytes, bytes, bytes]]
+        self._n_sent, rows = self._vectors.rows_after(self._n_sent)
+        return rows
+
+
+def _unpacked(answer: Packed | RetrieverError) -> Retrieval | EvidenceBenchError:
+    if isinstance(answer, RetrieverError):
+        return answer
+    *rest, details = answer
+    return Retrieval(*cast("tuple[Any, Any, Any, Any]", tuple(rest)), MappingProxyType(details))
+
+
+def _own_cache() -> Any:
+    """A cache of embeddings for this worker alone, so that what is new in it is what it computed."""
+    from tempfile import mkdtemp
+
+    from evidencebench_core.retrievers.encoding import EmbeddingCache
+
+    os.environ["EVIDENCEBENCH_CACHE"] = mkdtemp(prefix="evidencebench-ray-")
+    return EmbeddingCache()
+
+
+def _add_vectors(rows: list[tuple[bytes, bytes, bytes]]) -> None:
+    from evidencebench_core.retrievers.encoding import EmbeddingCache
+
+    EmbeddingCache().add_rows(rows)
+
+
+# -- calls sent from the nodes ----------------------------------------------------------------
+
+
+class _SendingWorker:
+    """Sends calls from a node; an actor."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._sender = OpenAISender(connection)
+
+    async def send(self, path: str, body: bytes | None, timeouts: Timeouts) -> RawReply | Exception:
+        try:
+            return await self._sender.send(path, body, timeouts=timeouts)
+        except Exception as error:  # noqa: BLE001 - raised again by the driver
+            error.__cause__ = error.__context__ = None  # what they hold cannot always be pickled
+            return error
+
+
+class _RaySender:
+    """Gives each call to the worker with the fewest; limits, caps and the store are those of the driver."""
+
+    def __init__(self, ray: Any, workers: Sequence[Any]) -> None:
+        self._ray, self._workers = ray, workers
+        self._under_way = [0] * len(workers)
+        self._avoided = [0.0] * len(workers)
+
+    async def send(
+        self,
+        path: str,
+        body: bytes | None,
+        *,
+        timeouts: Timeouts,
+        on_event: Callable[[str], None] | None = None,
+    ) -> RawReply:
+        """As `Sender.send`; the reply comes whole."""
+        now = time.monotonic()
+        number = min(
+            range(len(self._workers)),
+            key=lambda one: (self._avoided[one] > now, self._under_way[one]),
+        )
+        self._under_way[number] += 1
+        try:
+            reply = await self._workers[number].send.remote(path, body, timeouts)
+        except self._ray.exceptions.RayError as error:
+            self._avoided[number] = time.monotonic() + _AVOIDED
+            raise ConnectionBroken("the Ray worker that sent it is gone", perhaps_billed=True) from error
+        finally:
+            self._under_way[number] -= 1
+        if isinstance(reply, Exception):
+            raise reply
+        sent: RawReply = reply
+        return sent
+
+    async def close(self) -> None:
+        """The workers end with the engine."""

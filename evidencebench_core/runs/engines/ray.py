@@ -213,9 +213,8 @@ def _check(address: str) -> None:
     # in a process of its own, as Ray ends the one that finds something else there
     check = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
     try:
-        healthy = (
-            subprocess.run(check, capture_output=True, timeout=_ANSWERS_WITHIN, check=False).returncode == 0
-        )  # noqa: S603
+        done = subprocess.run(check, capture_output=True, timeout=_ANSWERS_WITHIN, check=False)  # noqa: S603
+        healthy = done.returncode == 0
     except subprocess.TimeoutExpired:
         healthy = False
     if not healthy:

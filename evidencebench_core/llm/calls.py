@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 from evidencebench_core.errors import (
+    BudgetReachedError,
     LLMAnswerError,
     LLMCancelledError,
     LLMError,
@@ -145,8 +146,9 @@ class Caller:
             except Stopped:
                 remedy = "Start again: what is answered is kept."
                 raise self.error(LLMCancelledError, place, "the call was cancelled", remedy, True) from None
-        except LLMError:
-            self._budget.count_failed()
+        except LLMError as error:
+            if not isinstance(error, (LLMCancelledError, BudgetReachedError)):
+                self._budget.count_failed()
             raise
 
     async def models(self) -> tuple[str, ...]:
@@ -186,30 +188,30 @@ class Caller:
         on_event: Callable[[str], None] | None,
     ) -> Done[_T]:
         fields, left_out = self._fields.fitting(state.body, model)
-        reservation, sending, now = task.reserve(), False, asyncio.get_running_loop().time
-        try:
-            async with self.limiter.slot(task.tokens) as slot:
-                began, sending = now(), True
-                try:
-                    reply = await self._reply(task.path, json_bytes(fields), state, on_event)
-                    result = self._result(task, reply, frozenset(fields), place)
-                except _Again as again:
-                    self._report(slot, again)
-                    raise
-                except LLMError as error:
-                    if not error.stops_run:
-                        self.limiter.success()
-                    raise
-                finally:
-                    seconds = now() - began
-                    state.left -= seconds
+        now = asyncio.get_running_loop().time
+        async with self.limiter.slot(task.tokens) as slot:
+            # Not before its turn: what waits takes nothing from a cap that calls before it could use up.
+            reservation, began = task.reserve(), now()
+            done, billed = None, True  # if it is cut off
+            try:
+                reply = await self._reply(task.path, json_bytes(fields), state, on_event)
+                result = self._result(task, reply, frozenset(fields), place)
+                done = Done(result, reservation, slot, now() - began, state.attempt, left_out)
                 self.limiter.success(reply.headers)
-                return Done(result, reservation, slot, seconds, state.attempt, left_out)
-        except BaseException as error:
-            cancelled = sending and isinstance(error, asyncio.CancelledError)
-            billed = isinstance(error, _Again) and error.said.perhaps_billed
-            self._budget.release(reservation, cancelled or billed)
-            raise
+                return done
+            except _Again as again:
+                billed = again.said.perhaps_billed
+                self._report(slot, again)
+                raise
+            except LLMError as error:
+                billed = False
+                if not error.stops_run:
+                    self.limiter.success()
+                raise
+            finally:
+                state.left -= now() - began
+                if done is None:
+                    self._budget.release(reservation, billed)
 
     async def _reply(
         self, path: str, content: bytes, state: _State, on_event: Callable[[str], None] | None

@@ -64,6 +64,9 @@ class Connection:
             found.add(before.partition(":")[2] or before)
             query = self.base_url.partition("?")[2]
             found.update(pair.partition("=")[2] for pair in query.split("&"))
+        lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()  # the package sends them
+        values = (line.partition(":")[2].strip() for line in lines)
+        found.update(value for value in values if len(value) >= _LONG_KEY)
         found |= {unquote(secret) for secret in found} | {quote(secret, safe="") for secret in found}
         return sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len, reverse=True)
 

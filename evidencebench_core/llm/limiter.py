@@ -294,6 +294,7 @@ class Limiter:
         """
         now = self._now()
         self._refused_since = self._refused_since if self._refusals else now
+        self._failures = 0  # it is there
         if slot.began >= self._halved_at:  # else it is of those that were under way then
             self._window, self._halved_at = max(1.0, self._window / 2), now
             self._refusals += 1

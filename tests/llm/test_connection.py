@@ -62,6 +62,11 @@ def test_no_piece_of_a_key_is_shown(start: int, length: int, written: Callable[[
     assert scrubbed.endswith(".")
 
 
+def test_no_header_of_the_environment_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"api-key: {KEY[3:]}\nX-Id: 7")
+    assert Connection("http://host/v1").scrubbed(f"no: {KEY[3:]} 7") == "no: [key] 7"
+
+
 def test_short_keys_garble_nothing() -> None:
     assert Connection("http://host/v1", "ollama").scrubbed("ollamas and llama") == "[key]s and llama"
     assert Connection("http://host/v1", "a").scrubbed("a and b") == "a and b"

@@ -6,8 +6,14 @@ from collections import deque
 
 import pytest
 
-from evidencebench_core.errors import LLMError, LLMRejectedError, LLMUnreachableError, SettingError
-from evidencebench_core.llm import Answer, ConnectionBroken, Limits, RawReply, Timeouts
+from evidencebench_core.errors import (
+    BudgetReachedError,
+    LLMError,
+    LLMRejectedError,
+    LLMUnreachableError,
+    SettingError,
+)
+from evidencebench_core.llm import Answer, Budget, ConnectionBroken, Limits, RawReply, Timeouts
 from evidencebench_core.llm.limiter import wait_asked_for
 from tests.llm.virtual import Call, Outcome, VirtualServer, reply, status
 
@@ -180,6 +186,16 @@ def test_calls_that_fail_one_after_the_other_end_the_run() -> None:
     assert isinstance(outcomes[0], Answer)
     assert all(isinstance(outcome, LLMUnreachableError) for outcome in outcomes[1:])
     assert any(isinstance(outcome, LLMError) and outcome.stops_run for outcome in outcomes)
+
+
+def test_a_cap_in_calls_is_used_up_before_it_ends_the_run() -> None:
+    # Those that wait for their turn take nothing from it.
+    server = VirtualServer(lambda call: (1.0, reply()), budget=Budget(calls=20))
+    outcomes = server.asked(100, Limits(2))
+    assert all_answered(outcomes[:20])
+    assert all(isinstance(outcome, BudgetReachedError) for outcome in outcomes[20:])
+    assert (len(server.calls), server.ended_at) == (20, 10.0)
+    assert server.budget.spent.failed == 0
 
 
 def test_what_may_have_been_billed_counts() -> None:

@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
 
-import numpy as np
-
 from evidencebench_core.errors import LLMAnswerError
 from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
 from evidencebench_core.llm.budget import Budget, Spending
@@ -236,8 +234,6 @@ class LLM:
     # -- vectors -------------------------------------------------------------------------------
 
     async def _vectors(self, request: EmbeddingRequest, fresh: bool) -> Vectors:
-        if not request.texts:
-            return np.zeros((0, 0), dtype=np.float32)
         keys = self._text_keys(request)
         vectors = {} if fresh else self._kept_vectors(keys.values())
         missing = {text: key for text, key in keys.items() if key not in vectors}
@@ -279,6 +275,8 @@ class LLM:
         return rows
 
     def _kept_vectors(self, keys: Iterable[str]) -> dict[str, Vectors]:
+        import numpy as np
+
         found = {} if self.answers is None else self.answers.records(keys)
         return {
             key: np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
@@ -290,6 +288,8 @@ class LLM:
 
     def _stacked(self, request: EmbeddingRequest, vectors: dict[str, Vectors]) -> Vectors:
         """The vectors of all texts in order; `KeyError` if one is missing, `ValueError` if lengths differ."""
+        import numpy as np
+
         keys = self._text_keys(request)
         rows = [vectors[keys[text]] for text in request.texts]
         return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any, Final
 
-import numpy as np
-
 from evidencebench_core.llm.request import Answer, Vectors, from_json
 
 
@@ -138,6 +136,8 @@ def vectors_of(headers: Mapping[str, str], body: bytes, n_texts: int) -> tuple[V
     ------
     Unusable
     """
+    import numpy as np
+
     reply = json_of(headers, body)
     try:
         if isinstance(reply, dict) and reply.get("error"):
@@ -159,6 +159,8 @@ def vectors_of(headers: Mapping[str, str], body: bytes, n_texts: int) -> tuple[V
 
 
 def _vector(value: object) -> Vectors:
+    import numpy as np
+
     if isinstance(value, str):
         return np.frombuffer(base64.b64decode(value), dtype="<f4")
     return np.asarray(value, dtype=np.float32)

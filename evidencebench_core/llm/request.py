@@ -6,11 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Role = Literal["system", "user", "assistant"]
 
@@ -142,8 +144,8 @@ class Answer:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
-Vectors: TypeAlias = NDArray[np.float32]
-Reply: TypeAlias = Answer | Vectors
+Vectors: TypeAlias = "NDArray[np.float32]"
+Reply: TypeAlias = "Answer | Vectors"
 """A chat's answer, or the vectors of texts, of shape (number of texts, dimensions)."""
 
 

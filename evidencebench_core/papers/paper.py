@@ -156,6 +156,6 @@ def _box(page: object, *edges: object) -> Box:
 
 
 def _number(page: object) -> int:
-    if not isinstance(page, int) or page < 1:
-        raise ValueError(f"no such page: {page}")
-    return page
+    if isinstance(page, int) and page >= 1:
+        return page
+    raise ValueError(f"no such page: {page}")

@@ -14,9 +14,9 @@ from components.app.state import local_widget
 from components.models.caps import asked_text, capped_session, draw_caps, draw_estimate, stopped_at_caps
 from components.models.ranker.first_use import offer_training
 from components.models.server import session_model
-from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
+from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
 from evidencebench_core.runs import RunInfo, execute

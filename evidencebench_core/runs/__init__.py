@@ -16,7 +16,6 @@ from evidencebench_core.runs.find import (
     fetch_paper,
     find,
     read_content,
-    timed_retrieval,
 )
 from evidencebench_core.runs.imported import (
     ScoreImport,
@@ -79,7 +78,6 @@ __all__ = [
     "run_label",
     "score_predictions",
     "score_run",
-    "timed_retrieval",
     "train_ranker",
     "trained_on_ids",
     "variant_named",

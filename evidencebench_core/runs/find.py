@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
@@ -13,7 +12,8 @@ from typing import Final, TypeVar
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper, PaperKind, read_paper_apart
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.retrievers import Query, Retrieval, Retriever, query_of
+from evidencebench_core.retrievers import Retrieval, Retriever, query_of
+from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.step import Step
 
 T = TypeVar("T")
@@ -82,16 +82,8 @@ def find(
     else:
         read = yield from read_content(_file_content(path, DEFAULT_LIMITS), path.name, kind)
     yield Step(f"{retriever.name} reads the paper")
-    return FoundEvidence(
-        read, retriever, timed_retrieval(retriever, query_of(read.paper.instance(hypothesis), "all", budget))
-    )
-
-
-def timed_retrieval(retriever: Retriever, query: Query) -> Retrieval:
-    """A retriever's answer, timed from outside."""
-    began = time.perf_counter()
-    answer = retriever.retrieve(query)
-    return replace(answer, seconds=time.perf_counter() - began)
+    query = query_of(read.paper.instance(hypothesis), "all", budget)
+    return FoundEvidence(read, retriever, timed(retriever.retrieve)(query))
 
 
 def read_content(
@@ -149,10 +141,9 @@ def _is_reference(text: str) -> bool:
     from evidencebench_core.papers.europe_pmc import reference_of
 
     try:
-        reference_of(text)
+        return bool(reference_of(text))
     except PaperError:
         return False
-    return True
 
 
 def _file_content(path: Path, limits: Limits) -> bytes:

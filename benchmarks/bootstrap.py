@@ -1,32 +1,20 @@
-"""How quick the paired bootstrap of many runs is: 20 runs on 20,000 instances, 10,000 resamples.
+"""The paired bootstrap of many runs: 20 runs on 20,000 instances, 10,000 resamples, all 190 pairs.
 
-``python benchmarks/bootstrap.py [--resamples 10000]`` prints one JSON document: seconds and peak memory (of
-the whole process, in MB) for all 190 pairs with intervals and p-values; and, on a smaller size in the same
-process, the same intervals by the obvious loop that draws instances anew for every pair, with the ratio of
-the two times. Exits 1 if the first takes 5 s or more, or the process 1,000 MB or more.
+    python -m benchmarks.bootstrap
+
+Seconds (the target is 5) and peak memory (1,000 MB); and, on a smaller size, the same intervals by the obvious loop
+that draws instances for every pair, with the ratio of the two times.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
-import sys
-import time
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from benchmarks.timing import peak_mb, report, seconds
 from evidencebench_core.stats import compare_matrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-LIMIT_SECONDS, LIMIT_MB = 5.0, 1_000.0
 
 
 def recalls(n_runs: int, n_instances: int) -> NDArray[np.float64]:
@@ -37,53 +25,27 @@ def recalls(n_runs: int, n_instances: int) -> NDArray[np.float64]:
     return np.asarray(rng.binomial(n_aspects, chances) / n_aspects)
 
 
-def looped(values: NDArray[np.float64], n_resamples: int) -> dict[tuple[int, int], tuple[float, float]]:
+def looped(values: NDArray[np.float64], n_resamples: int) -> None:
     """The obvious way: for every pair, for every resample, draw instances and take the mean."""
-    rng = np.random.default_rng(0)
-    n = values.shape[1]
-    intervals = {}
+    rng, n = np.random.default_rng(0), values.shape[1]
     for a, b in combinations(range(len(values)), 2):
         differences = values[a] - values[b]
         means = [differences[rng.integers(0, n, size=n)].mean() for _ in range(n_resamples)]
-        low, high = np.quantile(means, [0.025, 0.975])
-        intervals[a, b] = (float(low), float(high))
-    return intervals
-
-
-def seconds(work: object) -> float:
-    """How long a callable takes."""
-    start = time.perf_counter()
-    work()  # type: ignore[operator]
-    return time.perf_counter() - start
+        np.quantile(means, [0.025, 0.975])
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--resamples", type=int, default=10_000)
-    n_resamples = parser.parse_args().resamples
-    large = recalls(20, 20_000)
-    took = seconds(lambda: compare_matrix(large, np.random.default_rng(0), n_resamples))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    small = recalls(8, 2_000)
-    ours = seconds(lambda: compare_matrix(small, np.random.default_rng(0), 1_000))
-    theirs = seconds(lambda: looped(small, 1_000))
-    result = {
-        "runs": 20,
-        "instances": 20_000,
-        "resamples": n_resamples,
-        "seconds": round(took, 2),
-        "peak_mb": round(peak),
-        "small": {
-            "runs": 8,
-            "instances": 2_000,
-            "resamples": 1_000,
-            "seconds": round(ours, 3),
-            "loop_seconds": round(theirs, 3),
-            "loop_ratio": round(theirs / ours, 1),
-        },
-    }
-    print(json.dumps(result, indent=2))
-    return 0 if took < LIMIT_SECONDS and peak < LIMIT_MB else 1
+    large, small = recalls(20, 20_000), recalls(8, 2_000)
+    took = seconds(compare_matrix, large, np.random.default_rng(0), 10_000)
+    peak = peak_mb()
+    ours, theirs = (
+        seconds(compare_matrix, small, np.random.default_rng(0), 1_000),
+        seconds(looped, small, 1_000),
+    )
+    found = {"seconds": round(took, 2), "peak_mb": peak, "small_loop_ratio": round(theirs / ours, 1)}
+    return report(
+        found, [name for name, limit in (("seconds", 5), ("peak_mb", 1_000)) if found[name] >= limit]
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """From an upload to highlighted evidence, in a real browser.
 
-usage: python benchmarks/own_paper.py TRAIN_SET [RETRIEVER]
+    python -m benchmarks.own_paper TRAIN_SET [RETRIEVER]
 
 Sets two papers of the train set as PDFs of 12 pages (reportlab), starts the app on an empty store and an
 empty cache, and uploads them one after the other: the first while the model may still be loading, the
@@ -17,19 +17,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).resolve().parent.parent
+import psutil
+from playwright.sync_api import sync_playwright
+from pypdfium2 import PdfDocument
+
+from benchmarks.timing import ROOT
+from evidencebench_core.data import iter_raw
+from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.real_articles import article_of
+from tests.papers.pdf.typesetting import typeset
+
 PAGES = 12
 
 
 def papers(train_set: Path) -> Iterator[tuple[str, bytes]]:
     """Hypotheses, and papers of 12 pages."""
-    from pypdfium2 import PdfDocument
-
-    from evidencebench_core.data import iter_raw
-    from tests.papers.pdf.layouts import LAYOUTS
-    from tests.papers.pdf.real_articles import article_of
-    from tests.papers.pdf.typesetting import typeset
-
     for _, raw in iter_raw(train_set):
         if isinstance(raw, dict):
             pdf = typeset(article_of(raw), LAYOUTS[0])
@@ -39,12 +42,6 @@ def papers(train_set: Path) -> Iterator[tuple[str, bytes]]:
 
 def main() -> None:
     train_set, retriever = Path(sys.argv[1]), (sys.argv[2:] or [""])[0]
-    sys.path.insert(0, str(ROOT))
-    import psutil
-    from playwright.sync_api import sync_playwright
-
-    from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
-
     found = papers(train_set)
     first, second = next(found), next(found)
     uploads = (

@@ -1,6 +1,6 @@
 """How long the app's server takes for each page and for what a user does on Browse, and the memory it needs.
 
-usage: python benchmarks/pages.py STORE DATASET
+    python -m benchmarks.pages STORE DATASET
 
 Runs the real pages through Streamlit's AppTest in this process (no browser, no network): what is timed is
 the server side of a click. "first" includes what is computed and cached; "again" is a rerun of the page as
@@ -10,7 +10,6 @@ it stands. Of the actions on Browse the median and the worst of seven are printe
 from __future__ import annotations
 
 import os
-import resource
 import statistics
 import sys
 import time
@@ -19,8 +18,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks.timing import ROOT, peak_mb
+
 PAGES = ("browse", "leaderboard", "missed", "middle", "wording", "compare", "dataset")
 WORDS = ("cancer", "wine", "risk exposure", "mice", "copy 19", "human", "asthma")
 COLUMNS = ("optimal", "n_sentences", "hypothesis", "ends_coverage", "id", "n_aspects", "n_result_aspects")
@@ -87,8 +86,7 @@ def main() -> None:
         first, *again = [seconds(lambda: opened(app, page, dataset=dataset)) for _ in range(3)]  # noqa: B023
         print(f"{page:14s} first {first:6.2f} s, again {min(again):6.2f} s")
     time_browse(dataset, known.ids(dataset, 1)[0])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak resident memory {peak:.1f} MB")
+    print(f"peak resident memory {peak_mb()} MB")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How many files and functions of the core three paths pass: usage: paths.py PAPER.pdf
+"""How many files and functions of the core three paths pass: usage: python -m benchmarks.paths PAPER.pdf
 
 From a hypothesis to picks and what they are worth; one call of ``run --retriever llm`` to a server that answers
 at once; a PDF to a paper (parent and child in one process).

@@ -1,6 +1,6 @@
 """How quick the reader is in the browser: 794 sentences, 36 aspects, 40 picks.
 
-``python benchmarks/reader.py [--clicks 40]`` prints one JSON document, all times in milliseconds.
+``python -m benchmarks.reader`` prints one JSON document, all times in milliseconds.
 ``click_to_highlight`` and ``hover_to_light`` run from the input event's own time stamp to after the
 next frame is painted; ``reader`` is the part of it after the event came to the reader, the rest is
 the browser's queue. Clicks are measured twice: each after the script has answered the one before,
@@ -11,20 +11,16 @@ click or hover is 100 ms or more.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import sys
-from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.browser.serving import CHROMIUM_FLAGS, chromium, served  # noqa: E402
+from benchmarks.timing import ROOT, report
+from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
 
 LIMIT_MS = 100
+CLICKS = 40
 # Ahead of the reader's own listeners; taken once the frame after the event has been painted.
 PROBE = """
 window.times = {click: [], mouseover: []};
@@ -77,7 +73,7 @@ def shown_times(page: Page, kind: str, n: int) -> dict[str, float]:
     return {**whole, "reader_median": reader["median"], "reader_max": reader["max"]}
 
 
-def measured(address: str, path: str, clicks: int) -> dict[str, object]:
+def measured(address: str, path: str, clicks: int = CLICKS) -> dict[str, Any]:
     """Drive the reader and take the times."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
@@ -119,18 +115,13 @@ def measured(address: str, path: str, clicks: int) -> dict[str, object]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--clicks", type=int, default=40)
-    clicks = parser.parse_args().clicks
     path = chromium()
     if path is None:
-        print("no Chromium: install one, or name it: CHROMIUM=/path/to/chromium", file=sys.stderr)
-        return 1
+        raise SystemExit("no Chromium: install one, or name it: CHROMIUM=/path/to/chromium")
     with served(ROOT / "tests" / "browser" / "reader_app.py") as address:
-        result = measured(address, path, clicks)
-    print(json.dumps(result, indent=2))
-    slowest = max(result[name]["p95"] for name in ("click_to_highlight", "hover_to_light"))  # type: ignore[index]
-    return 0 if slowest < LIMIT_MS else 1
+        found = measured(address, path)
+    slow = [name for name in ("click_to_highlight", "hover_to_light") if found[name]["p95"] >= LIMIT_MS]
+    return report(found, slow)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from components.app.page import guarded
 from components.app.state import PageState, open_later
 from components.home.add_data import draw_download, draw_file, draw_sample
 from components.widgets.job_panel import job_panel
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo
 
 COLUMNS = (
@@ -71,7 +71,7 @@ def _draw_datasets(datasets: tuple[DatasetInfo, ...]) -> None:
             for info in datasets
         ],
         key="datasets",
-        on_event=_open,
+        on_open=lambda name: open_later("browse", {"dataset": name}),
         caption="Datasets in the store; a click opens one",
     )
     st.caption("Click a dataset to browse its instances.")
@@ -85,11 +85,6 @@ def _draw_datasets(datasets: tuple[DatasetInfo, ...]) -> None:
 def _origin(source: str) -> str:
     """Where a dataset was read from; an upload by its name, since its copy is gone."""
     return f"upload, {Path(source).name}" if "/evidencebench-upload-" in source else source
-
-
-def _open(event: TableEvent) -> None:
-    if event.kind == "open":
-        open_later("browse", {"dataset": event.value})
 
 
 with guarded():

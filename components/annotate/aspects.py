@@ -11,7 +11,7 @@ import streamlit as st
 from components.annotate.desk import Desk
 from components.app import resources
 from components.app.state import PageState
-from components.widgets.chips import clicked_chip, go_to_sentence, sentence_chip
+from components.widgets.chips import clicked_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from components.widgets.table import Cell, Chip, Column, Row, TableEvent, table
@@ -212,7 +212,7 @@ def draw_others(state: PageState, desk: Desk) -> None:
         rows,
         key="others-aspects",
         action="none",
-        on_event=lambda event: go_to_sentence(state, event),
+        on_event=lambda event: go_to(state, event),
         caption="What others marked",
         height=480,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState
 from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo, Filter
 from evidencebench_core.papers.marked import instance_key
 
@@ -58,7 +57,7 @@ def _draw_own(state: PageState) -> None:
         _OWN,
         rows,
         key="own-to-mark",
-        on_event=partial(_open, state),
+        on_open=lambda paper: state.put(paper=paper),
         caption="Kept papers; a click opens one",
         height=420,
     )
@@ -85,29 +84,23 @@ def _draw_instances(state: PageState) -> None:
 
 
 def _draw_list(state: PageState, dataset: DatasetInfo) -> None:
-    ids = resources.matching(dataset, Filter(hypothesis=state["q"]))
-    marked = set(resources.paper_annotations().papers())
+    ids, annotations = (
+        resources.matching(dataset, Filter(hypothesis=state["q"])),
+        resources.paper_annotations(),
+    )
     before = instance_key(dataset, "")
-    begun = [key.removeprefix(before) for key in sorted(marked) if key.startswith(before)]
-    first = dict.fromkeys([*[one for one in begun if one in set(ids)], *ids])
-    who = resources.paper_annotations().annotators
-    rows = [
-        Row(
-            instance_key(dataset, row.id),
-            (
-                row.hypothesis,
-                row.id,
-                row.n_sentences,
-                ", ".join(who(instance_key(dataset, row.id))) or None,
-            ),
-        )
-        for row in resources.store().rows(dataset.name, list(first)[:_SHOWN])
-    ]
+    begun = {key.removeprefix(before) for key in annotations.papers() if key.startswith(before)}
+    first = sorted(ids, key=lambda one: one not in begun)[:_SHOWN]
+    rows = []
+    for row in resources.store().rows(dataset.name, first):
+        key = instance_key(dataset, row.id)
+        who = ", ".join(annotations.annotators(key)) or None
+        rows.append(Row(key, (row.hypothesis, row.id, row.n_sentences, who)))
     table(
         _INSTANCES,
         rows,
         key="instances-to-mark",
-        on_event=partial(_open, state),
+        on_open=lambda paper: state.put(paper=paper),
         caption="Instances; a click opens one",
         empty="No hypothesis has these words.",
     )
@@ -116,8 +109,3 @@ def _draw_list(state: PageState, dataset: DatasetInfo) -> None:
             f"The first {_SHOWN} of {len(ids):,} in {literal(dataset.name)}; those that were marked come first. "
             "Search to see others."
         )
-
-
-def _open(state: PageState, event: TableEvent) -> None:
-    if event.kind == "open":
-        state.put(paper=event.value)

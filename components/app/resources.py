@@ -45,7 +45,7 @@ from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, retriever_entries
-from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run, timed_retrieval
+from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def retrieval(reading: Reading, choice: Choice) -> Retrieval:
         retriever = make_retriever(choice.name, choice.settings, evidence=reading.instance.evidence)
     else:
         retriever = _retriever(choice)
-    return timed_retrieval(retriever, reading.query())
+    return retriever.retrieve(reading.query())
 
 
 _warmed: set[str] = set()

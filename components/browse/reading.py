@@ -25,12 +25,13 @@ from components.charts.curves import recall_curve
 from components.charts.palette import MARKS, SYSTEMS
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
-from components.widgets.answers import active_system, answers_to, draw_paper, go_to, system_switch
+from components.widgets.answers import active_system, answers_to, draw_paper, system_switch
 from components.widgets.chart import draw_chart, is_dark
+from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS, sentence_note
-from components.widgets.table import Chip, Column, Row, table
+from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import task_picker
 from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.data import DatasetInfo, Instance
@@ -123,7 +124,7 @@ def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, R
                     str(index),
                     (
                         ranks.get(index),
-                        (Chip(f"sentence:{index}", str(index)),),
+                        (sentence_chip(index),),
                         instance.sentences[index][:200],
                     ),
                 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from components.home.loading import start_download, start_ingest
+from components.app import resources
+from components.app.jobs import Job
 from components.widgets.markdown import literal
-from evidencebench_core.data import DATASETS
+from evidencebench_core.data import DATASETS, download, ingest
+from evidencebench_core.words import quantity
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _SIZES: Final = {
@@ -84,3 +87,44 @@ def draw_download() -> None:
     if st.button("Accept the licence and download", key="start-download"):
         start_download(name, split)
         st.rerun()
+
+
+def start_ingest(path: Path, name: str | None = None, title: str | None = None, forget: bool = False) -> Job:
+    """Read a dataset file into the store; ``forget`` removes it and its folder afterwards (an upload's copy)."""
+    store = resources.store()
+
+    def work(job: Job) -> str:
+        def progress(done: int, total: int, n_instances: int) -> None:
+            job.report(done, total, f"{n_instances:,} instances", stop=True)
+
+        try:
+            result = ingest(store, path, name, progress)
+        finally:
+            if forget:
+                shutil.rmtree(path.parent, ignore_errors=True)
+        info = result.dataset
+        state = "loaded as" if result.added else "was already loaded as"
+        return f"{quantity(info.n_instances, 'instance')}, {state} {info.name}."
+
+    return resources.jobs().start("data", str(path), title or f"Read {path.name}", work)
+
+
+def start_download(name: str, split: str) -> Job:
+    """Fetch a dataset file and read it into the store."""
+    store = resources.store()
+
+    def work(job: Job) -> str:
+        def fetching(done: int, total: int | None) -> None:
+            job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
+
+        def reading(done: int, total: int, n_instances: int) -> None:
+            job.report(done, total, f"{n_instances:,} instances read", stop=True)
+
+        loaded = [
+            ingest(store, path, None, reading).dataset for path in download(name, split, progress=fetching)
+        ]
+        return ", ".join(
+            f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}" for info in loaded
+        )
+
+    return resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)

@@ -21,9 +21,9 @@ from components.models.caps import (
 )
 from components.models.ranker.first_use import offer_training
 from components.models.server import session_model
-from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
+from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
 from evidencebench_core.runs import Plan, RunInfo, execute, plan

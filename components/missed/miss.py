@@ -14,7 +14,7 @@ from components.app.page import percent
 from components.app.state import PageState, flash, session_text, set_session_text
 from components.missed.misses import cause_title
 from components.missed.queue import Key, Queue
-from components.widgets.chips import aspect_chip, go_to_sentence, sentence_chip
+from components.widgets.chips import aspect_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
 from components.widgets.runs import reader_link
@@ -169,7 +169,7 @@ def _draw_tables(state: PageState, context: MissContext, missed: bool) -> None:
             [Row(str(place), tuple(cells)) for place, cells in enumerate(rows)],
             key=key,
             action="none",
-            on_event=lambda event: go_to_sentence(state, event),
+            on_event=lambda event: go_to(state, event),
             caption=caption,
             empty="The run picked nothing.",
             height=height,

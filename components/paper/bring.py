@@ -12,7 +12,7 @@ from components.app.jobs import Job
 from components.app.state import PageState, session_text, set_session_text
 from components.paper.import_job import draw_progress, import_job, start_fetching, start_reading
 from components.paper.keeping import draw_kept, open_paper
-from components.paper.question import LONGEST
+from components.paper.reading import LONGEST
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 

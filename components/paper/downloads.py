@@ -6,15 +6,15 @@ import io
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
 
-from components.app.choices import Choice
+from components.app.choices import Choice, setting_text
 from components.paper.opened import OpenPaper
-from components.paper.picks_list import explanations
+from components.paper.picks import explanations
 from evidencebench_core.export import (
     Answer,
     ReportInput,
@@ -38,40 +38,37 @@ def draw_downloads(
 ) -> None:
     """The buttons; each file is made when it is asked for."""
     label = list(answers)[active]
-    choice = next(choice for choice in choices if choice.label == label)
     answered = [choice for choice in choices if choice.label in answers]
-    stem = file_stem(opened)
-    with st.container(horizontal=True):
-        st.download_button(
+    choice = next(choice for choice in answered if choice.label == label)
+    files: list[tuple[str, str, str, Callable[[], str], str | None]] = [
+        (
             "Report (HTML)",
-            lambda: report_page(opened, hypothesis, budget, choice, answers[label]),
-            f"{stem}.html",
+            "html",
             "text/html",
-            on_click="ignore",
-            help="One file to read, send and print, with the picks of the retriever shown and the marked paper.",
-        )
-        st.download_button(
-            "CSV",
-            lambda: picks_as_csv(opened, hypothesis, budget, answers),
-            f"{stem}.csv",
-            "text/csv",
-            on_click="ignore",
-        )
-        st.download_button(
+            lambda: report_page(opened, hypothesis, budget, choice, answers[label]),
+            "One file to read, send and print, with the picks of the retriever shown and the marked paper.",
+        ),
+        ("CSV", "csv", "text/csv", lambda: picks_as_csv(opened, hypothesis, budget, answers), None),
+        (
             "JSON",
-            lambda: picks_as_json(opened, hypothesis, budget, answered, answers),
-            f"{stem}.json",
+            "json",
             "application/json",
-            on_click="ignore",
-        )
-        st.download_button(
+            lambda: picks_as_json(opened, hypothesis, budget, answered, answers),
+            None,
+        ),
+        (
             "BibTeX",
-            lambda: references(answered),
-            f"{stem}.bib",
+            "bib",
             "application/x-bibtex",
-            on_click="ignore",
-            help="What was used: the benchmark, the retrievers, this program.",
-        )
+            lambda: references(answered),
+            "What was used: the benchmark, the retrievers, this program.",
+        ),
+    ]
+    with st.container(horizontal=True):
+        for name, ending, mime, make, help_text in files:
+            st.download_button(
+                name, make, f"{file_stem(opened)}.{ending}", mime, on_click="ignore", help=help_text
+            )
 
 
 def file_stem(opened: OpenPaper) -> str:
@@ -113,8 +110,7 @@ def _command(opened: OpenPaper, hypothesis: str, budget: int, choice: Choice) ->
     words = ["find", opened.given or "PAPER", "--hypothesis", hypothesis, "--k", str(budget)]
     words += ["--retriever", choice.name]
     for key, value in choice.settings.items():
-        text = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-        words += ["--set", f"{key}={text}"]
+        words += ["--set", f"{key}={setting_text(value)}"]
     return "evidencebench " + shlex.join(words)
 
 
@@ -157,10 +153,9 @@ def _answer(opened: OpenPaper, choice: Choice, retrieval: Retrieval) -> dict[str
         pick = {"sentence": index, "text": paper.sentences[index], "section": paper.sections[index]}
         pick |= {"rank": rank.get(index), "score": score.get(index)}
         picks.append(pick | ({"why": why[index]} if index in why else {}))
-    settings = full_settings(choice.name, choice.settings)
     return {
         "retriever": choice.name,
-        "settings": settings,
+        "settings": full_settings(choice.name, choice.settings),
         "seconds": retrieval.seconds,
         "picks": picks,
     }

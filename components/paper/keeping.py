@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 import streamlit as st
 
@@ -10,9 +10,8 @@ from components.app import resources
 from components.app.state import PageState, flash
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.papers.own import OwnPaper
 
 _OF_ONE_PAPER: Final = ("h", "h0", "sentence", "system")
 _COLUMNS: Final = (
@@ -35,8 +34,11 @@ def draw_keep(state: PageState, opened: OpenPaper) -> None:
             _rename(opened)
             _remove(state, opened)
         return
-    kind: Literal["primary", "secondary"] = "primary" if opened.origin == "memory" else "secondary"
-    with st.popover("Keep this paper", type=kind, key=f"keep.{opened.ref}"):
+    with st.popover(
+        "Keep this paper",
+        type="primary" if opened.origin == "memory" else "secondary",
+        key=f"keep.{opened.ref}",
+    ):
         st.markdown("Into the store of this machine, with its hypothesis. It then has a link.")
         name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
         if st.button("Keep", type="primary", key="keep-paper"):
@@ -85,23 +87,17 @@ def draw_kept(state: PageState) -> None:
     if not papers:
         return
     st.markdown("#### Kept papers")
-
-    def on_event(event: TableEvent) -> None:
-        if event.kind == "open":
-            open_paper(state, event.value)
-
     table(
         _COLUMNS,
-        [_row(own) for own in papers],
+        [
+            Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, own.added_at[:10]))
+            for own in papers
+        ],
         key="kept-papers",
-        on_event=on_event,
+        on_open=lambda ref: open_paper(state, ref),
         caption="Papers in the store; a click opens one",
         height=480,
     )
-
-
-def _row(own: OwnPaper) -> Row:
-    return Row(str(own.id), (own.name, own.hypothesis or None, own.n_sentences, own.added_at[:10]))
 
 
 def named_paper(ref: str) -> OpenPaper | None:

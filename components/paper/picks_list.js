@@ -36,7 +36,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const list = parentElement.querySelector(".picks");
   const top = list.scrollTop;
   list.classList.toggle("dark", darkPage(list));
-  list.style.maxHeight = data.height ? `${data.height}px` : "";
   list.replaceChildren(...data.picks.map((pick) => row(pick, data)));
   if (!data.picks.length) list.append(words("li", "empty", data.empty));
   list.scrollTop = top;

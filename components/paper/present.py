@@ -13,9 +13,8 @@ from components.app.choices import Choice
 from components.app.state import PageState
 from components.paper.downloads import file_stem, report_page
 from components.paper.opened import OpenPaper
-from components.paper.picks_list import explanations, picks_list, picks_of
-from components.paper.question import LONGEST, asked_hypothesis
-from components.paper.reading import budget_of
+from components.paper.picks import explanations, picks_list, picks_of
+from components.paper.reading import LONGEST, asked_hypothesis, budget_of
 from components.widgets.answers import answers_to, draw_paper
 from components.widgets.component import component
 from components.widgets.copy_link import BUTTON_STYLE, copy_link

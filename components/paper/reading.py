@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import streamlit as st
@@ -11,19 +10,20 @@ from components.app.choices import Choice
 from components.app.state import PageState, open_later
 from components.models.calls import draw_calls
 from components.paper.downloads import draw_downloads
-from components.paper.keeping import draw_keep, open_paper
+from components.paper.keeping import draw_keep, keep_hypothesis, open_paper
 from components.paper.opened import OpenPaper
 from components.paper.picks import draw_agreement, draw_picks, draw_wording_change
-from components.paper.question import hypothesis_field
 from components.paper.recognised import draw_doubts, draw_recognised, facts_line
-from components.widgets.answers import active_system, answers_to, draw_paper, go_to
+from components.widgets.answers import active_system, answers_to, draw_paper
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS
-from evidencebench_core.retrievers import Retrieval, retriever_entries
+from evidencebench_core.perturb import Refusal, opposite
+from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.runs import DEFAULT_BUDGET
 
+LONGEST: Final = 2000  # characters of a hypothesis
 _MOST: Final = 100
 
 
@@ -35,7 +35,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
     draw_doubts(opened.paper)
     left, right = st.columns([58, 42], gap="medium")
     with left:
-        hypothesis = hypothesis_field(state, opened)
+        hypothesis = _hypothesis_field(state, opened)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         choices = retriever_picker(state, "r", has_gold=False)
         budget = _budget_field(state)
@@ -53,8 +53,11 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
         for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
             if label in questions:
                 draw_calls(questions[label], letter, answer)
-        _wording_change(state, opened, hypothesis, budget, choices, answers)
-        draw_agreement(opened, answers, lambda event: go_to(state, event))
+        if state["h0"] and state["h0"] != hypothesis:
+            free = [c for c in choices if c.label in answers and not retriever_entries()[c.name].asks_server]
+            then, _ = answers_to(opened.reading(state["h0"], budget), free)
+            draw_wording_change(state, opened, answers, then)
+        draw_agreement(state, opened, answers)
         st.markdown("#### Take it away")
         draw_downloads(opened, hypothesis, budget, choices, answers, active)
 
@@ -119,19 +122,51 @@ def _nothing_yet(hypothesis: str, choices: tuple[Choice, ...]) -> None:
         st.info("Choose a retriever above; it picks the sentences.")
 
 
-def _wording_change(
-    state: PageState,
-    opened: OpenPaper,
-    hypothesis: str,
-    budget: int,
-    choices: tuple[Choice, ...],
-    answers: Mapping[str, Retrieval],
-) -> None:
-    """The picks beside those of the wording before, for retrievers that cost nothing."""
-    before = state["h0"]
-    if not before or before == hypothesis:
-        return
-    entries = retriever_entries()
-    free = [choice for choice in choices if choice.label in answers and not entries[choice.name].asks_server]
-    then, _ = answers_to(opened.reading(before, budget), free)
-    draw_wording_change(opened, before, answers, then, lambda event: go_to(state, event))
+def asked_hypothesis(state: PageState, opened: OpenPaper) -> str:
+    """The hypothesis of the address, else the one that the paper came with; may be empty."""
+    return " ".join(state["h"].split())[:LONGEST] or opened.hypothesis[:LONGEST]
+
+
+def _hypothesis_field(state: PageState, opened: OpenPaper) -> str:
+    """Draw the hypothesis with its wordings; returns what is to be asked, empty where nothing was written."""
+    asked = asked_hypothesis(state, opened)
+    st.text_area(
+        "Hypothesis",
+        height="content",
+        max_chars=LONGEST,
+        placeholder="Write what to look for in this paper: one claim in one sentence works best.",
+        help="Ctrl+Enter, or a click anywhere else, searches again.",
+        **state.widget("h", asked, lambda words: _read(words, opened), reset=("h0",)),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Find evidence", type="primary")  # leaving the field is what searches
+        with st.popover("Other wordings", disabled=not asked):
+            _wordings(state, opened, asked)
+        is_other = state["h0"] and state["h0"] != asked
+        if is_other and st.button("Back to the wording before", help=literal(state["h0"], 300)):
+            state.put(h=_read(state["h0"], opened), h0=None)
+            st.rerun()
+        keep_hypothesis(opened, asked)
+    return asked
+
+
+def _read(words: str, opened: OpenPaper) -> str | None:
+    words = " ".join(words.split())
+    return None if words == opened.hypothesis else words
+
+
+def _wordings(state: PageState, opened: OpenPaper, asked: str) -> None:
+    """The opposite by rule, and what came with a sample; a click asks it and compares."""
+    choices = {name: text for name, text in opened.wordings.items() if text != asked}
+    if opened.hypothesis and opened.hypothesis != asked:
+        choices = {"original": opened.hypothesis, **choices}
+    by_rule = opposite(asked)
+    if isinstance(by_rule, Refusal):
+        st.caption(f"No opposite by rule: {literal(by_rule.reason)}.")
+    else:
+        choices = {"opposite, by rule": by_rule.text, **choices}
+    st.caption("Ask it in other words, and see which sentences are found again.")
+    for name, text in choices.items():
+        if st.button(f"{literal(name)}: {literal(text)}", key=f"wording.{name}", width="stretch"):
+            state.put(h=_read(text, opened), h0=asked)
+            st.rerun()

@@ -57,8 +57,7 @@ def draw_doubts(paper: Paper) -> None:
     """Where the recovered text may be wrong, by section; nothing for a paper without doubts."""
     if not paper.doubts:
         return
-    n = len(paper.doubts)
-    with st.expander(f"Text to check against the PDF: {n} {'place' if n == 1 else 'places'}"):
+    with st.expander(f"Text to check against the PDF: {quantity(len(paper.doubts), 'place')}"):
         st.markdown(
             "\n".join(
                 f"- **{literal(doubt.place, 120)}**: {literal(doubt.text, 300)}" for doubt in paper.doubts
@@ -78,10 +77,8 @@ def draw_recognised(state: PageState, opened: OpenPaper) -> None:
 def _sections(paper: Paper) -> None:
     """Headings with the number of sentences under each."""
     st.markdown(f"**Title:** {literal(paper.title, 300) or 'none recognised'}")
-    counts: dict[str, int] = {}
-    for section, kind in zip(paper.sections, paper.sentence_types, strict=True):
-        if kind != "section_name":
-            counts[section] = counts.get(section, 0) + 1
+    types = zip(paper.sections, paper.sentence_types, strict=True)
+    counts = Counter(section for section, kind in types if kind != "section_name")
     lines = [
         f"- {literal(section, 90) or 'before the first heading'}: {n:,}"
         for section, n in list(counts.items())[:_LISTED]

@@ -18,7 +18,6 @@ from components.models.server import session_connection
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
 from components.widgets.sentence_note import LETTERS
-from components.widgets.table import TableEvent
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError
@@ -108,12 +107,3 @@ def draw_paper(
             plain=plain,
         )
         paper_view(view, key="reader", height=780, on_event=put)
-
-
-def go_to(state: PageState, event: TableEvent) -> None:
-    """Follow a chip that was clicked: go to its sentence, or pin its aspect (again: let go)."""
-    kind, _, value = event.value.partition(":")
-    if event.kind == "chip" and kind == "sentence":
-        state.put(sentence=value)
-    elif event.kind == "chip" and kind == "aspect":
-        state.put(aspect=None if state["aspect"] == value else value)

@@ -17,31 +17,17 @@ def is_dark() -> bool:
 
 
 def draw_chart(figure: go.Figure, *, key: str, alt: str, clickable: bool = False) -> Any:
-    """Draw a figure.
+    """Draw a figure; returns its event (see `picked_point`) where a click on a mark selects it.
 
-    Parameters
-    ----------
-    key : str
-        Identity of the chart on the page; make what it shows part of it.
-    alt : str
-        What a reader who cannot see it should know.
-    clickable : bool
-        Whether a click on a mark selects it (see `picked_point`).
-
-    Returns
-    -------
-    The chart's event where it is clickable, else nothing of use.
+    What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
     ink = _INK[is_dark()]
     figure.update_xaxes(title_font_color=ink, tickfont_color=ink)
     figure.update_yaxes(title_font_color=ink, tickfont_color=ink)
     figure.update_annotations(font_color=ink)
     figure.update_layout(legend_font_color=ink)
-    if clickable:
-        return st.plotly_chart(
-            figure, key=key, alt=alt, config=_CONFIG, on_select="rerun", selection_mode="points"
-        )
-    return st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG)
+    select: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if clickable else {}
+    return st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select)
 
 
 def picked_point(event: Any) -> dict[str, Any] | None:

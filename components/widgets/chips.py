@@ -23,8 +23,10 @@ def clicked_chip(event: TableEvent) -> tuple[str, str]:
     return kind, value
 
 
-def go_to_sentence(state: PageState, event: TableEvent) -> None:
-    """Show the sentence whose chip was clicked."""
+def go_to(state: PageState, event: TableEvent) -> None:
+    """Follow a chip: show its sentence, or pin its aspect (a second click lets go)."""
     kind, value = clicked_chip(event)
     if kind == "sentence":
         state.put(sentence=value)
+    elif kind == "aspect":
+        state.put(aspect=None if state["aspect"] == value else value)

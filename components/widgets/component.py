@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,19 +15,26 @@ _DOM: Final = Path(__file__).parent / "dom.js"
 
 
 def component(
-    name: str, folder: Path, html: str, *, palette: str = "", style: Path | None = None
+    name: str,
+    folder: Path,
+    html: str,
+    *,
+    palette: str = "",
+    style: Path | None = None,
+    before: Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """Mounts ``NAME.js``, which may use ``dom.js``, and ``NAME.css`` (or ``style``) of a folder.
+    """Mounts ``NAME.js``, which may use ``dom.js`` and the scripts ``before`` it, and ``NAME.css`` (or ``style``).
 
     ``palette`` is the CSS selector of what the app's colours are defined for, dark where it has the class.
     """
     style = style or folder / f"{name}.css"
     colours = css_variables(palette, f"{palette}.dark") if palette else ""
+    scripts = (_DOM, *(folder / script for script in (*before, f"{name}.js")))
     return st.components.v2.component(
         f"evidencebench_{name}",
         html=html,
         css=colours + style.read_text("utf-8") if style.exists() else None,
-        js=_DOM.read_text("utf-8") + (folder / f"{name}.js").read_text("utf-8"),
+        js="".join(file.read_text("utf-8") for file in scripts),
     )
 
 

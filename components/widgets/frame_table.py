@@ -11,7 +11,7 @@ import streamlit as st
 from components.app.state import open_later
 from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
-from components.widgets.table import Column, Interval, Row, TableEvent, table
+from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
@@ -30,14 +30,7 @@ def frame_table(
 ) -> None:
     """Draw the columns of a frame, by key; what is undefined is an empty cell.
 
-    Parameters
-    ----------
-    ids : str
-        The column that has the rows' ids; without it they are the rows' places.
-    muted : bool
-        Whether no row can be chosen.
-    options
-        As of `table`.
+    ``ids`` is the column of the rows' ids, which are else their places; no ``muted`` row can be chosen.
     """
     table(columns, frame_rows(columns, frame, ids, muted), key=key, **options)
 
@@ -70,11 +63,10 @@ def instance_table(
 ) -> None:
     """A `frame_table` of instances (``id`` is among the columns); a click opens the reader with the runs."""
 
-    def open_reader(event: TableEvent) -> None:
-        if event.kind == "open":
-            open_later("browse", reader_link(*place, event.value, runs))
+    def open_reader(instance_id: str) -> None:
+        open_later("browse", reader_link(*place, instance_id, runs))
 
-    frame_table(columns, frame.head(_SHOWN), key=key, ids="id", on_event=open_reader, **options)
+    frame_table(columns, frame.head(_SHOWN), key=key, ids="id", on_open=open_reader, **options)
 
 
 def first_shown(frame: pd.DataFrame) -> str:

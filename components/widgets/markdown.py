@@ -19,12 +19,7 @@ def literal(text: str, limit: int | None = None) -> str:
 
     CommonMark lets a backslash take the meaning from any ASCII punctuation, which also disarms
     what Streamlit adds (``:red[...]``, ``:material/...:``, ``$...$``). Bare addresses, which would become
-    links all the same, are broken by an invisible word joiner.
-
-    Parameters
-    ----------
-    limit : int or None
-        Longer texts are cut to this many characters, the last an ellipsis.
+    links all the same, are broken by an invisible word joiner. Texts over ``limit`` characters end in an ellipsis.
     """
     line = _DIRECTION.sub("", _CONTROL.sub(" ", text))
     if limit is not None and len(line) > limit:

@@ -51,17 +51,7 @@ def run_picker(
     reset: Sequence[str],
     empty: str,
 ) -> tuple[RunInfo, ...]:
-    """The chosen runs among those with answers for the task, with a picker that changes ``runs`` of the state.
-
-    Parameters
-    ----------
-    most, at_first : int
-        How many can be chosen, and how many are where the address names none.
-    reset : sequence of str
-        State values that go back to their default on a change.
-    empty : str
-        What follows where no run has answers.
-    """
+    """The runs of the address that have answers for the task, else the first ``at_first``, with a picker."""
     there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
     if not there:
         st.info(f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. {empty}")
@@ -100,3 +90,16 @@ def reader_link(
             continue
     values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}
     return values | ({"r": choices_text(choices)} if choices else {})
+
+
+def first_instances(dataset: DatasetInfo, key: str, help_text: str | None = None) -> int | None:
+    """A field for the first so many; ``None``, which is how it starts: all."""
+    return st.number_input(
+        "Only the first instances",
+        min_value=1,
+        max_value=dataset.n_instances,
+        value=None,
+        placeholder=f"all {dataset.n_instances:,}",
+        help=help_text,
+        key=key,
+    )

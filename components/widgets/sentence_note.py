@@ -50,7 +50,7 @@ def sentence_note(instance: Instance, index: int | None, answers: Mapping[str, R
 def _why_picked(instance: Instance, index: int, answers: Mapping[str, Retrieval]) -> None:
     """What counted for the sentence, for every retriever that explains its picks and picked it."""
     for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-        whys = [why for why in whys_of(answer, instance.sentences) if why.index == index]
+        whys = [why for why in whys_of(answer, instance.sentences) if why["index"] == index]
         if whys:
             who = literal(label) if len(answers) == 1 else f"{letter} ({literal(label)})"
             st.markdown(f"**Why {who} picked it**")

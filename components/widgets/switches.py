@@ -21,16 +21,10 @@ def option_switch(
     fallback: str = "",
     **look: Any,
 ) -> str:
-    """A few options side by side; the one that the address names, else the parameter's default.
+    """A few options and their words side by side; returns the one that the address names, else the default.
 
-    Parameters
-    ----------
-    options : mapping of str to str
-        The words for each.
-    reset : sequence of str
-        Other parameters that go back to their default on a change.
-    fallback : str
-        What "is shown instead" of an unknown name; a warning says so where it is given.
+    ``reset`` names parameters that go back to their default on a change; ``fallback`` is what "is shown
+    instead" of an unknown name, in a warning.
     """
     if state[param] not in options:
         if fallback:

@@ -20,9 +20,8 @@ from components.models.caps import (
     session_llm,
     stopped_at_caps,
 )
-from components.widgets.first_instances import first_instances
 from components.widgets.markdown import literal
-from components.widgets.runs import answer_key
+from components.widgets.runs import answer_key, first_instances
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.variant_runs import Setup, n_unanswered, run_variants
 from evidencebench_core.analyses.wording import WORDING_REPORTS

@@ -15,9 +15,9 @@ from components.app.jobs import Job
 from components.app.state import PageState, local_widget
 from components.models.caps import asked_text, draw_caps, draw_estimate_of, session_budget, stopped_at_caps
 from components.models.server import address_text, draw_server, session_connection, session_model
-from components.widgets.first_instances import first_instances
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
+from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.llm import LLM, AnswerCache, price_of
 from evidencebench_core.perturb import Draft, Drafts

@@ -162,9 +162,9 @@ def _engine(args: argparse.Namespace) -> Engine:
     if for_batch:
         raise SettingError("--batch-out, --batch-in", "are for the batch engine", "Leave out --engine.")
     if args.engine == "ray":
-        from evidencebench_core.runs.engines.ray import RayEngine  # type: ignore[import-untyped]
+        from evidencebench_core.runs.engines.ray import RayEngine
 
-        return RayEngine(address=args.ray_address, workers=args.workers)  # type: ignore[no-any-return]
+        return RayEngine(address=args.ray_address, workers=args.workers)
     return LocalEngine()
 
 

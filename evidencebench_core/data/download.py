@@ -86,10 +86,8 @@ def download(
 
     Parameters
     ----------
-    name : str
-        A name of `DATASETS`.
-    split : str, optional
-        One of its splits; all of them if left out.
+    name, split : str
+        A name of `DATASETS`, and one of its splits; all of them if left out.
     folder : Path, optional
         Made if need be; `download_folder` if left out.
     base_url : str, optional

@@ -16,27 +16,13 @@ Focus = Literal["all", "results"]
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """A study aspect: something an expert wants to learn from the paper.
+    """A study aspect: something an expert wants to learn from the paper."""
 
-    Attributes
-    ----------
-    id : str
-        As in the file, unique in the instance.
-    sentence_indices : tuple of int
-        0-based indices of the sentences that are a source of information for it, ascending.
-    is_result : bool
-        Whether it is listed as a result aspect.
-    text : str or None
-        What it says; the released datasets have ids only.
-    label : str
-        A short name for display, ``"A1"`` for the first aspect of the instance.
-    """
-
-    id: str
-    sentence_indices: tuple[int, ...]
-    is_result: bool
-    label: str
-    text: str | None = None
+    id: str  # as in the file, unique in the instance
+    sentence_indices: tuple[int, ...]  # 0-based, of the sentences that cover it, ascending
+    is_result: bool  # whether it is listed as a result aspect
+    label: str  # a short name for display, "A1" for the first aspect of the instance
+    text: str | None = None  # what it says; the released datasets have ids only
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +30,12 @@ class EvidenceSet:
     """The gold of an instance: its aspects and how many sentences suffice to cover them.
 
     It carries no text, so that scoring a whole dataset does not have to read the papers.
-
-    Attributes
-    ----------
-    n_sentences : int
-        Size of the candidate pool.
-    aspects : tuple of Aspect
-        In the order of the file.
-    optimal : int
-        The smallest number of sentences that cover all aspects.
-    results_optimal : int or None
-        The same for the result aspects; ``None`` where the instance has none.
     """
 
-    n_sentences: int
-    aspects: tuple[Aspect, ...]
-    optimal: int
-    results_optimal: int | None
+    n_sentences: int  # size of the candidate pool
+    aspects: tuple[Aspect, ...]  # in the order of the file
+    optimal: int  # the smallest number of sentences that cover all aspects
+    results_optimal: int | None  # the same for the result aspects; None where there are none
 
     def focused(self, focus: Focus) -> tuple[Aspect, ...]:
         """The aspects a task asks for: all of them, or the result aspects (may be empty)."""
@@ -77,53 +52,33 @@ class EvidenceSet:
 
 @dataclass(frozen=True, slots=True)
 class StoredSelection:
-    """A selection that the dataset file brings along with an evaluation object.
-
-    ``optimal`` is ``None`` where the object has a fixed budget (10 or 5).
-    """
+    """A selection that the dataset file brings along with an evaluation object."""
 
     sentence_indices: tuple[int, ...]
     covered_aspects: tuple[str, ...]
-    optimal: int | None = None
+    optimal: int | None = None  # None where the object has a fixed budget (10 or 5)
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
     """One hypothesis with one paper and its gold.
 
-    Attributes
-    ----------
-    id, hypothesis, paper_id : str
-    sentences : tuple of str
-        The candidate pool, in the order of the paper; headings are candidates too.
-    sentence_types : tuple of SentenceType
-        Same length as ``sentences``.
-    sections : tuple of str
-        Same length: ``"Abstract"``, the heading a sentence stands under, or ``""`` for text
-        before the first heading (spec rule 15).
-    evidence : EvidenceSet
-    stored : mapping of str to StoredSelection
-        The file's own selections by task name (``er@optimal``, ``er@10``, ``result-er@optimal``,
-        ``result-er@5``); the result tasks are absent where the file has ``null``.
-    paraphrases : mapping of str to str
-        Hypothesis variants that keep the meaning, by name; empty where the file has none.
-    negation : str or None
-        The hypothesis turned into its opposite.
-    synthetic : bool
-        True for instances that mark themselves as made up, such as ours in ``sample_data``.
+    The selections of ``stored`` are the file's own, by task name (``er@optimal``, ``er@10``, ``result-er@optimal``,
+    ``result-er@5``); the result tasks are absent where the file has ``null``.
     """
 
     id: str
     hypothesis: str
     paper_id: str
-    sentences: tuple[str, ...]
-    sentence_types: tuple[SentenceType, ...]
+    sentences: tuple[str, ...]  # the candidate pool in the order of the paper; headings are candidates too
+    sentence_types: tuple[SentenceType, ...]  # same length
+    # Same length: "Abstract", the heading a sentence stands under, or "" before the first one (spec rule 15).
     sections: tuple[str, ...]
     evidence: EvidenceSet
     stored: Mapping[str, StoredSelection]
-    paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    negation: str | None = None
-    synthetic: bool = False
+    paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by name
+    negation: str | None = None  # the hypothesis turned into its opposite
+    synthetic: bool = False  # marks itself as made up, as ours in sample_data do
 
     def _repr_html_(self) -> str:
         """The paper with its gold, escaped, for notebooks."""

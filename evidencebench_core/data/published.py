@@ -15,33 +15,16 @@ from importlib import resources
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:
-    """One figure of the paper.
+    """One figure of the paper."""
 
-    Attributes
-    ----------
-    dataset : str
-        ``"evidencebench-test"`` or ``"evidencebench-100k-test-sample"``.
-    task : str
-        As on the command line, ``"er@optimal"``.
-    system, kind, strategy : str
-        ``kind`` is ``"llm"``, ``"embedding"``, ``"lexical"`` or ``"bound"``; ``strategy`` says how
-        it was asked, or ``"best reported"``.
-    aspect_recall : float
-        0 to 1 (the paper prints percent).
-    standard_error : float or None
-        The same, where the paper gives it.
-    source : str
-        Table, section or appendix of the paper.
-    """
-
-    dataset: str
-    task: str
+    dataset: str  # "evidencebench-test" or "evidencebench-100k-test-sample"
+    task: str  # as on the command line, "er@optimal"
     system: str
-    kind: str
-    strategy: str
-    aspect_recall: float
-    standard_error: float | None
-    source: str
+    kind: str  # "llm", "embedding", "lexical" or "bound"
+    strategy: str  # how it was asked, or "best reported"
+    aspect_recall: float  # 0 to 1 (the paper prints percent)
+    standard_error: float | None  # the same, where the paper gives it
+    source: str  # table, section or appendix of the paper
 
 
 @cache

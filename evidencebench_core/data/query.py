@@ -29,25 +29,18 @@ Range = tuple[float | None, float | None]
 class Filter:
     """Which instances, and in which order. The default is all of them, as in the file.
 
-    Attributes
-    ----------
-    hypothesis, sentences : str
-        Words that must all occur in the hypothesis, or in the paper; "a quoted phrase" as it
-        stands (with punctuation and case ignored, as everywhere), and the last word, if it is not
-        quoted, may be the beginning of a word. Anything may be typed here. Text without a letter
-        or digit asks for nothing.
-    ranges : mapping of str to (lowest, highest)
-        By a name of `RANGES`; both ends belong to the range, ``None`` leaves one open. An instance
-        that has no value (``results_optimal`` without result aspects) is in no range.
-    sort : str
-        A name of `SORTS`; ties keep the order of the file, and instances without a value come last.
-    descending : bool
+    Words must all occur in the hypothesis, or in the paper: "a quoted phrase" as it stands (with punctuation and
+    case ignored, as everywhere), and the last word, if it is not quoted, may be the beginning of a word. Anything
+    may be typed; text without a letter or digit asks for nothing. Both ends of a range belong to it, ``None``
+    leaves one open; an instance without a value (``results_optimal`` without result aspects) is in no range, and
+    comes last when it is sorted by. Ties keep the order of the file.
     """
 
     hypothesis: str = ""
     sentences: str = ""
+    # By a name of `RANGES`.
     ranges: Mapping[str, Range] = field(default_factory=lambda: MappingProxyType({}))
-    sort: str = "position"
+    sort: str = "position"  # a name of `SORTS`
     descending: bool = False
 
 

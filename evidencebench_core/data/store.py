@@ -22,48 +22,23 @@ _BATCH: Final = 128  # instances a query
 
 @dataclass(frozen=True, slots=True)
 class DatasetInfo:
-    """A dataset of the store.
+    """A dataset of the store."""
 
-    Attributes
-    ----------
-    name : str
-        Unique in the store.
-    sha256 : str
-        Of the file's decompressed content: what a dataset is, whatever its name.
-    n_instances, n_papers, n_result_instances : int
-        ``n_papers`` counts distinct paper ids, ``n_result_instances`` the instances that have
-        result aspects.
-    synthetic : bool
-        Whether at least one instance marks itself as made up.
-    source : str
-        The file it came from.
-    ingested_at : str
-        ISO 8601, UTC.
-    id : int
-        Its row; the key of ``runs.dataset_id``.
-    n_bytes : int
-        Size of the decompressed content.
-    """
-
-    name: str
-    sha256: str
+    name: str  # unique in the store
+    sha256: str  # of the file's decompressed content: what a dataset is, whatever its name
     n_instances: int
-    n_papers: int
-    n_result_instances: int
-    synthetic: bool
-    source: str
-    ingested_at: str
-    id: int
-    n_bytes: int
+    n_papers: int  # distinct paper ids
+    n_result_instances: int  # instances that have result aspects
+    synthetic: bool  # whether at least one instance marks itself as made up
+    source: str  # the file it came from
+    ingested_at: str  # ISO 8601, UTC
+    id: int  # its row; the key of runs.dataset_id
+    n_bytes: int  # of the decompressed content
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceRow:
-    """What a table of instances shows of one of them.
-
-    ``ends_coverage`` is the share (0 to 1) of its aspects that are covered by the first 10 and the
-    last 10 sentences of the paper together; ``results_optimal`` is ``None`` without result aspects.
-    """
+    """What a table of instances shows of one of them."""
 
     id: str
     hypothesis: str
@@ -72,8 +47,10 @@ class InstanceRow:
     n_aspects: int
     n_result_aspects: int
     optimal: int
-    results_optimal: int | None
-    ends_coverage: float
+    results_optimal: int | None  # None without result aspects
+    ends_coverage: (
+        float  # share (0 to 1) of its aspects that the paper's first 10 and last 10 sentences cover
+    )
     position: int
 
 

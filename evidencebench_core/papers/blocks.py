@@ -63,9 +63,8 @@ def paper_of_blocks(
     room = limits.max_characters
     for number, block in enumerate(blocks):
         text = clean_text(block.text)
-        if not any(map(str.isalnum, text)) or (
-            number == 0 and block.kind == "heading" and _same(text, title)
-        ):
+        repeats = number == 0 and text.casefold().rstrip(" .") == title.casefold().rstrip(" .")
+        if not any(map(str.isalnum, text)) or (repeats and block.kind == "heading"):
             continue
         room -= len(text)
         if room < 0:
@@ -80,8 +79,9 @@ def paper_of_blocks(
         raise PaperError("the paper", problem, "Give the full text, or paste it as text.")
     missing = [] if title else ["No title was recognised."]
     missing += [] if "abstract" in types else ["No abstract was recognised."]
+    digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
     return Paper(
-        paper_id=clean_text(paper_id) or _id_of(sentences),
+        paper_id=clean_text(paper_id) or f"paper_{digest[:12]}",
         title=title,
         sentences=tuple(sentences),
         sentence_types=tuple(types),
@@ -94,11 +94,3 @@ def paper_of_blocks(
 def _too_long(bound: str) -> PaperError:
     remedy = "Give one paper; the longest of the benchmark has 794 sentences."
     return PaperError("the paper", f"has more than {bound}", remedy)
-
-
-def _same(heading: str, title: str) -> bool:
-    return heading.casefold().rstrip(" .") == title.casefold().rstrip(" .")
-
-
-def _id_of(sentences: Sequence[str]) -> str:
-    return "paper_" + hashlib.sha256("\n".join(sentences).encode()).hexdigest()[:12]

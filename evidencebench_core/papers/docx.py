@@ -163,11 +163,8 @@ def _is_bold_heading(element: Element, text: str) -> bool:
     if len(text) > _LONGEST_BOLD or text.endswith((".", ",", ";", ":", "?", "!")):
         return False
     runs = [run for run in element.walk(*_UNREAD) if run.tag == "r" and "".join(_pieces(run)).strip()]
-    return bool(runs) and all(_is_on(run.first("rPr", "b")) for run in runs)
-
-
-def _is_on(toggle: Element | None) -> bool:
-    return toggle is not None and _value(toggle) not in _OFF
+    toggles = [run.first("rPr", "b") for run in runs]
+    return bool(runs) and all(toggle is not None and _value(toggle) not in _OFF for toggle in toggles)
 
 
 def _pieces(element: Element) -> Iterator[str]:

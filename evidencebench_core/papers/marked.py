@@ -20,25 +20,13 @@ GOLD: Final = "gold"
 
 @dataclass(frozen=True, slots=True)
 class MarkedPaper:
-    """A paper under the key that its annotations have.
+    """A paper under the key that its annotations have."""
 
-    Attributes
-    ----------
-    key : str
-        ``"own:<number>"`` or ``"instance:<dataset sha256>:<instance id>"``.
-    name : str
-        For people.
-    hypothesis : str
-        The one that it came with; may be empty.
-    dataset : str or None
-        Of an instance the name of its dataset.
-    """
-
-    key: str
-    name: str
-    hypothesis: str
+    key: str  # "own:<number>" or "instance:<dataset sha256>:<instance id>"
+    name: str  # for people
+    hypothesis: str  # the one that it came with; may be empty
     paper: Paper | Instance
-    dataset: str | None = None
+    dataset: str | None = None  # of an instance the name of its dataset
 
     @property
     def gold(self) -> Annotation | None:

@@ -44,23 +44,12 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something about the recovered text that a reader should check against the printed paper.
+    """Something about the recovered text that a reader should check against the printed paper."""
 
-    Attributes
-    ----------
-    section : str
-        Its heading; ``""`` above the first one.
-    page : int or None
-        From 1, where it concerns a page.
-    kind : DoubtKind
-    text : str
-        One plain sentence.
-    """
-
-    section: str
-    page: int | None
+    section: str  # its heading; "" above the first one
+    page: int | None  # from 1, where it concerns a page
     kind: DoubtKind
-    text: str
+    text: str  # one plain sentence
 
     @property
     def place(self) -> str:
@@ -71,38 +60,17 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper as a candidate pool.
+    """A paper as a candidate pool."""
 
-    Attributes
-    ----------
-    paper_id : str
-        What the file says ("PMC123"), else made from its text.
-    title : str
-        ``""`` where none was recognised.
-    sentences : tuple of str
-        The candidate pool in the order of the paper, headings included; never empty.
-    sentence_types : tuple of SentenceType
-        Same length.
-    kind : PaperKind
-        What it was read from.
-    left_out : mapping of str to int
-        How many tables, figures, ... are not in the pool; only what was met is named.
-    notes : tuple of str
-        Sentences that a user should read, such as "No abstract was recognised."
-    doubts : tuple of Doubt
-        Where the recovered text is doubtful; so far told of PDFs only.
-    boxes : tuple of tuple of Box
-        For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
-    """
-
-    paper_id: str
-    title: str
-    sentences: tuple[str, ...]
-    sentence_types: tuple[SentenceType, ...]
-    kind: PaperKind
-    left_out: Mapping[str, int]
-    notes: tuple[str, ...]
-    doubts: tuple[Doubt, ...] = ()
+    paper_id: str  # what the file says ("PMC123"), else made from its text
+    title: str  # "" where none was recognised
+    sentences: tuple[str, ...]  # in the order of the paper, headings included; never empty
+    sentence_types: tuple[SentenceType, ...]  # same length
+    kind: PaperKind  # what it was read from
+    left_out: Mapping[str, int]  # how many tables, figures, ... are not in the pool; only what was met
+    notes: tuple[str, ...]  # sentences for a user, such as "No abstract was recognised."
+    doubts: tuple[Doubt, ...] = ()  # where the recovered text is doubtful; so far of PDFs only
+    # For every sentence its lines on the pages, of a PDF; else empty. A sentence added by hand has none.
     boxes: tuple[tuple[Box, ...], ...] = ()
 
     @property
@@ -113,17 +81,7 @@ class Paper:
     def instance(self, hypothesis: str, instance_id: str | None = None) -> Instance:
         """The paper with a hypothesis and no gold: retrievers and the reader take it, scores are absent.
 
-        Parameters
-        ----------
-        hypothesis : str
-            White space around it goes.
-        instance_id : str, optional
-            ``paper_id`` without it.
-
-        Raises
-        ------
-        PaperError
-            For a hypothesis without a word.
+        It is called by its ``paper_id`` unless another id is given; `PaperError` for a hypothesis without a word.
         """
         if not hypothesis.strip():
             raise PaperError("hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
@@ -157,13 +115,7 @@ class Paper:
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Paper:
-        """A paper that `as_dict` wrote.
-
-        Raises
-        ------
-        PaperError
-            For anything else.
-        """
+        """A paper that `as_dict` wrote; `PaperError` for anything else."""
         try:
             paper = cls(
                 paper_id=str(raw["paper_id"]),
@@ -204,6 +156,6 @@ def _box(page: object, *edges: object) -> Box:
 
 
 def _number(page: object) -> int:
-    if not isinstance(page, int) or page < 1:
-        raise ValueError(f"no such page: {page}")
-    return page
+    if isinstance(page, int) and page >= 1:
+        return page
+    raise ValueError(f"no such page: {page}")

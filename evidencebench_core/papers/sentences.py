@@ -111,21 +111,17 @@ def _after_stop(word: str, right: str, cited: bool) -> bool | None:
     verdict: bool | None = None
     if not stem.endswith(".") or stem.endswith(".."):
         verdict = True if cited and capital else None
-    elif bare in _NEVER_LAST or _are_initials(word, right) or _is_numbered(bare, right):
+    elif (
+        bare in _NEVER_LAST
+        or (_INITIAL.fullmatch(word) and _INITIAL.fullmatch(right))
+        or (bare in _BEFORE_NUMBER and any(map(str.isdigit, right)))
+    ):
         verdict = False
     elif bare in _MAY_BE_LAST or "." in bare.strip("0123456789.") or (len(named) == 1 and named.isupper()):
         verdict = True if begins or (capital and bare in _DOTTED) else None
     elif capital or _LOWER_NAME.match(right):
         verdict = True
     return verdict
-
-
-def _is_numbered(bare: str, right: str) -> bool:
-    return bare in _BEFORE_NUMBER and any(map(str.isdigit, right))
-
-
-def _are_initials(word: str, right: str) -> bool:
-    return _INITIAL.fullmatch(word) is not None and _INITIAL.fullmatch(right) is not None
 
 
 def _stops(word: str) -> bool:

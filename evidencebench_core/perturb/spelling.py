@@ -33,14 +33,8 @@ class Misspelling:
 def misspelling(text: str, n: int, seed: int = 0) -> Misspelling:
     """The text with ``n`` of its words misspelt, or all of them where it has fewer.
 
-    The same text, number and seed give the same errors on every machine, and the errors for a smaller
-    ``n`` are among those for a larger one.
-
-    Parameters
-    ----------
-    text : str
-    n, seed : int
-        0 or more, else `SettingError`.
+    The same text, number and seed (0 or more, else `SettingError`) give the same errors on every machine, and the
+    errors for a smaller ``n`` are among those for a larger one.
     """
     for name, value in (("n", n), ("seed", seed)):
         if value < 0:

@@ -29,28 +29,16 @@ _LONGEST_FIELD: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class MadeBy:
-    """Who made a wording and who read it since; empty where it is not known.
+    """Who made a wording and who read it since; empty where it is not known."""
 
-    Attributes
-    ----------
-    model : str
-        As the server calls it.
-    prompt : str
-        Name and version of the prompt: ``"negation 1-3fa9c2d1"``.
-    made_at, reviewed_at : str
-        ISO 8601, UTC.
-    reviewer : str
-        Who accepted it. A wording with a model and without a reviewer was read by nobody yet.
-    edited : bool
-        Whether the reviewer changed the model's words.
-    """
-
-    model: str = ""
-    prompt: str = ""
-    made_at: str = ""
-    reviewer: str = ""
+    model: str = ""  # as the server calls it
+    prompt: str = ""  # name and version: "negation 1-3fa9c2d1"
+    made_at: str = ""  # ISO 8601, UTC
+    reviewer: str = (
+        ""  # who accepted it; a wording with a model and without a reviewer was read by nobody yet
+    )
     reviewed_at: str = ""
-    edited: bool = False
+    edited: bool = False  # whether the reviewer changed the model's words
 
     def __bool__(self) -> bool:
         return bool(self.model or self.prompt or self.reviewer)

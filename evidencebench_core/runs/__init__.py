@@ -18,7 +18,6 @@ from evidencebench_core.runs.find import (
     fetch_paper,
     find,
     read_content,
-    timed_retrieval,
 )
 from evidencebench_core.runs.imported import (
     ScoreImport,
@@ -87,7 +86,6 @@ __all__ = [
     "run_label",
     "score_predictions",
     "score_run",
-    "timed_retrieval",
     "train_ranker",
     "trained_on_ids",
     "variant_named",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper, PaperKind, read_paper_apart
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.retrievers import Query, Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.step import Step
 
 if TYPE_CHECKING:
@@ -93,17 +93,10 @@ def find(  # noqa: PLR0913 - the paper, the question, and how it is asked
     yield Step(f"{retriever.name} reads the paper")
     query = query_of(read.paper.instance(hypothesis), "all", budget)
     if llm is None or not isinstance(retriever, ServedRetriever):
-        return FoundEvidence(read, retriever, timed_retrieval(retriever, query))
+        return FoundEvidence(read, retriever, timed(retriever.retrieve)(query))
     from evidencebench_core.llm import answer_of
 
     return FoundEvidence(read, retriever, answer_of(llm, retriever.conversation(query), fresh=fresh))
-
-
-def timed_retrieval(retriever: Retriever, query: Query) -> Retrieval:
-    """A retriever's answer, timed from outside."""
-    began = time.perf_counter()
-    answer = retriever.retrieve(query)
-    return replace(answer, seconds=time.perf_counter() - began)
 
 
 def read_content(
@@ -161,10 +154,9 @@ def _is_reference(text: str) -> bool:
     from evidencebench_core.papers.europe_pmc import reference_of
 
     try:
-        reference_of(text)
+        return bool(reference_of(text))
     except PaperError:
         return False
-    return True
 
 
 def _file_content(path: Path, limits: Limits) -> bytes:

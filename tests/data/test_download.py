@@ -29,7 +29,8 @@ HUB_COMMIT = "0123456789abcdef0123456789abcdef01234567"
 class Behaviour:
     """What the server does, and what it was asked."""
 
-    files: dict[str, bytes] = field(default_factory=dict)
+    base: str = ""
+    files: dict[str, bytes] = field(default_factory=lambda: {"/x": CONTENT})
     etag: str = '"v1"'
     ranges: bool = True
     cut_after: int | None = None  # bytes after which the connection drops
@@ -87,13 +88,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server() -> Iterator[tuple[str, Behaviour]]:
+def does() -> Iterator[Behaviour]:
     behaviour = Behaviour()
     handler = type("Own", (Handler,), {"behaviour": behaviour})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield f"http://127.0.0.1:{running.server_port}", behaviour
+        behaviour.base = f"http://127.0.0.1:{running.server_port}"
+        yield behaviour
         running.shutdown()
         thread.join()
 
@@ -111,12 +113,10 @@ EXPECTED = [Checksum("git-blob", BLOB), Checksum("sha256", SHA256.upper()), None
 
 
 @pytest.mark.parametrize("expected", EXPECTED)
-def test_whole(server: tuple[str, Behaviour], target: Path, expected: Checksum | None) -> None:
-    base, does = server
-    does.files["/x"] = CONTENT
+def test_whole(does: Behaviour, target: Path, expected: Checksum | None) -> None:
     said: list[str] = []
     seen: list[tuple[int, int | None]] = []
-    fetch(f"{base}/x", target, expected, report=said.append, progress=lambda *n: seen.append(n))
+    fetch(f"{does.base}/x", target, expected, report=said.append, progress=lambda *n: seen.append(n))
     assert target.read_bytes() == CONTENT
     assert [path.name for path in target.parent.iterdir()] == ["data.json"]
     assert said == ["data.json: 512,000 bytes"]
@@ -125,16 +125,15 @@ def test_whole(server: tuple[str, Behaviour], target: Path, expected: Checksum |
 
 
 @pytest.mark.parametrize("etag", ['"v1"', 'W/"v1"', ""])
-def test_resumed_after_a_cut(server: tuple[str, Behaviour], target: Path, etag: str) -> None:
-    base, does = server
-    does.files["/x"], does.cut_after, does.etag = CONTENT, 200_000, etag
+def test_resumed_after_a_cut(does: Behaviour, target: Path, etag: str) -> None:
+    does.cut_after, does.etag = 200_000, etag
     for done in (200_000, 400_000):
         with pytest.raises(DownloadError, match=f"broke off after {done:,} .*goes on where it stopped"):
-            fetch(f"{base}/x", target, EXPECTED[0])
+            fetch(f"{does.base}/x", target, EXPECTED[0])
         assert not target.exists()
         assert part(target).read_bytes() == CONTENT[:done]
     said: list[str] = []
-    fetch(f"{base}/x", target, EXPECTED[0], report=said.append)
+    fetch(f"{does.base}/x", target, EXPECTED[0], report=said.append)
     assert target.read_bytes() == CONTENT
     assert [path.name for path in target.parent.iterdir()] == ["data.json"]
     assert said == ["data.json: 512,000 bytes, going on from 400,000"]
@@ -146,67 +145,60 @@ def test_resumed_after_a_cut(server: tuple[str, Behaviour], target: Path, etag: 
     ]
 
 
-def test_a_cut_that_the_server_does_not_admit(server: tuple[str, Behaviour], target: Path) -> None:
+def test_a_cut_that_the_server_does_not_admit(does: Behaviour, target: Path) -> None:
     # Without a length the end of the connection is the end of the file, so only the hash tells.
-    base, does = server
-    does.files["/x"], does.length, does.cut_after = CONTENT, False, 1000
+    does.length, does.cut_after = False, 1000
     with pytest.raises(DownloadError, match="sent something else than expected"):
-        fetch(f"{base}/x", target, EXPECTED[0])
+        fetch(f"{does.base}/x", target, EXPECTED[0])
     assert list(target.parent.iterdir()) == []
     does.cut_after = None
     said: list[str] = []
-    fetch(f"{base}/x", target, EXPECTED[0], report=said.append)
+    fetch(f"{does.base}/x", target, EXPECTED[0], report=said.append)
     assert said == ["data.json: unknown size"]
 
 
-def test_a_server_that_ignores_ranges(server: tuple[str, Behaviour], target: Path) -> None:
-    base, does = server
-    does.files["/x"], does.ranges = CONTENT, False
+def test_a_server_that_ignores_ranges(does: Behaviour, target: Path) -> None:
+    does.ranges = False
     part(target).write_bytes(b"something longer than nothing")
-    fetch(f"{base}/x", target, EXPECTED[0])
+    fetch(f"{does.base}/x", target, EXPECTED[0])
     assert target.read_bytes() == CONTENT
 
 
-def test_another_version_on_the_server(server: tuple[str, Behaviour], target: Path) -> None:
-    base, does = server
+def test_another_version_on_the_server(does: Behaviour, target: Path) -> None:
     does.files["/x"], does.cut_after = b"old" * 1000, 1000
     with pytest.raises(DownloadError, match="broke off"):
-        fetch(f"{base}/x", target, EXPECTED[0])
+        fetch(f"{does.base}/x", target, EXPECTED[0])
     does.files["/x"], does.cut_after, does.etag = CONTENT, None, '"v2"'
-    fetch(f"{base}/x", target, EXPECTED[0])  # If-Range: the server sends the whole file
+    fetch(f"{does.base}/x", target, EXPECTED[0])  # If-Range: the server sends the whole file
     assert target.read_bytes() == CONTENT
 
 
-def test_a_part_that_is_too_long(server: tuple[str, Behaviour], target: Path) -> None:
-    base, does = server
-    does.files["/x"] = CONTENT
+def test_a_part_that_is_too_long(does: Behaviour, target: Path) -> None:
     part(target).write_bytes(CONTENT)  # everything was there but the move
-    fetch(f"{base}/x", target, EXPECTED[0])
+    fetch(f"{does.base}/x", target, EXPECTED[0])
     assert target.read_bytes() == CONTENT
     target.unlink()
     part(target).write_bytes(CONTENT + b"more")
     with pytest.raises(DownloadError, match="has no byte 512,004"):
-        fetch(f"{base}/x", target, EXPECTED[0])
+        fetch(f"{does.base}/x", target, EXPECTED[0])
     assert list(target.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("expected", EXPECTED[:2])
-def test_wrong_content(server: tuple[str, Behaviour], target: Path, expected: Checksum) -> None:
-    base, does = server
+def test_wrong_content(does: Behaviour, target: Path, expected: Checksum) -> None:
     does.files["/x"] = CONTENT[:-1] + b"!"
     with pytest.raises(DownloadError, match=f"its {expected.kind} hash is not") as caught:
-        fetch(f"{base}/x", target, expected)
+        fetch(f"{does.base}/x", target, expected)
     assert "\n" not in str(caught.value)
     assert list(target.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("status", [404, 403, 500, 503])
-def test_refused(server: tuple[str, Behaviour], target: Path, status: int) -> None:
-    base, does = server
+def test_refused(does: Behaviour, target: Path, status: int) -> None:
     does.status = status
     part(target).write_bytes(CONTENT[:10])
     with pytest.raises(DownloadError, match=f"answers {status} "):
-        fetch(f"{base}/x", target, EXPECTED[0])
+        fetch(f"{does.base}/x", target, EXPECTED[0])
     assert not target.exists()
     assert part(target).read_bytes() == CONTENT[:10]  # it may still be of use
 
@@ -225,19 +217,17 @@ def test_an_address_that_is_none(target: Path, url: str) -> None:
         download("evidencebench-100k", "test", target.parent, base_url=url)
 
 
-def test_interrupted_by_the_user(server: tuple[str, Behaviour], target: Path) -> None:
-    base, does = server
-    does.files["/x"] = CONTENT
+def test_interrupted_by_the_user(does: Behaviour, target: Path) -> None:
 
     def interrupt(done: int, _: int | None) -> None:
         if done > 100_000:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch(f"{base}/x", target, EXPECTED[0], progress=interrupt)
+        fetch(f"{does.base}/x", target, EXPECTED[0], progress=interrupt)
     assert not target.exists()
     assert part(target).stat().st_size > 100_000
-    fetch(f"{base}/x", target, EXPECTED[0])
+    fetch(f"{does.base}/x", target, EXPECTED[0])
     assert target.read_bytes() == CONTENT
 
 
@@ -267,54 +257,51 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "DATASETS", changed)
 
 
+KINDS = ("-NC-SA", "-NC-SA", "")
+
+
 def github_path(split: str, ref: str = COMMIT) -> str:
     return f"/{ref}/datasets/evidencebench_{split}_set.json"
 
 
 @pytest.mark.usefixtures("known")
-def test_all_splits_licence_first(server: tuple[str, Behaviour], tmp_path: Path) -> None:
-    base, does = server
+def test_all_splits_licence_first(does: Behaviour, tmp_path: Path) -> None:
     does.files = {github_path(split): CONTENT for split in ("train", "dev", "test")}
     said: list[str] = []
     folder = tmp_path / "deep" / "folder"
-    paths = download("evidencebench", folder=folder, base_url=base + "/", report=said.append)
+    paths = download("evidencebench", folder=folder, base_url=does.base + "/", report=said.append)
     names = [f"evidencebench_{split}_set.json" for split in ("train", "dev", "test")]
     assert [path.name for path in paths] == names
     assert all(path.read_bytes() == CONTENT for path in paths)
     page = "https://github.com/EvidenceBench/EvidenceBench"
-    assert said == [
-        f"{names[0]}: licence CC BY-NC-SA 4.0, from {page}",
-        f"{names[0]}: 512,000 bytes",
-        f"{names[1]}: licence CC BY-NC-SA 4.0, from {page}",
-        f"{names[1]}: 512,000 bytes",
-        f"{names[2]}: licence CC BY 4.0, from {page}",
-        f"{names[2]}: 512,000 bytes",
+    licences = [
+        f"{name}: licence CC BY{kind} 4.0, from {page}" for name, kind in zip(names, KINDS, strict=True)
     ]
+    assert said[::2] == licences
+    assert said[1::2] == [f"{name}: 512,000 bytes" for name in names]
     does.asked.clear()
-    assert download("evidencebench", folder=folder, base_url=base) == paths
+    assert download("evidencebench", folder=folder, base_url=does.base) == paths
     assert does.asked == []  # what is there and whole is not fetched again
 
 
 @pytest.mark.usefixtures("known")
 def test_base_from_the_environment_and_the_other_ref(
-    server: tuple[str, Behaviour], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    does: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    base, does = server
     does.files[github_path("dev", "main")] = CONTENT
-    monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", base)
+    monkeypatch.setenv("EVIDENCEBENCH_DOWNLOAD_BASE", does.base)
     (path,) = download("evidencebench", "dev", tmp_path)
     assert path.read_bytes() == CONTENT
     assert [asked[1] for asked in does.asked] == [github_path("dev"), github_path("dev", "main")]
 
 
 @pytest.mark.usefixtures("known")
-def test_failures_leave_nothing(server: tuple[str, Behaviour], tmp_path: Path) -> None:
-    base, does = server
+def test_failures_leave_nothing(does: Behaviour, tmp_path: Path) -> None:
     with pytest.raises(DownloadError, match="answers 404"):
-        download("evidencebench", "train", tmp_path, base_url=base)
+        download("evidencebench", "train", tmp_path, base_url=does.base)
     does.files[github_path("train")] = CONTENT + b"!"
     with pytest.raises(DownloadError, match="something else than expected"):
-        download("evidencebench", "train", tmp_path, base_url=base)
+        download("evidencebench", "train", tmp_path, base_url=does.base)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -347,21 +334,19 @@ HUB_FILE = "evidencebench_100k_test_set.json"
 
 def hub(does: Behaviour, content: bytes) -> None:
     """The hub names commit and hash in its first answer and sends the content from elsewhere."""
-    does.files = {f"{HUB}/main/{HUB_FILE}": b"", "/elsewhere": content}
-    does.files[f"{HUB}/main/{HUB_FILE}"] = b"a pointer"
+    does.files = {f"{HUB}/main/{HUB_FILE}": b"a pointer", "/elsewhere": content}
     does.redirect = {f"{HUB}/{HUB_COMMIT}/{HUB_FILE}": "/elsewhere"}
     does.headers = {"X-Repo-Commit": HUB_COMMIT, "X-Linked-Etag": f'"{SHA256}"'}
 
 
 @pytest.mark.parametrize("by_argument", [True, False])
 def test_from_the_hub(
-    server: tuple[str, Behaviour], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_argument: bool
+    does: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_argument: bool
 ) -> None:
-    base, does = server
     hub(does, CONTENT)
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9" if by_argument else base)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9" if by_argument else does.base)
     said: list[str] = []
-    where = {"base_url": base} if by_argument else {}
+    where = {"base_url": does.base} if by_argument else {}
     does.cut_after = 300_000
     with pytest.raises(DownloadError, match="broke off after 300,000"):
         download("evidencebench-100k", "test", tmp_path, report=said.append, **where)
@@ -375,27 +360,25 @@ def test_from_the_hub(
     assert said[-1] == f"{HUB_FILE}: there already, and whole"
 
 
-def test_from_a_hub_that_has_moved_the_repository(server: tuple[str, Behaviour], tmp_path: Path) -> None:
-    base, does = server
+def test_from_a_hub_that_has_moved_the_repository(does: Behaviour, tmp_path: Path) -> None:
     hub(does, CONTENT)
     does.files["/new/name"] = b"a pointer"
     does.redirect[f"{HUB}/main/{HUB_FILE}"] = "/new/name"
-    (path,) = download("evidencebench-100k", "test", tmp_path, base_url=base)
+    (path,) = download("evidencebench-100k", "test", tmp_path, base_url=does.base)
     assert path.read_bytes() == CONTENT
 
 
-def test_a_hub_that_refuses(server: tuple[str, Behaviour], tmp_path: Path) -> None:
-    base, does = server
+def test_a_hub_that_refuses(does: Behaviour, tmp_path: Path) -> None:
     hub(does, CONTENT[::-1])
     with pytest.raises(DownloadError, match="its sha256 hash is not"):
-        download("evidencebench-100k", "test", tmp_path, base_url=base)
+        download("evidencebench-100k", "test", tmp_path, base_url=does.base)
     does.status = 500
     with pytest.raises(DownloadError, match="answers 500 "):
-        download("evidencebench-100k", "test", tmp_path, base_url=base)
+        download("evidencebench-100k", "test", tmp_path, base_url=does.base)
     does.status = None
     does.files.clear()
     with pytest.raises(DownloadError, match="answers 404 "):
-        download("evidencebench-100k", "test", tmp_path, base_url=base)
+        download("evidencebench-100k", "test", tmp_path, base_url=does.base)
     with pytest.raises(DownloadError, match="cannot be reached"):
         download("evidencebench-100k", "test", tmp_path, base_url="http://127.0.0.1:9")
     assert list(tmp_path.iterdir()) == []

@@ -6,12 +6,14 @@ import io
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.runs import RunStore, execute, plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
@@ -58,6 +60,16 @@ def open_page() -> OpenPage:
         return app
 
     return opened
+
+
+def finished_runs(
+    store: Store, *retrievers: str, dataset: str = "sample_data", **options: Any
+) -> dict[str, str]:
+    """Ids of runs over a dataset, by retriever."""
+    for retriever in retrievers:
+        for _ in execute(plan(store, dataset, retriever, **options)):
+            pass
+    return {run.retriever: run.id for run in RunStore(store).runs(dataset)}
 
 
 def texts(app: AppTest) -> str:

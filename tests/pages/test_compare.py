@@ -7,17 +7,13 @@ import json
 import pytest
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute, plan
-from tests.pages.conftest import OpenPage, address, texts
+from tests.pages.conftest import OpenPage, address, finished_runs, texts
 
 
 @pytest.fixture
 def runs(sample_store: Store) -> dict[str, str]:
     """Ids of four runs over the sample papers."""
-    for retriever in ("bm25", "lead", "oracle", "random"):
-        for _ in execute(plan(sample_store, "sample_data", retriever)):
-            pass
-    return {run.retriever: run.id for run in RunStore(sample_store).runs("sample_data")}
+    return finished_runs(sample_store, "bm25", "lead", "oracle", "random")
 
 
 def imported(store: Store) -> None:
@@ -32,11 +28,6 @@ def imported(store: Store) -> None:
 
 def said(app: object) -> str:
     return texts(app).replace("\\", "")  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("empty_store")
-def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
-    assert "No dataset is loaded yet" in texts(open_page("compare"))
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -72,11 +63,8 @@ def test_slices_by_design_where_the_data_names_it(open_page: OpenPage, runs: dic
     assert "n = 1 instances. A click opens one" in said(app)
 
 
-def test_one_run_has_nothing_to_be_compared_with(open_page: OpenPage, runs: dict[str, str]) -> None:
+def test_runs_that_are_gone_or_alone_are_said(open_page: OpenPage, runs: dict[str, str]) -> None:
     assert "Choose a second one" in said(open_page("compare", runs=runs["lead"]))
-
-
-def test_a_run_that_is_gone_is_said(open_page: OpenPage, runs: dict[str, str]) -> None:
     app = open_page("compare", runs=f"{runs['lead']},ffffffffffff,{runs['bm25']}")
     assert "ffffffffffff has no answers" in said(app)
     assert "all 1 pairs" in said(app)

@@ -6,13 +6,9 @@ import pytest
 
 from tests.pages.conftest import OpenPage, address, texts
 
-
-@pytest.mark.usefixtures("empty_store")
-def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
-    assert "No dataset is loaded yet" in texts(open_page("dataset"))
+pytestmark = pytest.mark.usefixtures("sample_store")
 
 
-@pytest.mark.usefixtures("sample_store")
 def test_it_says_what_it_stands_on(open_page: OpenPage) -> None:
     said = texts(open_page("dataset")).replace("\\", "")
     assert "6 instances from 6 papers; without result aspects: 1." in said
@@ -21,16 +17,9 @@ def test_it_says_what_it_stands_on(open_page: OpenPage) -> None:
     assert "aspects stand on one sentence alone" in said
 
 
-@pytest.mark.usefixtures("sample_store")
 def test_the_quantity_is_in_the_address(open_page: OpenPage) -> None:
     app = open_page("dataset", quantity="sentences per aspect", by="types")
-    assert "aspects." in texts(app)
     app.selectbox[1].set_value("tokens").run()
     assert not app.exception
-    assert address(app)["quantity"] == "tokens"
-    assert address(app)["by"] == "types"
-
-
-@pytest.mark.usefixtures("sample_store")
-def test_an_unknown_quantity_shows_the_first(open_page: OpenPage) -> None:
+    assert (address(app)["quantity"], address(app)["by"]) == ("tokens", "types")
     assert open_page("dataset", quantity="nonsense", by="nonsense").selectbox[1].value == "sentences"

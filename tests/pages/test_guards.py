@@ -13,7 +13,7 @@ from components.app.resources import jobs
 from components.leaderboard import start
 from components.widgets import job_panel as job_panel_module
 from evidencebench_core.errors import SettingError
-from tests.pages.conftest import ROOT
+from tests.pages.conftest import ROOT, OpenPage, texts
 from tests.pages.waiting import jobs_ended
 
 REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
@@ -73,3 +73,11 @@ def test_no_outside_link_is_offered_even_for_a_bug() -> None:
     assert client["showErrorDetails"] == "none"
     assert client["showErrorLinks"] is False
     assert "client.showErrorLinks" in config.get_config_options()  # Streamlit knows it by this name
+
+
+@pytest.mark.usefixtures("empty_store")
+@pytest.mark.parametrize("page", ["leaderboard", "missed", "middle", "wording", "compare", "dataset"])
+def test_without_data_a_page_leads_to_home(open_page: OpenPage, page: str) -> None:
+    app = open_page(page)
+    assert "No dataset is loaded yet" in texts(app)
+    assert "Go to Home" in [button.label for button in app.button]

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.analyses.needle import needle_variant
-from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute, plan
-from evidencebench_core.tasks import task_named
-from tests.pages.conftest import OpenPage, address, texts
+from evidencebench_core.runs import RunStore
+from tests.pages.asking import click
+from tests.pages.conftest import OpenPage, address, finished_runs, texts
 from tests.pages.waiting import jobs_ended
 
 
 @pytest.fixture
 def lead(sample_store: Store) -> str:
     """Id of a run of lead over the sample papers."""
-    for _ in execute(plan(sample_store, "sample_data", "lead", tasks=["er@10", "result-er@5"])):
-        pass
-    (run,) = RunStore(sample_store).runs("sample_data")
-    return run.id
-
-
-@pytest.mark.usefixtures("empty_store")
-def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
-    assert "No dataset is loaded yet" in texts(open_page("middle"))
+    return finished_runs(sample_store, "lead", tasks=["er@10", "result-er@5"])["lead"]
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -53,21 +43,22 @@ def test_the_controls_go_into_the_address_and_clear_the_mark(open_page: OpenPage
 
 
 @pytest.mark.parametrize(
-    "mark", ["recall,gone,1", "recall,{run},77", "nonsense", "can,,x", "ends,{run},above"]
-)
-def test_a_link_with_a_mark_that_is_none_still_opens(open_page: OpenPage, lead: str, mark: str) -> None:
-    app = open_page("middle", task="er@10", mark=mark.format(run=lead))
-    assert "A click opens one in the reader" not in texts(app)
-
-
-@pytest.mark.parametrize(
     ("mark", "title"),
-    [("can,,1", "0 to 10% of the paper"), ("picks,{run},1", "0 to 10% of the paper, lead")],
+    [
+        ("can,,1", "0 to 10% of the paper"),
+        ("picks,{run},1", "0 to 10% of the paper, lead"),
+        # Links with a mark that is none still open.
+        ("recall,gone,1", ""),
+        ("recall,{run},77", ""),
+        ("nonsense", ""),
+        ("can,,x", ""),
+        ("ends,{run},above", ""),
+    ],
 )
 def test_a_mark_lists_its_instances(open_page: OpenPage, lead: str, mark: str, title: str) -> None:
     said = texts(open_page("middle", task="er@10", mark=mark.format(run=lead)))
     assert title in said
-    assert "A click opens one in the reader" in said
+    assert ("A click opens one in the reader" in said) == bool(title)
 
 
 def test_ends_against_middle(open_page: OpenPage, lead: str) -> None:
@@ -78,27 +69,17 @@ def test_ends_against_middle(open_page: OpenPage, lead: str) -> None:
     assert "other instances" in said
     assert "Group neither, lead" in said
     assert "Ends cover 95 to 100% of the aspects" in said
-
-
-def test_thresholds_that_are_none_are_said(open_page: OpenPage, lead: str) -> None:
-    said = texts(open_page("middle", task="er@10", view="ends", above="10", below="90"))
-    assert "Give shares from 0 to 1" in said.replace("\\", "")
+    app = open_page("middle", task="er@10", view="ends", above="10", below="90", mark=",,", bar="")
+    assert "Give shares from 0 to 1" in texts(app).replace("\\", "")
 
 
 def test_a_part_is_moved_from_the_page(open_page: OpenPage, lead: str, sample_store: Store) -> None:
     app = open_page("middle", task="er@10", view="needle")
     assert "No arrangement of the chosen part has been run yet" in texts(app)
-    next(button for button in app.button if button.label.startswith("Run the abstract")).click().run()
+    click(app, "Run the abstract at its four places: lead")
     jobs_ended()
-    app = open_page("middle", task="er@10", view="needle")
+    app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
     assert "mean over instances" in texts(app)
     assert not any(button.label.startswith("Run the abstract") for button in app.button)
     assert len(RunStore(sample_store).runs("sample_data", variants=True)) == 5
-
-
-def test_the_needle_lists_its_instances(open_page: OpenPage, lead: str, sample_store: Store) -> None:
-    setup = Setup("sample_data", "lead", {}, task_named("er@10"))
-    for _ in run_variants(sample_store, setup, [needle_variant("abstract", "end")]):
-        pass
-    app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
     assert "lead, abstract at the end: largest differences first" in texts(app)

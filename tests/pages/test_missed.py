@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.analyses.missed import aspect_outcomes, queue_of
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.runs.notes import Note, NoteStore
-from tests.pages.conftest import OpenPage, address, texts
+from tests.pages.asking import click
+from tests.pages.conftest import OpenPage, address, finished_runs, texts
 
 TASK = "result-er@optimal"
 
@@ -17,9 +16,7 @@ TASK = "result-er@optimal"
 @pytest.fixture
 def run(sample_store: Store) -> str:
     """Id of a lead run over the sample papers."""
-    for _ in execute(plan(sample_store, "sample_data", "lead")):
-        pass
-    return RunStore(sample_store).runs("sample_data")[0].id
+    return finished_runs(sample_store, "lead")["lead"]
 
 
 @pytest.fixture
@@ -27,16 +24,6 @@ def queue(sample_store: Store, run: str) -> list[tuple[str, str]]:
     """Instance and aspect ids of its misses, nearest first."""
     frame = queue_of(aspect_outcomes(sample_store, run, TASK))
     return list(zip(frame["instance"], frame["aspect"], strict=True))
-
-
-def press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click().run()
-    assert not app.exception
-
-
-@pytest.mark.usefixtures("empty_store")
-def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
-    assert "No dataset is loaded yet" in texts(open_page("missed"))
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -61,7 +48,7 @@ def test_filters_narrow_the_queue_and_can_be_cleared(
 ) -> None:
     app = open_page("missed", run=run, section="introduction", decile="0–10%")
     assert f"{len(queue)} of {len(queue)} misses" not in texts(app)
-    press(app, "Clear filters")
+    click(app, "Clear filters")
     assert f"{len(queue)} of {len(queue)} misses" in texts(app)
     app.text_input[0].set_value("night shift").run()
     assert address(app)["q"] == "night shift"
@@ -85,11 +72,11 @@ def test_a_miss_shows_its_cause_with_the_rule(
     assert "**Suggested cause:" in said
     assert "Rule: " in said
     assert "What took its place" in said
-    press(app, "Next")
+    click(app, "Next")
     assert (address(app)["instance"], address(app)["aspect"]) == queue[1]
-    press(app, "Previous")
+    click(app, "Previous")
     assert (address(app)["instance"], address(app)["aspect"]) == queue[0]
-    press(app, "All misses")
+    click(app, "All misses")
     assert "instance" not in address(app)
 
 
@@ -99,7 +86,7 @@ def test_a_note_is_kept_and_the_next_miss_opened(
     app = open_page("missed", run=run, instance=queue[0][0], aspect=queue[0][1], noted="no")
     next(t for t in app.text_input if t.label == "Author").set_value("ml")
     app.text_area[0].set_value("Says <b>nothing</b>.")
-    press(app, "Save and next")
+    click(app, "Save and next")
     (note,) = NoteStore(sample_store).notes(run)
     assert (note.instance_id, note.aspect_id) == queue[0]
     assert (note.author, note.text) == ("ml", "Says <b>nothing</b>.")
@@ -112,7 +99,7 @@ def test_a_note_without_an_author_is_asked_for_one(
     open_page: OpenPage, run: str, queue: list[tuple[str, str]], sample_store: Store
 ) -> None:
     app = open_page("missed", run=run, instance=queue[0][0], aspect=queue[0][1])
-    press(app, "Save")
+    click(app, "Save")
     assert "no author" in "\n".join(str(error.value) for error in app.error)
     assert NoteStore(sample_store).notes(run) == ()
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import Store
 from evidencebench_core.tasks import task_named
-from tests.pages.conftest import OpenPage, address, texts
+from tests.pages.asking import click
+from tests.pages.conftest import OpenPage, texts
 from tests.pages.waiting import jobs_ended
-
-
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
 
 
 def asked(store: Store, question: str, *retrievers: str) -> None:
@@ -24,18 +20,11 @@ def asked(store: Store, question: str, *retrievers: str) -> None:
             pass
 
 
-@pytest.mark.usefixtures("empty_store")
-def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
-    app = open_page("wording")
-    assert "No dataset is loaded yet" in texts(app)
-    assert "Go to Home" in labels(app)
-
-
 @pytest.mark.usefixtures("sample_store")
 def test_what_is_missing_is_said_and_asked_in_the_background(open_page: OpenPage) -> None:
     app = open_page("wording", r="lead")
     assert "have no answer yet" in texts(app)
-    next(button for button in app.button if button.label == "Ask what is missing").click().run()
+    click(app, "Ask what is missing")
     jobs_ended()
     app.run()
     assert not app.exception
@@ -52,16 +41,15 @@ def test_paraphrases_with_one_instance_side_by_side(open_page: OpenPage, sample_
     assert "Spread (highest" in texts(app)
     assert "Published figures (appendix F): other instances, other systems" in [e.label for e in app.expander]
     assert len(app.get("plotly_chart")) == 2
+    assert "is not in dataset" in texts(open_page("wording", r="bm25~lead", instance="nobody"))
 
 
 def test_negation_says_why_gold_stays(open_page: OpenPage, sample_store: Store) -> None:
     asked(sample_store, "negation", "bm25")
     app = open_page("wording", question="negation")
     assert "evidence that supported the original now refutes" in texts(app)
-    assert "Published figures (section 5.2): other instances, other systems" in [
-        e.label for e in app.expander
-    ]
-    assert address(app)["question"] == "negation"
+    folds = [fold.label for fold in app.expander]
+    assert "Published figures (section 5.2): other instances, other systems" in folds
 
 
 def test_spelling_needs_no_wordings_of_the_data(open_page: OpenPage, sample_store: Store) -> None:
@@ -85,8 +73,3 @@ def test_links_to_what_is_not_there(open_page: OpenPage, params: dict[str, str],
     app = open_page("wording", **params)
     assert not app.exception
     assert said in texts(app)
-
-
-def test_an_unknown_instance_is_said(open_page: OpenPage, sample_store: Store) -> None:
-    asked(sample_store, "paraphrases", "bm25")
-    assert "is not in dataset" in texts(open_page("wording", instance="nobody"))

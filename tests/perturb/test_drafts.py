@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,13 +75,8 @@ def test_an_accepted_one_is_and_says_who_made_and_read_it(store: Store, drafts: 
     assert variant_named(store, "two", "negation").hypotheses == {"b": "By hand.", "a": "Salt heals."}
     origin = added_wordings(store, "two")["negation"]["a"]
     assert origin.source == REVIEWED
-    assert (origin.made_by.model, origin.made_by.prompt, origin.made_by.made_at) == (
-        BY.model,
-        BY.prompt,
-        BY.made_at,
-    )
-    assert (origin.made_by.reviewer, origin.made_by.edited) == ("Ana", False)
     assert origin.made_by == accepted.made_by
+    assert replace(origin.made_by, reviewed_at="") == replace(BY, reviewer="Ana")
     assert "b" not in added_wordings(store, "two")["negation"]  # it came with the data
 
 
@@ -151,13 +147,8 @@ def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts
 
 
 def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(store: Store, drafts: Drafts) -> None:
-    kept = drafts.add(
-        [
-            made("a", "It heals.", "paraphrase:m", problem="has lost Salt"),
-            made("b", "", failed=True, problem="timed out"),
-        ]
-    )
-    assert kept == 1
+    lost = made("a", "It heals.", "paraphrase:m", problem="has lost Salt")
+    assert drafts.add([lost, made("b", "", failed=True, problem="timed out")]) == 1
     (draft,) = drafts.drafts("refused")
     assert (draft.name, draft.text, draft.problem) == ("paraphrase:m", "It heals.", "has lost Salt")
     drafts.accept([draft.id], "Ana", {draft.id: "Salt heals, it does."})

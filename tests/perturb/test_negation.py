@@ -21,10 +21,7 @@ from evidencebench_core.perturb.negation import OPPOSITES, VERBS, is_singular, l
         ("Tea causes cancer.", "Tea does not cause cancer."),
         ("Two drugs cause cancer.", "Two drugs do not cause cancer."),
         ("Tea does not affect sleep.", "Tea affects sleep."),
-        (
-            "Donor organs do not significantly elevate the risk.",
-            "Donor organs significantly elevate the risk.",
-        ),
+        ("Organs do not significantly elevate risk.", "Organs significantly elevate risk."),
         ("Tea is associated with cancer.", "Tea is not associated with cancer."),
         ("Tea is not causally associated with cancer.", "Tea is causally associated with cancer."),
         ("Tea has no effect on sleep.", "Tea has an effect on sleep."),
@@ -45,10 +42,7 @@ from evidencebench_core.perturb.negation import OPPOSITES, VERBS, is_singular, l
         ("Tea induces cells to release X.", "Tea does not induce cells to release X."),
         # A noun that looks like a verb is passed over.
         ("The increase in tea reduces sleep.", "The increase in tea increases sleep."),
-        (
-            "Routine releases from plants contribute little.",
-            "Routine releases from plants do not contribute little.",
-        ),
+        ("Routine releases from plants cause little.", "Routine releases from plants do not cause little."),
     ],
 )
 def test_it_says_the_opposite(hypothesis: str, expected: str) -> None:

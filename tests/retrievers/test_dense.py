@@ -4,6 +4,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -67,19 +69,13 @@ def test_threads_that_ask_for_the_same_paper_encode_it_once(
 ) -> None:
     query = make_query([f"s{number}" for number in range(50)])
     together = threading.Barrier(8)
-    answers: list[tuple[int, ...]] = []
 
-    def ask() -> None:
+    def ask(_: int) -> tuple[int, ...]:
         together.wait()
-        answers.append(make_retriever("dense").retrieve(query).ranking)
+        return make_retriever("dense").retrieve(query).ranking
 
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == 8
-    assert len(set(answers)) == 1
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(ask, range(8)))) == 1
     assert sorted(encoded_texts) == sorted({query.hypothesis, *query.sentences})
 
 
@@ -97,16 +93,6 @@ print(sorted({"torch", "onnxruntime", "tokenizers", "sentence_transformers", "hu
     assert done.stderr == ""
 
 
-class Transformer:
-    def __init__(self, answer: np.ndarray | Exception) -> None:
-        self.answer = answer
-
-    def encode(self, texts: list[str], **_: object) -> np.ndarray:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -122,7 +108,8 @@ class Transformer:
 def test_a_model_that_gives_no_vectors_is_an_error_of_one_line(
     monkeypatch: pytest.MonkeyPatch, answer: np.ndarray | Exception, message: str
 ) -> None:
-    monkeypatch.setattr(encoder, "transformer", lambda _: Transformer(answer))
+    outcome = {"side_effect": answer} if isinstance(answer, Exception) else {"return_value": answer}
+    monkeypatch.setattr(encoder, "transformer", lambda _: Mock(encode=Mock(**outcome)))
     with pytest.raises(RetrieverError) as caught:
         encoder._encode(Model("m", "m", None), ["a", "b"])
     assert message in str(caught.value)

@@ -71,14 +71,10 @@ def test_ways_of_saying_the_same_are_the_same() -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("bm2", {}, "retriever: there is none called 'bm2'. Did you mean bm25? Names are: "),
-        ("BM25", {}, "Did you mean bm25?"),
+        ("BM2", {}, "retriever: there is none called 'BM2'. Did you mean bm25? Names are: "),
         ("", {}, "retriever: there is none called ''. Names are: random,"),
         ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
         ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean k1? Settings are: k1, b, epsilon"),
-        ("bm25", {"b": 1.5}, "b cannot be 1.5. Give a number from 0 to 1."),
-        ("bm25", {"tokenisation": "words"}, "Did you mean word? Choices are: word, whitespace, word-stop."),
-        ("dense", {"instruction": "results"}, "Did you mean result? Choices are: none, er, result, auto."),
         ("dense", {"backend": "auto"}, "backend cannot be 'auto'. Choices are: float32, onnx-int8."),
         (
             "dense",

@@ -51,7 +51,7 @@ class PaperView:
         Empty where there is no gold, or none to be shown.
     focus : {"all", "results"}
         Which aspects the task asks for; marks stand on those only.
-    systems : tuple of System
+    systems : sequence of System
         At most three; they are called A, B and C.
     active : int or None
         Position of the system whose picks are marked on the page; ``None`` shows the gold alone.
@@ -66,45 +66,23 @@ class PaperView:
     sentence_types: tuple[SentenceType, ...]
     aspects: tuple[Aspect, ...] = ()
     focus: Focus = "all"
-    systems: tuple[System, ...] = ()
+    systems: Sequence[System] = ()
     active: int | None = 0
     selected: int | None = None
     aspect: int | None = None
     plain: bool = False
 
 
-def view_of(
-    instance: Instance,
-    *,
-    focus: Focus = "all",
-    systems: Sequence[System] = (),
-    active: int | None = 0,
-    selected: int | None = None,
-    aspect: int | None = None,
-    plain: bool = False,
-) -> PaperView:
-    """The view of an instance."""
-    return PaperView(
-        paper=instance.id,
-        sentences=instance.sentences,
-        sentence_types=instance.sentence_types,
-        aspects=instance.evidence.aspects,
-        focus=focus,
-        systems=tuple(systems),
-        active=active,
-        selected=selected,
-        aspect=aspect,
-        plain=plain,
-    )
+def view_of(instance: Instance, **shown: Any) -> PaperView:
+    """The view of an instance; ``shown`` are the fields of `PaperView` after the aspects."""
+    aspects = instance.evidence.aspects
+    return PaperView(instance.id, instance.sentences, instance.sentence_types, aspects, **shown)
 
 
 def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
     """The view as the browser gets it; ``draw.js`` documents the keys.
 
-    Raises
-    ------
-    SelectionError
-        If a system picked a sentence that the paper does not have, or there are over three systems.
+    ``SelectionError`` if a system picked a sentence that the paper does not have, or there are over three.
     """
     if len(view.systems) > MAX_SYSTEMS:
         raise SelectionError(

@@ -45,17 +45,6 @@ const KEYS = [
 /** @param {string} letter */
 const markName = (letter) => MARKS[letter]?.[0] ?? "none";
 
-/** An element with a class, text and attributes.
- * @param {string} tag @param {string} [className] @param {string} [text]
- * @param {Record<string, string>} [attributes] @returns {HTMLElement} */
-function el(tag, className = "", text = "", attributes = {}) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text) node.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
-}
-
 /** @param {number} n */
 function ordinal(n) {
   const teen = n % 100 > 10 && n % 100 < 14;
@@ -79,7 +68,7 @@ function drawShape(className, path) {
  * @param {string} letter @param {number} rank */
 function drawSign(letter, rank) {
   if ("gm".includes(letter)) return drawShape(`sign ${markName(letter)}`, "M5 .6 9.4 5 5 9.4 .6 5z");
-  return el("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
+  return element("i", `sign ${markName(letter)}`, rank ? String(rank) : "");
 }
 
 /** An aspect's dot: eight colours, and another shape where they start over. @param {number} position */
@@ -92,33 +81,33 @@ function drawDot(position) {
 
 /** @param {Aspect} aspect @param {number} position @param {boolean} inStrip */
 function drawChip(aspect, position, inStrip) {
-  const chip = el("button", "chip", "", { "data-a": String(position), "aria-pressed": "false" });
+  const chip = element("button", "chip", "", { "data-a": String(position), "aria-pressed": "false" });
   chip.tabIndex = inStrip ? 0 : -1;
-  chip.append(drawDot(position), el("span", "", aspect.label));
-  if (inStrip && aspect.result) chip.append(el("small", "", "result"));
+  chip.append(drawDot(position), element("span", "", aspect.label));
+  if (inStrip && aspect.result) chip.append(element("small", "", "result"));
   return chip;
 }
 
 /** One sentence of the page, without any mark.
  * @param {string} words @param {number} index @param {string} type @returns {Sentence} */
 function drawSentence(words, index, type) {
-  const row = el("li", `s type-${type}`, "", {
+  const row = element("li", `s type-${type}`, "", {
     role: "listitem",
     "data-i": String(index),
     "aria-labelledby": `m${index} t${index}`,
   });
-  const icon = el("span", "icon", "", { id: `m${index}`, role: "img" });
-  const text = el("div", "t", "", { dir: "auto" });
-  const said = el("span", "", words, { id: `t${index}` });
-  const chips = el("span", "chips", "", { dir: "ltr" });
-  const others = el("span", "others");
+  const icon = element("span", "icon", "", { id: `m${index}`, role: "img" });
+  const text = element("div", "t", "", { dir: "auto" });
+  const said = element("span", "", words, { id: `t${index}` });
+  const chips = element("span", "chips", "", { dir: "ltr" });
+  const others = element("span", "others");
   row.tabIndex = index ? -1 : 0;
   if (HEADINGS.includes(type)) {
     said.setAttribute("role", "heading");
     said.setAttribute("aria-level", type === "t" ? "2" : type === "h" ? "3" : "4");
   }
   text.append(said, chips);
-  row.append(el("span", "no", String(index)), icon, text, others);
+  row.append(element("span", "no", String(index)), icon, text, others);
   return { row, icon, chips, others, mark: "", rank: -1, top: 0, height: 0 };
 }
 
@@ -151,10 +140,10 @@ function spokenMark(index, { mark, rank }, labels) {
 function drawKey(letter, count, alone) {
   const [name, plain, meaning] = MARKS[letter];
   const label = letter === "g" && !alone ? "Gold, covered" : plain;
-  const key = el("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
+  const key = element("button", `key ${name}`, "", { "data-jump": letter, "aria-label": `${label}: ${count}` });
   key.title = `${alone ? GOLD_ALONE : meaning}. Click for the next one.`;
   if (!count) key.setAttribute("disabled", "");
-  key.append(drawSign(letter, 1), el("span", "", label), el("b", "", String(count)));
+  key.append(drawSign(letter, 1), element("span", "", label), element("b", "", String(count)));
   return key;
 }
 
@@ -164,27 +153,15 @@ function drawPlainKey(count) {
   const words = `${count} sentence${count === 1 ? "" : "s"} marked`;
   key.title = "Click for the next one.";
   key.setAttribute("aria-label", words);
-  key.replaceChildren(drawSign("p", 1), el("span", "", words));
+  key.replaceChildren(drawSign("p", 1), element("span", "", words));
   return key;
 }
 
 /** A system's letter and name. @param {System} system @param {number} place @param {boolean} active */
 function drawSystem({ name }, place, active) {
   const pressed = { "data-system": String(place), "aria-pressed": String(active) };
-  const button = el("button", "system", "", pressed);
+  const button = element("button", "system", "", pressed);
   button.title = active ? `${name}: its picks are marked` : `Mark the picks of ${name}`;
-  button.append(el("b", "", LETTERS[place]), el("span", "", name));
+  button.append(element("b", "", LETTERS[place]), element("span", "", name));
   return button;
-}
-
-/** Whether a CSS colour is a dark page's: its luminance tells. @param {string} colour */
-function isDark(colour) {
-  const canvas = document.createElement("canvas");
-  const probe = canvas.getContext("2d", { willReadFrequently: true });
-  if (!probe) return false;
-  probe.fillStyle = "#fff";
-  probe.fillStyle = colour; // what is no colour leaves it white
-  probe.fillRect(0, 0, 1, 1);
-  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 110;
 }

@@ -5,14 +5,14 @@ class Minimap {
    * @param {(y: number|null) => void} onHover called with the height of the page under the pointer */
   constructor(page, onHover) {
     this.page = page;
-    this.root = el("div", "map", "", { "aria-hidden": "true" });
-    this.marks = el("div", "map-marks");
-    this.frame = el("div", "map-view");
-    this.here = el("div", "map-here");
+    this.root = element("div", "map", "", { "aria-hidden": "true" });
+    this.marks = element("div", "map-marks");
+    this.frame = element("div", "map-view");
+    this.here = element("div", "map-here");
     /** @type {Sentence[]} */ this.sentences = [];
     /** @type {Map<number, HTMLElement>} */ this.ticks = new Map();
     /** @type {number|null} */ this.selected = null;
-    this.root.append(this.marks, el("div", "veil"), this.here, this.frame);
+    this.root.append(this.marks, element("div", "veil"), this.here, this.frame);
     const point = (/** @type {PointerEvent} */ event) => {
       const box = this.root.getBoundingClientRect();
       const y = ((event.clientY - box.top) / box.height) * page.scrollHeight;
@@ -33,7 +33,7 @@ class Minimap {
     this.ticks.clear();
     sentences.forEach(({ mark }, i) => {
       if (mark !== "." || types[i] === "h") {
-        this.ticks.set(i, el("i", `tick ${mark === "." ? "section" : markName(mark)}`));
+        this.ticks.set(i, element("i", `tick ${mark === "." ? "section" : markName(mark)}`));
       }
     });
     this.marks.replaceChildren(...this.ticks.values());

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
-import streamlit as st
-
 from components.app.state import component_event
-from components.charts import palette
+from components.widgets.component import component
 from components.widgets.paper_view.data import PaperView, paper_key, view_data
 
 EventKind = Literal["sentence", "aspect", "system", "clear"]
 
 _HERE: Final = Path(__file__).parent
-_SCRIPTS: Final = ("draw.js", "minimap.js", "echo.js", "reader.js")  # one module, in this order
+_SCRIPTS: Final = ("draw.js", "minimap.js", "echo.js")  # before reader.js, in this order
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +30,7 @@ class PaperEvent:
     system: int | None
 
 
-_mount = st.components.v2.component(
-    "evidencebench_paper_view",
-    css=palette.css_variables(".reader", ".reader.dark") + (_HERE / "reader.css").read_text("utf-8"),
-    js="\n".join((_HERE / name).read_text("utf-8") for name in _SCRIPTS),
-)
+_component = component("reader", _HERE, "", palette=".reader", before=_SCRIPTS)
 
 
 def paper_view(
@@ -50,16 +44,7 @@ def paper_view(
 
     The browser shows a click at once. To keep it, and to let the rest of the page know, put the event's
     fields into the state that the next view is made of: ``on_event`` is called before the script runs again.
-
-    Parameters
-    ----------
-    view : PaperView
-    key : str
-        One per place in the app. The same key with another paper draws that paper.
-    height : int
-        In pixels; the paper scrolls inside.
-    on_event : callable
-        Called with the `PaperEvent`.
+    The paper scrolls inside ``height`` pixels; one key a place in the app, whatever paper it shows.
     """
 
     def on_change() -> None:
@@ -67,7 +52,7 @@ def paper_view(
         if event is not None:
             on_event(event)
 
-    _mount(key=key, data=view_data(view, height), on_event_change=on_change)
+    _component(key=key, data=view_data(view, height), on_event_change=on_change)
 
 
 def event_from(payload: object, view: PaperView) -> PaperEvent | None:
@@ -76,11 +61,7 @@ def event_from(payload: object, view: PaperView) -> PaperEvent | None:
         return None
     if payload.get("paper") != paper_key(view):
         return None
-    sizes = {
-        "sentence": len(view.sentences),
-        "aspect": len(view.aspects),
-        "system": len(view.systems),
-    }
+    sizes = {"sentence": len(view.sentences), "aspect": len(view.aspects), "system": len(view.systems)}
     fields: dict[str, int | None] = {}
     for name, size in sizes.items():
         value = payload.get(name)

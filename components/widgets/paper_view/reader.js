@@ -18,18 +18,17 @@ class Reader {
     /** @type {number|null} */ this.pinned = null;
     /** @type {number|null} the aspect pointed at, else the pinned one */ this.lit = null;
     /** @type {HTMLElement[]} */ this.litParts = [];
-    this.background = "";
     this.shared = { selected: new Shared(), aspect: new Shared() };
     /** @type {(name: string, value: any) => void} */ this.trigger = () => {};
 
-    this.root = el("div", "reader", "", { tabindex: "-1" }); // so that a click anywhere gives it the keys
-    this.legend = el("div", "legend", "", { role: "group", "aria-label": "Legend" });
-    this.systems = el("div", "systems", "", { role: "group", "aria-label": "Systems" });
-    this.strip = el("div", "strip", "", { role: "group", "aria-label": "Study aspects" });
-    this.page = el("div", "page", "", { tabindex: "-1" });
-    this.list = el("ol", "list", "", { role: "list" });
-    this.caption = el("div", "caption");
-    this.help = el("div", "help", "", { role: "dialog", "aria-label": "Keys" });
+    this.root = element("div", "reader", "", { tabindex: "-1" }); // so that a click anywhere gives it the keys
+    this.legend = element("div", "legend", "", { role: "group", "aria-label": "Legend" });
+    this.systems = element("div", "systems", "", { role: "group", "aria-label": "Systems" });
+    this.strip = element("div", "strip", "", { role: "group", "aria-label": "Study aspects" });
+    this.page = element("div", "page", "", { tabindex: "-1" });
+    this.list = element("ol", "list", "", { role: "list" });
+    this.caption = element("div", "caption");
+    this.help = element("div", "help", "", { role: "dialog", "aria-label": "Keys" });
     this.map = new Minimap(this.page, (y) => this.say(y === null ? undefined : this.sentenceAt(y)));
     this.frame();
     this.listen();
@@ -37,14 +36,14 @@ class Reader {
 
   /** Put together what stays: head, aspects, page with minimap, foot, help. */
   frame() {
-    const [head, body, foot] = ["head", "body", "foot"].map((name) => el("div", name));
-    const hint = el("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
+    const [head, body, foot] = ["head", "body", "foot"].map((name) => element("div", name));
+    const hint = element("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
     for (const [key, what] of [["j", ""], ["k", "evidence"], ["n", "missed"], ["?", "keys"]]) {
-      hint.append(el("kbd", "", key), ...(what ? [el("span", "", what)] : []));
+      hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));
     }
     for (const [key, what] of KEYS) {
-      const line = el("p");
-      line.append(el("kbd", "", key), el("span", "", what));
+      const line = element("p");
+      line.append(element("kbd", "", key), element("span", "", what));
       this.help.append(line);
     }
     this.help.hidden = true;
@@ -61,7 +60,7 @@ class Reader {
   /** @param {Data} data @param {(name: string, value: any) => void} trigger */
   update(data, trigger) {
     this.trigger = trigger;
-    this.theme();
+    this.root.classList.toggle("dark", darkPage(this.root));
     if (data === this.data) return; // only the theme changed
     const before = this.data ?? {};
     const isNew = data.paper !== before.paper;
@@ -96,15 +95,6 @@ class Reader {
     this.trigger("event", { kind, paper, sentence: this.selected, aspect: this.pinned, system });
   }
 
-  /** Light or dark, by the luminance of the page behind the reader. */
-  theme() {
-    const host = /** @type {any} */ (this.parent).host ?? this.parent;
-    const page = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
-    if (page === this.background) return;
-    this.background = page;
-    this.root.classList.toggle("dark", isDark(page));
-  }
-
   // -- drawing ------------------------------------------------------------------------------
 
   /** The page of a new paper, without any mark. */
@@ -114,13 +104,13 @@ class Reader {
     this.sentences = texts.map((words, index) => {
       const before = texts[index - 1] ?? "";
       if (types[index] === "a" && types[index - 1] !== "a" && !/^\W*(abstract|summary)/i.test(before)) {
-        rows.append(el("li", "untold", "Abstract", { role: "presentation" }));
+        rows.append(element("li", "untold", "Abstract", { role: "presentation" }));
       }
       const sentence = drawSentence(words, index, types[index]);
       rows.append(sentence.row);
       return sentence;
     });
-    this.list.replaceChildren(rows, el("li", "veil", "", { role: "presentation" }));
+    this.list.replaceChildren(rows, element("li", "veil", "", { role: "presentation" }));
     this.list.setAttribute("aria-label", `Paper, ${texts.length} sentences`);
     this.page.scrollTop = 0;
     this.shared = { selected: new Shared(), aspect: new Shared() };
@@ -176,8 +166,8 @@ class Reader {
       const others = systems.flatMap(({ name }, place) => {
         const other = place !== active && ranks[place].get(i);
         if (!other) return [];
-        const sign = el("span", "other", "", { title: `${name}: picked ${ordinal(other)}` });
-        sign.append(el("b", "", LETTERS[place]), String(other));
+        const sign = element("span", "other", "", { title: `${name}: picked ${ordinal(other)}` });
+        sign.append(element("b", "", LETTERS[place]), String(other));
         return [sign];
       });
       if (others.length || sentence.others.firstChild) sentence.others.replaceChildren(...others);
@@ -208,8 +198,8 @@ class Reader {
     this.caption.classList.toggle("whole", Boolean(aspect) && this.lit === this.pinned);
     if (aspect) {
       const { facts, text } = aspectWords(aspect);
-      const words = el("span", "", text, { dir: "auto" });
-      this.caption.replaceChildren(drawDot(this.lit ?? 0), el("b", "", facts), words);
+      const words = element("span", "", text, { dir: "auto" });
+      this.caption.replaceChildren(drawDot(this.lit ?? 0), element("b", "", facts), words);
       return;
     }
     const i = index ?? this.sentenceAt(this.page.scrollTop + 0.25 * this.page.clientHeight);
@@ -217,8 +207,8 @@ class Reader {
     while (heading > 0 && !HEADINGS.includes(types[heading])) heading -= 1;
     const section = types[i] === "a" ? "Abstract" : HEADINGS.includes(types[heading]) ? texts[heading] : "";
     this.caption.replaceChildren(
-      el("span", "section", section, { dir: "auto" }),
-      el("span", "count", `${i} / ${texts.length - 1}`, { title: "sentence index / the last one" }),
+      element("span", "section", section, { dir: "auto" }),
+      element("span", "count", `${i} / ${texts.length - 1}`, { title: "sentence index / the last one" }),
     );
   }
 

@@ -15,13 +15,7 @@ ROWS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Which of its pages a list shows; the state has it in ``page``.
-
-    Attributes
-    ----------
-    page, n_pages : int
-        From 1 on; a list without a row has one page.
-    """
+    """Which of its pages, from 1 on, a list shows; the state has it in ``page``."""
 
     page: int
     n_pages: int

@@ -81,17 +81,13 @@ class TableEvent:
     value: str
 
 
-def table_data(  # noqa: PLR0913 - the whole table, by name
+def table_data(
     columns: Sequence[Column],
     rows: Sequence[Row],
     *,
-    sort: str = "",
-    descending: bool = False,
     action: Literal["none", "open", "tick"] = "open",
     chosen: Sequence[str] = (),
-    caption: str = "",
-    empty: str = "",
-    height: int | None = None,
+    **look: object,
 ) -> dict[str, Any]:
     """The JSON-able data of a table (see `table` for the parameters)."""
     for row in rows:
@@ -103,13 +99,9 @@ def table_data(  # noqa: PLR0913 - the whole table, by name
             {"id": row.id, "cells": [_cell(c) for c in row.cells], "muted": row.muted, "heading": row.heading}
             for row in rows
         ],
-        "sort": sort,
-        "descending": descending,
         "action": action,
         "chosen": list(chosen),
-        "caption": caption,
-        "empty": empty,
-        "height": height,
+        **look,
     }
 
 
@@ -126,24 +118,29 @@ _component = component(
 )
 
 
-def table(
+def table(  # noqa: PLR0913 - the whole table, by name
     columns: Sequence[Column],
     rows: Sequence[Row],
     *,
     key: str,
     on_event: Callable[[TableEvent], None] = lambda event: None,
-    **options: Any,
+    on_open: Callable[[str], None] = lambda row: None,
+    sort: str = "",
+    descending: bool = False,
+    action: Literal["none", "open", "tick"] = "open",
+    chosen: Sequence[str] = (),
+    caption: str = "",
+    empty: str = "",
+    height: int | None = None,
 ) -> None:
-    """Draw a table; ``on_event`` hears what the user does with it before the page is drawn again.
+    """Draw a table, one cell a column in every row.
 
     Parameters
     ----------
-    columns, rows
-        Every row has one cell a column.
     key : str
         Identity of the table on the page.
-    on_event : callable
-        Called with a `TableEvent`.
+    on_event, on_open : callable
+        Called with a `TableEvent`, or with the id of a row that was opened, before the page is drawn again.
     sort, descending
         The column key the rows are sorted by (sorting itself is the caller's), for the arrow.
     action : {"none", "open", "tick"}
@@ -158,12 +155,16 @@ def table(
         Pixels after which the table scrolls inside itself.
     """
 
-    def tell() -> None:
+    def on_change() -> None:
         event = event_from(component_event(key))
         if event is not None:
             on_event(event)
+            if event.kind == "open":
+                on_open(event.value)
 
-    _component(key=key, data=table_data(columns, rows, **options), on_event_change=tell)
+    look = {"sort": sort, "descending": descending, "caption": caption, "empty": empty, "height": height}
+    data = table_data(columns, rows, action=action, chosen=chosen, **look)
+    _component(key=key, data=data, on_event_change=on_change)
 
 
 def event_from(payload: object) -> TableEvent | None:

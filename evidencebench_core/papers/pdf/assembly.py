@@ -19,8 +19,8 @@ from evidencebench_core.papers.pdf.chunk import (
 )
 from evidencebench_core.papers.pdf.columns import Column
 from evidencebench_core.papers.pdf.front import abstract_label, end_of_abstract, title_chunks
-from evidencebench_core.papers.pdf.line import Line
 from evidencebench_core.papers.pdf.mending import Words, running_text
+from evidencebench_core.papers.pdf.page import Line
 from evidencebench_core.papers.pdf.references import n_references, start_of_references
 from evidencebench_core.papers.pdf.roles import Role, role_of, run_in_heading
 
@@ -88,10 +88,6 @@ def _unnamed_abstract(
 def _is_running(chunk: Chunk) -> bool:
     """Whether it is text in sentences, unlike names and addresses."""
     return ends_sentence(chunk.text) or chunk.n_words > 60
-
-
-def _has_list(chunk: Chunk) -> bool:
-    return sum(line.text[:1] in BULLETS for line in chunk.column.lines) > 1
 
 
 class Assembly:
@@ -181,12 +177,13 @@ class Assembly:
         self.left_out["back matter"] += self._place.part == "back matter"
 
     def _text(self, chunk: Chunk, kind: BlockKind) -> None:
+        has_list = sum(line.text[:1] in BULLETS for line in chunk.column.lines) > 1
         for number, group in enumerate(paragraph_groups(chunk)):
             lines = group
             if kind == "abstract" and not self._open and not any(b.kind == "abstract" for b in self.blocks):
                 label = abstract_label(" ".join(line.text for line in lines))
                 lines[0].text = lines[0].text[label:]
-            if lines[0].text[:1] in BULLETS and len(lines[0].words) > 1 and _has_list(chunk):
+            if lines[0].text[:1] in BULLETS and len(lines[0].words) > 1 and has_list:
                 lines = [Line(lines[0].words[1:]), *lines[1:]]
             n = run_in_heading(lines[0], self.body) if kind == "paragraph" else 0
             if n and (self._open is None or ends_sentence(self._open.lines[-1].text)):

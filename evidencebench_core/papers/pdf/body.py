@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from evidencebench_core.data.sections import part_of_heading
-from evidencebench_core.papers.pdf.line import Line
+from evidencebench_core.papers.pdf.page import Line
 
 _FEWEST_ROWS: Final = 20  # of running text, to know where it stands
 

@@ -12,7 +12,7 @@ from typing import Final
 from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Column
-from evidencebench_core.papers.pdf.line import Line, share
+from evidencebench_core.papers.pdf.page import Line, share
 
 BULLETS: Final = frozenset("•▪■●◦‣")  # of lists; a line that begins with one begins a paragraph
 _SENTENCE_END: Final = re.compile(r"[.?!:;][\"'”’)\]]*(?:\[?\d[\d,–\-\]\[ ]*)?[*†‡§]*$")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from evidencebench_core.papers.pdf.line import Line, merged
+from evidencebench_core.papers.pdf.page import Line, merged
 
 _ALIGNED: Final = 2.5  # points within which lines begin at the same place
 _INDENT: Final = 30.0  # points by which lists and references may begin right of their column

@@ -12,8 +12,7 @@ from typing import Final
 from evidencebench_core.papers.paper import Doubt, Paper
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Column
-from evidencebench_core.papers.pdf.line import Line
-from evidencebench_core.papers.pdf.page import UNREADABLE, Page
+from evidencebench_core.papers.pdf.page import UNREADABLE, Line, Page
 
 # "P 5 0.03", "n ¼ 12", "P , .05": symbols of mathematical fonts that came out as other characters.
 _OTHER_SYMBOL: Final = re.compile(

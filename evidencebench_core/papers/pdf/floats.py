@@ -12,8 +12,7 @@ from typing import Final
 from evidencebench_core.data.sections import CAPTION, class_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Gutter
-from evidencebench_core.papers.pdf.line import Line
-from evidencebench_core.papers.pdf.page import Page, Rule
+from evidencebench_core.papers.pdf.page import Line, Page, Rule
 
 _MARKED_OFF: Final = re.compile(r"\s*(?:[.:|–—-]|$)")
 

@@ -12,8 +12,7 @@ from typing import Final
 
 from evidencebench_core.data.sections import CAPTION
 from evidencebench_core.papers.pdf.body import Body
-from evidencebench_core.papers.pdf.line import Line
-from evidencebench_core.papers.pdf.page import Page
+from evidencebench_core.papers.pdf.page import Line, Page
 
 _ZONE: Final = 0.18  # of the height of a page, at its head and at its foot
 _DEEPEST: Final = 6  # rows from the outermost one

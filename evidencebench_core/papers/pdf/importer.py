@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -20,9 +20,8 @@ from evidencebench_core.papers.pdf.doubts import doubts_of
 from evidencebench_core.papers.pdf.floats import without_floats
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers, without_margins
 from evidencebench_core.papers.pdf.glyphs import OpenedPdf, opened_pdf
-from evidencebench_core.papers.pdf.line import Line, fragments
 from evidencebench_core.papers.pdf.mending import Words
-from evidencebench_core.papers.pdf.page import Page
+from evidencebench_core.papers.pdf.page import Line, Page, fragments
 from evidencebench_core.papers.pdf.places import sentence_boxes
 
 _FEWEST_CHARACTERS: Final = 60  # a page below has no text to speak of
@@ -99,8 +98,4 @@ def _readability(opened: OpenedPdf, place: str) -> list[str]:
         "Pages that are damaged are left out": opened.broken,
         "Pages with too many drawings were read in part only": cut,
     }
-    return [f"{note}: {_numbers(numbers)}." for note, numbers in notes.items() if numbers]
-
-
-def _numbers(pages: Iterable[int]) -> str:
-    return ", ".join(str(number + 1) for number in pages)
+    return [f"{note}: {', '.join(str(n + 1) for n in where)}." for note, where in notes.items() if where]

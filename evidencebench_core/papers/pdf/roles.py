@@ -8,7 +8,7 @@ from typing import Final, Literal
 from evidencebench_core.data.sections import class_of_heading, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.chunk import Chunk, ends_sentence
-from evidencebench_core.papers.pdf.line import Line
+from evidencebench_core.papers.pdf.page import Line
 
 Role = Literal["heading", "text", "footnote", "formula"]
 

@@ -24,7 +24,7 @@ _warned: set[str] = set()
 
 _FILE: Final = "embeddings-v2.sqlite"  # another layout gets another name: no migrations
 _LARGEST: Final = 8 * 2**30  # bytes; some five million MiniLM vectors
-_CHECK: Final = 8  # bytes of a vector's own checksum, behind it
+_CHECK_LENGTH: Final = 8
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ", "SQLITE_ERROR")
 _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
     model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text))"""
@@ -57,33 +57,28 @@ class EmbeddingCache:
         self.path = (cache_folder() if folder is None else folder) / _FILE
 
     def vectors(self, model: str, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of those texts that are known.
+        """The vectors of those texts that are known, of shape (dimensions,), read-only.
 
-        Parameters
-        ----------
-        model : str
-            Its weights and everything else that changes a vector.
-        texts : iterable of str
-
-        Returns
-        -------
-        dict of str to array of shape (dimensions,), float32, read-only
+        ``model`` names its weights and everything else that changes a vector.
         """
         query, digest = "SELECT vector FROM vectors WHERE model = ? AND text = ?", _digest(model)
 
-        def work(connection: sqlite3.Connection) -> dict[str, NDArray[np.float32]]:
+        def read(connection: sqlite3.Connection) -> dict[str, NDArray[np.float32]]:
             connection.execute("BEGIN")  # one lock for all
             rows = {text: connection.execute(query, (digest, _digest(text))).fetchone() for text in texts}
             return {
-                text: vector for text, row in rows.items() if row and (vector := _vector(row[0])) is not None
+                text: np.frombuffer(raw, dtype="<f4")
+                for text, row in rows.items()
+                if row and (raw := _sound_part(row[0])) is not None
             }
 
-        return self._attempt(work, {})
+        return self._attempt(read, {})
 
     def add(self, model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """Keep these vectors, all of them or none."""
         digest = _digest(model)
-        rows = [(digest, _digest(text), _blob(vector)) for text, vector in vectors.items()]
+        raws = {text: vector.astype("<f4").tobytes() for text, vector in vectors.items()}
+        rows = [(digest, _digest(text), raw + _check(raw)) for text, raw in raws.items()]
         if rows:
             insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
             self._attempt(lambda connection: connection.executemany(insert, rows), None)
@@ -142,16 +137,12 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _blob(vector: NDArray[np.float32]) -> bytes:
-    raw = vector.astype("<f4").tobytes()
-    return raw + hashlib.sha256(raw).digest()[:_CHECK]
+def _check(raw: bytes) -> bytes:
+    """A vector's own checksum, which stands behind it."""
+    return hashlib.sha256(raw).digest()[:_CHECK_LENGTH]
 
 
-def _vector(blob: object) -> NDArray[np.float32] | None:
-    """The vector of a row, unless the disk has changed it."""
-    if (
-        not isinstance(blob, bytes)
-        or hashlib.sha256(raw := blob[:-_CHECK]).digest()[:_CHECK] != blob[-_CHECK:]
-    ):
-        return None
-    return np.frombuffer(raw, dtype="<f4")
+def _sound_part(blob: object) -> bytes | None:
+    """The vector's bytes, unless the disk has changed them."""
+    raw = blob[:-_CHECK_LENGTH] if isinstance(blob, bytes) else b""
+    return raw if isinstance(blob, bytes) and blob == raw + _check(raw) else None

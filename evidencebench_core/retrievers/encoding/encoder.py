@@ -20,7 +20,7 @@ _in_use: dict[str, threading.Lock] = {}  # by identity: threads that ask for the
 def embeddings(
     model_name: str, texts: Sequence[str], backend: Backend = "float32"
 ) -> tuple[NDArray[np.float32], Model]:
-    """One embedding a text, each encoded on its own: from the cache, else from the model.
+    """One embedding for each text, encoded on its own: from the cache, else from the model.
 
     Parameters
     ----------

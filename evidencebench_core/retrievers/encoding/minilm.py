@@ -47,7 +47,7 @@ class MiniLM:
         self._tokenizer.no_padding()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One embedding of length 1 a text, in their order: (len(texts), 384)."""
+        """An embedding of length 1 for each text, in their order: (len(texts), 384)."""
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         vectors = np.empty((len(tokens), self._words.shape[1]), dtype=np.float32)
 

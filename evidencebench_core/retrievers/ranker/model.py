@@ -58,74 +58,38 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class FocusModel:
-    """The members for one focus.
+    """The members for one focus."""
 
-    Attributes
-    ----------
-    trees : mapping of str to Trees
-        By what they learnt to predict.
-    features, embedding : Linear
-        Over `FEATURES`, and over `meaning`.
-    weights : mapping of str to float
-        By member: the names of the trees, ``"features"``, ``"embedding"``.
-    """
-
-    trees: Mapping[str, Trees]
-    features: Linear
-    embedding: Linear
-    weights: Mapping[str, float]
+    trees: Mapping[str, Trees]  # by what they learnt to predict
+    features: Linear  # over `FEATURES`
+    embedding: Linear  # over `meaning`
+    weights: Mapping[str, float]  # by member: the names of the trees, "features", "embedding"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPaper:
-    """A paper as a model sees it for a focus, whatever the budget.
+    """A paper as a model sees it for a focus, whatever the budget."""
 
-    Attributes
-    ----------
-    focus : Focus
-        Whose members scored: ``"all"`` where the model knows no results.
-    features : Features
-    columns, embedding : arrays
-        See `tree_columns` and `meaning`.
-    scores : array of shape (n,)
-        Weighted mean of the members' scores, each standardised over the paper.
-    spreads : mapping of str to float
-        By member: what its raw scores were divided by.
-    """
-
-    focus: Focus
+    focus: Focus  # whose members scored: "all" where the model knows no results
     features: Features
-    columns: NDArray[np.float32]
-    embedding: NDArray[np.float32]
-    scores: NDArray[np.float64]
-    spreads: Mapping[str, float]
+    columns: NDArray[np.float32]  # see `tree_columns`
+    embedding: NDArray[np.float32]  # see `meaning`
+    scores: NDArray[np.float64]  # weighted mean of the members' scores, each standardised over the paper
+    spreads: Mapping[str, float]  # by member: what its raw scores were divided by
 
 
 @dataclass(frozen=True, slots=True)
 class RankerModel:
-    """Everything that ranks a paper.
+    """Everything that ranks a paper."""
 
-    Attributes
-    ----------
-    encoder, encoder_identity : str
-        The setting that names the embedding model, and the hash of its weights.
-    topics, shared_topics : Projection
-    focuses : mapping of Focus to FocusModel
-        ``"results"`` is absent if no instance had result aspects.
-    selecting : Selecting
-    trained_on : TrainedOn
-    notes : mapping of str to object
-        Versions, cross-validated scores and the like. JSON values.
-    """
-
-    encoder: str
-    encoder_identity: str
+    encoder: str  # the setting that names the embedding model
+    encoder_identity: str  # the hash of its weights
     topics: Projection
     shared_topics: Projection
-    focuses: Mapping[Focus, FocusModel]
+    focuses: Mapping[Focus, FocusModel]  # "results" is absent if no instance had result aspects
     selecting: Selecting
     trained_on: TrainedOn
-    notes: Mapping[str, object]
+    notes: Mapping[str, object]  # versions, cross-validated scores and the like: JSON values
 
     def scored(
         self, query: Query, vectors: NDArray[np.float32], features: Features | None = None
@@ -153,11 +117,8 @@ class RankerModel:
     def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
         """What each column adds to the scores of some sentences, against an average training sentence.
 
-        Returns
-        -------
-        array of shape (sentences, len(COLUMNS) + 1)
-            In units of the score: SHAP values of the trees and the terms of the linear model; the last column
-            is that of the linear model of the embeddings.
+        In units of the score, of shape (sentences, len(COLUMNS) + 1): SHAP values of the trees and the terms of
+        the linear model; the last column is that of the linear model of the embeddings.
         """
         model, n, columns = self.focuses[paper.focus], len(FEATURES), paper.columns[sentences]
         whole = sum(model.weights.values())

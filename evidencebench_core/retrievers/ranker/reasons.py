@@ -20,25 +20,13 @@ _LEAST: Final = 0.05  # of the largest contribution; what adds less is no reason
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A feature in words.
+    """A feature in words."""
 
-    Attributes
-    ----------
-    label : str
-        Its name for people.
-    unit : str
-        How its value is written; see `value_text`.
-    topic : str
-        Of several features of one topic only the one with the highest ``sharp`` is said.
-    says : tuple of (float, str)
-        What may be said of a sentence with at least so much; the last that applies counts, ``""`` says nothing.
-    """
-
-    label: str
-    unit: Unit
-    topic: str
+    label: str  # its name for people
+    unit: Unit  # how its value is written, see `value_text`
+    topic: str  # of several features of one topic only the one with the highest ``sharp`` is said
     sharp: int
-    says: tuple[tuple[float, str], ...]
+    says: tuple[tuple[float, str], ...]  # of a sentence with at least so much; the last that applies counts
 
     def phrase(self, value: float) -> str:
         """What may be said of a sentence with this value; empty where nothing may."""

@@ -24,20 +24,11 @@ class Selecting:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One step of the selection.
-
-    Attributes
-    ----------
-    sentence : int
-    gain : float
-        The share of the evidence that it adds to the picks before it, that of its neighbours included.
-    repeated : float
-        How much of its own share the picks before it had already, 0 to 1.
-    """
+    """One step of the selection."""
 
     sentence: int
-    gain: float
-    repeated: float
+    gain: float  # the share of the evidence that it adds to the picks before it, its neighbours' included
+    repeated: float  # how much of its own share the picks before it had already, 0 to 1
 
 
 def picks_of(

@@ -176,22 +176,11 @@ def _ridge(
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """The ranker without a part.
-
-    Attributes
-    ----------
-    name : str
-    without : tuple of int
-        Columns that are left out: it is fitted without them.
-    weights : mapping of str to float
-        Members that count otherwise: the fit is the same.
-    selecting : Selecting
-        The selection step.
-    """
+    """The ranker without a part."""
 
     name: str
-    without: tuple[int, ...] = ()
-    weights: Mapping[str, float] | None = None
+    without: tuple[int, ...] = ()  # columns: it is fitted without them
+    weights: Mapping[str, float] | None = None  # members that count otherwise: the fit is the same
     selecting: Selecting = field(default_factory=Selecting)
 
     def of(self, model: RankerModel) -> RankerModel:

@@ -29,17 +29,11 @@ class FeatureWeight:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """How much moves sentences within their paper.
+    """How much each group, and each feature (the weightiest first), moves sentences within their paper.
 
-    Attributes
-    ----------
-    n_papers, n_sentences : int
-    groups : mapping of str to float
-        By group: the mean distance of a sentence's contribution from the mean of its paper, in standard
-        deviations of the score, over sentences, then over papers. What adds the same to every sentence of a
-        paper changes no ranking, and so counts 0.
-    features : tuple of FeatureWeight
-        The same of each feature, the weightiest first. What the embedding says is in the groups alone.
+    The mean distance of a sentence's contribution from the mean of its paper, in standard deviations of the score,
+    over sentences, then over papers. What adds the same to every sentence of a paper changes no ranking, and so
+    counts 0. What the embedding says is in the groups alone.
     """
 
     n_papers: int

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pytest
 
-from components.paper.picks_list import Pick, explanations, picks_of
+from components.paper.picks import explanations, picks_of
 from components.widgets.component import sentence_in
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
@@ -39,18 +39,18 @@ def test_every_pick_stands_in_its_section_and_among_its_neighbours() -> None:
     picks = picks_of(
         PAPER, retrieval(4, 2, 0, 3), {2: "it says so"}, {"B": retrieval(4), "C": retrieval(4, 2)}
     )
-    assert picks == (
+    assert [tuple(pick.values()) for pick in picks] == [
         # 3 is a heading, so nothing stands before it
-        Pick(4, 1, "Methods", PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C"),
+        (4, 1, "Methods", PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C"),
         # 1 is a label and 3 the heading of another section
-        Pick(2, 2, "Abstract", PAPER.sentences[2], "", "", "it says so", "C"),
-        Pick(0, 3, "Title", "Title"),
-        Pick(3, 4, "Heading", "Methods"),
-    )
+        (2, 2, "Abstract", PAPER.sentences[2], "", "", "it says so", "C"),
+        (0, 3, "Title", "Title", "", "", "", ""),
+        (3, 4, "Heading", "Methods", "", "", "", ""),
+    ]
 
 
 def test_a_sentence_picked_twice_is_listed_once() -> None:
-    assert [pick.index for pick in picks_of(PAPER, retrieval(5, 5), {}, {})] == [5]
+    assert [pick["index"] for pick in picks_of(PAPER, retrieval(5, 5), {}, {})] == [5]
 
 
 def test_a_long_neighbour_is_cut() -> None:
@@ -64,8 +64,8 @@ def test_a_long_neighbour_is_cut() -> None:
         (),
     )
     (pick,) = picks_of(long, retrieval(1), {}, {})
-    assert len(pick.before) <= 400
-    assert pick.before.endswith("…")
+    assert len(pick["before"]) <= 400
+    assert pick["before"].endswith("…")
 
 
 def explained(*selection: int, **details: str) -> Retrieval:

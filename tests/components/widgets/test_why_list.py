@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from components.widgets.why_list import whys_of
-from components.widgets.why_list.why_list import Bar
 from evidencebench_core.retrievers import Retrieval
 
 SENTENCES = ("Tea.", "Tea helps.", "Nobody slept.")
@@ -27,24 +26,25 @@ def retrieval(selection: tuple[int, ...], explained: object = EXPLAINED) -> Retr
 
 def test_a_pick_has_its_number_reason_and_bars() -> None:
     (why,) = whys_of(retrieval((1, 2)), SENTENCES)
-    assert (why.index, why.number, why.text, why.score) == (2, 2, "Nobody slept.", 2.0)
-    assert why.reason == "Close to the hypothesis in meaning."
-    assert why.coverage == "Chosen for coverage: rank 3 by score alone, 25% already said by earlier picks."
+    assert (why["index"], why["number"], why["text"]) == (2, 2, "Nobody slept.")
+    assert why["reason"] == "Close to the hypothesis in meaning."
+    assert why["coverage"] == "Chosen for coverage: rank 3 by score alone, 25% already said by earlier picks."
     # the most first; what would be written as 0.00, and what has no words here, is not drawn
-    assert why.groups == (
-        Bar("Meaning shared with the hypothesis", 1.5, 1),
-        Bar("Where it stands", 0.5, 5),
-        Bar("Words that tell its purpose", -0.3, 8),
-    )
-    assert why.features == (Bar("Closeness in meaning", 1.5, value="0.62"), Bar("Citations", -0.3, value="2"))
+    assert [tuple(group.values()) for group in why["groups"]] == [
+        ("Meaning shared with the hypothesis", 1.5, 1),
+        ("Where it stands", 0.5, 5),
+        ("Words that tell its purpose", -0.3, 8),
+    ]
+    features = [("Closeness in meaning", 1.5, "0.62"), ("Citations", -0.3, "2")]
+    assert [tuple(feature.values()) for feature in why["features"]] == features
 
 
 def test_a_retriever_that_explains_nothing_has_none() -> None:
-    assert whys_of(Retrieval((0,), (1.0,), (0,), 0.0), SENTENCES) == ()
+    assert whys_of(Retrieval((0,), (1.0,), (0,), 0.0), SENTENCES) == []
 
 
 def test_only_so_many_and_only_sentences_that_are_there() -> None:
     one = EXPLAINED["2"]
     everything = {str(index): one for index in range(5)}
-    assert [why.index for why in whys_of(retrieval((4, 2, 0), everything), SENTENCES)] == [2, 0]
-    assert [why.index for why in whys_of(retrieval((1, 2, 0), everything), SENTENCES, limit=2)] == [1, 2]
+    assert [why["index"] for why in whys_of(retrieval((4, 2, 0), everything), SENTENCES)] == [2, 0]
+    assert [why["index"] for why in whys_of(retrieval((1, 2, 0), everything), SENTENCES, limit=2)] == [1, 2]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import columns, gutters
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers
-from evidencebench_core.papers.pdf.line import Line, fragments
-from evidencebench_core.papers.pdf.page import Counts, Page, Word
+from evidencebench_core.papers.pdf.page import Counts, Line, Page, Word, fragments
 
 BODY = Body("Times", 10.0, 12.0, bold=False)
 

@@ -67,40 +67,28 @@ def test_a_failed_write_leaves_what_was_there(
     assert path.read_text() == "older"
 
 
-def test_a_place_that_cannot_be_written_to(model: RankerModel, tmp_path: Path) -> None:
+def test_places(model: RankerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RetrieverError, match="--out"):
         write_model(model, tmp_path / "file" / "model.json")
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(RetrieverError, match="structure"):
         read_model(tmp_path / "none.json")
-
-
-def test_where_it_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "mine.json"))
     assert default_model_path() == tmp_path / "mine.json"
     monkeypatch.delenv("EVIDENCEBENCH_RANKER")
     assert default_model_path().name == "ranker.json"
 
 
-def test_structure_until_a_model_is_trained() -> None:
-    assert trained_model() is None
-    assert default_retriever() == "structure"
-    digest = write_model(small_model(), default_model_path())
-    assert default_retriever() == "evidence-ranker"
-    found = trained_model()
-    assert found is not None
-    assert found[1] == digest
-
-
-def test_a_model_of_an_earlier_version_is_to_be_trained_again() -> None:
+def test_structure_until_a_model_of_this_version_is_trained() -> None:
     path = default_model_path()
+    assert (trained_model(), default_retriever()) == (None, "structure")
     path.write_text('{"format": "evidencebench-ranker 1"}')
     assert default_retriever() == "structure"
     with pytest.raises(RetrieverError, match=r"another version .*'evidencebench-ranker 1'.* train-ranker"):
         read_model(path)
+    digest = write_model(small_model(), path)
+    assert default_retriever() == "evidence-ranker"
+    assert trained_model() == read_model(path) == (read_model(path)[0], digest)
 
 
 @pytest.mark.parametrize("text", ["", "[", "[]", "null", "NaN", "[" * 100_000, "{}", '"x"', "\udcff"])

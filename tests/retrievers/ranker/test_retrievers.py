@@ -19,7 +19,6 @@ from evidencebench_core.retrievers.ranker.model import COLUMNS, MEANING, RankerM
 from evidencebench_core.retrievers.ranker.model_file import write_model
 from evidencebench_core.retrievers.ranker.structure import WEIGHTS
 from evidencebench_core.retrievers.ranker.training import fit_ranker
-from evidencebench_core.tasks import score, task_named
 from tests.retrievers.ranker.made_up import QUICK, made, ranked_by_model, vectors_of
 
 
@@ -81,13 +80,10 @@ def test_the_retriever_end_to_end(own_model: str, instances: Sequence[Instance])
     assert retriever.retrieve(empty).ranking == ()
 
 
-def test_a_model_that_is_not_the_one_of_the_run(own_model: str) -> None:
+def test_models_that_cannot_be_asked(own_model: str) -> None:
+    make_retriever("evidence-ranker", {"weights": own_model})
     with pytest.raises(RetrieverError, match="trained again"):
         make_retriever("evidence-ranker", {"weights": "0" * 12})
-    make_retriever("evidence-ranker", {"weights": own_model})
-
-
-def test_answers_of_cross_validation_cannot_be_given_again() -> None:
     with pytest.raises(RetrieverError, match="had not seen its paper"):
         make_retriever("evidence-ranker", {"model": "cross-validated"})
 
@@ -116,20 +112,3 @@ def test_structure_explains_what_it_adds_up(encoded_texts: list[str], instances:
         # nothing but the features adds anything, and an average sentence of the paper has the score 0
         assert sum(one["groups"].values()) == pytest.approx(one["score"], abs=0.01)
         assert one["score"] == pytest.approx(found.scores[found.ranking.index(int(index))], abs=0.001)
-
-
-@pytest.mark.realdata
-@pytest.mark.model
-def test_structure_is_level_with_abstract_tail(train: tuple[Instance, ...]) -> None:
-    some = train[::6]
-    retrievers = {name: make_retriever(name) for name in ("structure", "abstract-tail")}
-    for task in (task_named(name) for name in ("er@optimal", "er@10", "result-er@optimal", "result-er@5")):
-        means = {}
-        for name, retriever in retrievers.items():
-            picks = {
-                one.id: retriever.retrieve(query_of(one, task.focus, task.budget_for(one.evidence))).selection
-                for one in some
-                if one.evidence.optimal_for(task.focus) is not None
-            }
-            means[name] = score(task, [(one.id, one.evidence) for one in some], picks).aspect_recall or 0.0
-        assert means["structure"] >= means["abstract-tail"] - 0.02, task.name

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from evidencebench_core.errors import LLMAnswerError
 from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
@@ -29,8 +29,6 @@ from evidencebench_core.llm.request import (
     request_key,
 )
 from evidencebench_core.llm.sender import OpenAISender, Sender
-
-_T = TypeVar("_T")
 
 OnDelta = Callable[[str | None], None]
 """Given a piece of text as it comes; ``None``: the answer starts over, as the connection broke."""

@@ -70,19 +70,28 @@ class Bm25:
     @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by BM25 score and select the best."""
-        return retrieval_by_score(query, self._scores(query))
-
-    def _scores(self, query: Query) -> list[float]:
-        index = _index_of(query.sentences, self._tokenisation, self._k1, self._b, self._epsilon)
-        if index is None:
-            return [0.0] * len(query.sentences)
-        with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
-            scores = index.get_scores(tokens_of(query.hypothesis, self._tokenisation))
-        values: list[float] = np.nan_to_num(scores).tolist()
-        return values
+        given = (self._tokenisation, self._k1, self._b, self._epsilon)
+        return retrieval_by_score(query, _scores_of(query.sentences, query.hypothesis, *given))
 
 
-@lru_cache(maxsize=16)  # a run asks about the same paper for task after task
+@lru_cache(maxsize=16)  # a run asks the same of a paper for task after task: only the budget differs
+def _scores_of(
+    sentences: tuple[str, ...],
+    hypothesis: str,
+    tokenisation: Tokenisation,
+    k1: float,
+    b: float,
+    epsilon: float,
+) -> tuple[float, ...]:
+    index = _index_of(sentences, tokenisation, k1, b, epsilon)
+    if index is None:
+        return (0.0,) * len(sentences)
+    with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
+        scores = index.get_scores(tokens_of(hypothesis, tokenisation))
+    return tuple(np.nan_to_num(scores).tolist())
+
+
+@lru_cache(maxsize=16)  # other hypotheses about the same paper
 def _index_of(
     sentences: tuple[str, ...], tokenisation: Tokenisation, k1: float, b: float, epsilon: float
 ) -> Any:

@@ -62,18 +62,7 @@ VERBS: Final[Mapping[str, Verb]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The words after ``evidencebench``; those of the process where not given.
-
-    Returns
-    -------
-    int
-        The exit code: 0, 1, 2 or 130.
-    """
+    """Run the command; the words after ``evidencebench`` are those of the process where not given. The exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         code = _run(words)

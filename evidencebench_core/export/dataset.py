@@ -51,17 +51,9 @@ LAYOUTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFile:
-    """A file of instances that was written.
+    """A file of instances that was written; whether these are the bytes of the file that the dataset came from.
 
-    Attributes
-    ----------
-    n_instances : int
-    n_bytes : int
-    sha256 : str
-    layout : Layout
-    identical : bool or None
-        Whether these are the bytes of the file that the dataset was ingested from; ``None`` for instances
-        that come from no file.
+    ``identical`` is ``None`` for instances that come from no file.
     """
 
     n_instances: int

@@ -24,7 +24,7 @@ from evidencebench_core.data import Store, parse_instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunStore, execute
 from evidencebench_core.tasks import task_named
-from tests.analyses.given import given_store
+from tests.analyses.stores import given_store
 from tests.factories import raw_instance
 
 PAPER = ["> Short.", "> Sweet.", "# Introduction", "Why.", "# Methods", "How.", "# Results", "This.", "That."]

@@ -111,8 +111,8 @@ def test_errors_and_interrupts_of_any_verb(command, monkeypatch: pytest.MonkeyPa
 
     functions = (lambda parser: None, run)
     monkeypatch.setattr(import_module("evidencebench_core.cli.entry"), "_functions", lambda _: functions)
-    raised = StoreError("here", "is\nbad", "Mend it.")
-    assert command("datasets") == (1, "", "evidencebench: here: is bad. Mend it.\n")
+    raised = StoreError("here", "is\nbad", "Fix it.")
+    assert command("datasets") == (1, "", "evidencebench: here: is bad. Fix it.\n")
     raised = KeyboardInterrupt()
     assert command("datasets") == (130, "", "evidencebench: interrupted\n")
 

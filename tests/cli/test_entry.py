@@ -83,7 +83,7 @@ def test_an_error_is_one_line_without_control_characters(command, tiny: Path) ->
     ("words", "reason"),
     [
         (("run", "--dataset", "huge", "--retriever", "bm25"), "huge"),
-        (("run", "--dataset", "tiny", "--retriever", "bm52"), "Did you mean bm25?"),
+        (("run", "--dataset", "tiny", "--retriever", "bm52"), "Did you mean 'bm25'?"),
         (("run", "--dataset", "tiny", "--retriever", "bm25", "--set", "k2=1"), "k1"),
         (("run", "--dataset", "tiny", "--retriever", "bm25", "--set", "k1=a lot"), "'a lot'"),
         (("run", "--dataset", "tiny", "--retriever", "bm25", "--task", "er@best"), "er@optimal"),

@@ -80,7 +80,7 @@ def test_it_is_listed_and_made_like_ours(make_query: Callable[..., Query]) -> No
     assert (retriever.name, dict(retriever.settings)) == ("backwards", {"step": 1})
     assert retriever.retrieve(make_query("abc", budget=2)).selection == (2, 1)
     assert full_settings("hybrid", {"of": "backwards,lead"})["backwards.step"] == 1
-    with pytest.raises(SettingError, match="Did you mean step"):
+    with pytest.raises(SettingError, match="Did you mean 'step'"):
         full_settings("backwards", {"stepp": 1})
     assert retriever_entries()["bm25"] is RETRIEVERS["bm25"]  # ours cannot be replaced
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
+from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
 from evidencebench_core.retrievers.llm.rehearsal import Planned, Rehearsal
 from evidencebench_core.retrievers.llm.session import Session, default_session
 from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
@@ -44,7 +44,7 @@ class Embeddings:
         if self._session is None:
             return self.connected(default_session()).retrieve(query)
         self._session.check()
-        instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
+        instruction = instruction_text(self._instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
         vectors = self._session.client.embed(self._model, texts, fresh=self._session.fresh)
         details = {"instruction": instruction.strip()} if instruction else {}

@@ -121,5 +121,5 @@ def test_a_damaged_package_says_how_to_install_it_again(
 ) -> None:
     (model_copy / "tokenizer.json").write_text("{ not json")
     monkeypatch.setattr(minilm, "minilm_folder", lambda: model_copy)
-    with pytest.raises(RetrieverError, match=r"minilm: cannot be loaded .*pip install --force-reinstall"):
+    with pytest.raises(RetrieverError, match=r"'minilm': cannot be loaded .*pip install --force-reinstall"):
         minilm.minilm.__wrapped__(int8=False)

@@ -46,7 +46,6 @@ def missed_report(
     task: str | Task = "result-er@optimal",
     *,
     results_only: bool = True,
-    thresholds: Thresholds | None = None,
     short: bool = False,
 ) -> Report:
     """Every aspect that a run missed, nearest miss first, and the share missed of each kind.
@@ -60,7 +59,7 @@ def missed_report(
         `Binning`) and the columns of `missed_shares`.
     """
     chosen = task_named(task)
-    limits = thresholds or Thresholds()
+    limits = Thresholds()
     run = RunStore(store).run(run_id)
     outcomes = with_causes(with_text(store, aspect_outcomes(store, run.id, chosen)), limits)
     asked = outcomes[outcomes["is_result"]] if results_only else outcomes

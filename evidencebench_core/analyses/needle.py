@@ -138,7 +138,8 @@ def needle(
                     rows.append(head | row)
                     sums.append(of_papers[:, None])
     together = np.concatenate(sums, axis=1)
-    top, bottom = together[:, :, :3].reshape(table.n_papers, -1), np.repeat(together[:, :, 3], 3, axis=1)
+    top = together[:, :, :3].reshape(table.n_papers, 3 * len(rows))
+    bottom = np.repeat(together[:, :, 3], 3, axis=1)
     bounds = ratio_intervals(top, bottom, np.random.default_rng(0), n_resamples).reshape(-1, 3, 2)
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     for number, prefix in enumerate(_PREFIXES.values()):

@@ -36,7 +36,7 @@ VERBS: Final[Mapping[str, Verb]] = {
     "download": Verb("data", "fetch a published dataset"),
     "datasets": Verb("data", "list the datasets in the store"),
     "show": Verb("show", "print a paper with its gold evidence"),
-    "retrievers": Verb("retrievers", "list the retrievers and their settings"),
+    "retrievers": Verb("show", "list the retrievers and their settings"),
     "run": Verb("run", "run a retriever over a dataset; resumes where it was interrupted"),
     "runs": Verb("scores", "list the runs in the store"),
     "score": Verb("scores", "score a run"),

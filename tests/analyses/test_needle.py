@@ -133,6 +133,14 @@ def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
     assert "Not run yet: bm25 with abstract at the start" in notes
 
 
+def test_nothing_to_cover_gives_an_empty_table(store: Store, lead: str) -> None:
+    for _ in execute(store, "given", "lead", tasks=["result-er@5"]):
+        pass
+    report = needle(store, "given", [lead], "result-er@5", n_resamples=10)
+    assert report.tables["needle"].empty
+    assert "3 instances are skipped, they have nothing to cover." in report.notes
+
+
 def test_instances_behind_a_place(store: Store, lead: str) -> None:
     table = aspect_table(store, "given", task_named("er@2"))
     inside = part_places(store, "given", table, ("abstract",))["abstract"]

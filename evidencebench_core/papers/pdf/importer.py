@@ -60,7 +60,7 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
 
 def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[Line]]:
     """The columns of all pages in reading order, and the lines of tables and figures, which are not in them."""
-    lines = [without_line_numbers(fragments(page.words))[0] for page in pages]
+    lines = [without_line_numbers(fragments(page.words)) for page in pages]
     lines, n_furniture = without_furniture(pages, lines, body_of(lines))
     left_out["headers and footers"] += n_furniture + sum(page.counts.artifacts > 0 for page in pages)
     body = body_of(lines)

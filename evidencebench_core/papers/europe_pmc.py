@@ -57,7 +57,6 @@ class FetchedPaper:
 
     content: bytes
     name: str  # "PMC123.xml"
-    title: str  # by the search; may be empty
     source: str  # the address it was read from
 
 
@@ -87,7 +86,7 @@ def fetched_paper(
         with httpx.Client(
             timeout=_TIMEOUT, follow_redirects=True, max_redirects=5, event_hooks=hooks
         ) as client:
-            pmc, title = _search(client, base, wanted)
+            pmc = _pmc_id(client, base, wanted)
             url = f"{base}/{pmc}/fullTextXML"
             status, content = _fetch(client, url, {}, limits.max_bytes)
     except httpx.TooManyRedirects as error:
@@ -100,7 +99,7 @@ def fetched_paper(
     if not _XML.match(content) or _HTML.match(content):
         problem = "sent no article, but a web page or something else"
         raise PaperError(url, problem, "Check the address, try again.")
-    return FetchedPaper(content, f"{pmc}.xml", title, url)
+    return FetchedPaper(content, f"{pmc}.xml", url)
 
 
 def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
@@ -115,8 +114,8 @@ def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
     return check
 
 
-def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str]:
-    """PMC id and title of the paper."""
+def _pmc_id(client: httpx.Client, base: str, wanted: Reference) -> str:
+    """The PMC id of the paper, by a search."""
     url = f"{base}/search"
     query = {"query": wanted.query, "format": "json", "resultType": "lite", "pageSize": "5"}
     status, content = _fetch(client, url, query, _LONGEST_SEARCH)
@@ -133,7 +132,7 @@ def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, st
     for paper in papers:
         pmc = str(paper.get("pmcid") or "")
         if re.fullmatch(r"PMC\d{1,9}", pmc):
-            return pmc, str(paper.get("title") or "")
+            return pmc
     raise _closed_access_error(wanted)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from evidencebench_core.papers.pdf.page import Line, merged
+from evidencebench_core.papers.pdf.page import Line, merged_lines
 
 _ALIGNED: Final = 2.5  # points within which lines begin at the same place
 _INDENT: Final = 30.0  # points by which lists and references may begin right of their column
@@ -55,7 +55,7 @@ def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) ->
     return [
         Column(page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
         for group in _Divider(lines, known).in_reading_order(list(lines))
-        if (rows := merged(group, _WITHIN))
+        if (rows := merged_lines(group, _WITHIN))
     ]
 
 

@@ -12,17 +12,8 @@ BODY = Body("Times", 10.0, 12.0, bold=False)
 
 def word(text: str, x: float, y: float, size: float = 10.0, width: float | None = None) -> Word:
     """A word whose letters are half an em wide, unless its width is given."""
-    return Word(
-        text,
-        x,
-        x + (width or 0.5 * size * len(text)),
-        y,
-        size,
-        "Times",
-        bold=False,
-        italic=False,
-        spaced=False,
-    )
+    x1 = x + (width or 0.5 * size * len(text))
+    return Word(text, x, x1, y, size, "Times", bold=False, italic=False, spaced=False)
 
 
 def line(text: str, x0: float, x1: float, y: float, size: float = 10.0) -> Line:

@@ -114,7 +114,7 @@ def position_chart(
 
 
 def _aspects(figure: go.Figure, frame: pd.DataFrame, at: Mapping[str, Any]) -> None:
-    """What the recall of every run stands on: the number of aspects, and what chance would find of them."""
+    """The ground of every run's recall: the number of aspects, and what chance would find of them."""
     figure.add_bar(
         **at,
         y=frame["n_aspects"],

@@ -43,17 +43,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 class EvidenceBenchError(Exception):
-    """Something the user can act on.
-
-    Parameters
-    ----------
-    place : str
-        Where it happened: a file, an instance and field, a setting.
-    problem : str
-        What is wrong, with the value found.
-    remedy : str
-        What to do about it.
-    """
+    """Something the user can act on: where it happened, what is wrong (with the value found), what to do about it."""
 
     def __init__(self, place: str, problem: str, remedy: str) -> None:
         self.place, self.problem, self.remedy = place, problem, remedy
@@ -69,10 +59,7 @@ class DataError(EvidenceBenchError):
 
 
 class InstanceError(DataError):
-    """One instance breaks the format's promises.
-
-    ``place`` is ``"<instance id>.<field>"``.
-    """
+    """One instance breaks the format's promises; ``place`` is ``"<instance id>.<field>"``."""
 
 
 class StreamError(DataError):
@@ -108,15 +95,10 @@ class PaperError(EvidenceBenchError):
 
 
 class LLMError(EvidenceBenchError):
-    """A language model's server gave no usable answer.
+    """A language model's server gave no usable answer; keys are struck out of the message.
 
-    Parameters
-    ----------
-    place, problem, remedy : str
-        As of every error; keys are struck out of them.
-    stops_run : bool
-        Whether every further call would fail the same way, so that a run should end with this reason.
-        Without it only the instance in hand has failed.
+    ``stops_run`` says whether every further call would fail the same way, so that a run should end with this reason.
+    Without it only the instance in hand has failed.
     """
 
     def __init__(self, place: str, problem: str, remedy: str, stops_run: bool = False) -> None:

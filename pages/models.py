@@ -38,7 +38,7 @@ def draw(state: PageState) -> None:
 
 
 def _next() -> None:
-    """What to do from here: try, then ask."""
+    """The next steps: try, then ask."""
     if not session_model() or not was_tried():
         st.info(
             "Three steps: give the address of a server (the names below the field fill in the usual ones; a local "

@@ -22,7 +22,7 @@ from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.agreement import (
     ASPECT_LEVEL,
     SENTENCE_LEVEL,
-    AnnotatedTwice,
+    TwoAnnotations,
     agreement_report,
 )
 from evidencebench_core.analyses.report import records
@@ -108,7 +108,7 @@ def _report(marked: MarkedPaper, a: Annotation, b: Annotation) -> Report:
     return resources.report(
         "agreement",
         (marked.key, key),
-        lambda: agreement_report([AnnotatedTwice(marked.name, marked.paper.sentences, a, b)]),
+        lambda: agreement_report([TwoAnnotations(marked.name, marked.paper.sentences, a, b)]),
     )
 
 

@@ -1,4 +1,4 @@
-"""What every page starts with: the guard that turns errors into one line, the dataset, a link checked."""
+"""The start of every page: the guard that turns errors into one line, the dataset, a link checked."""
 
 from __future__ import annotations
 

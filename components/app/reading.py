@@ -1,4 +1,4 @@
-"""What is read on *Browse* and on *Your paper*: a paper and a hypothesis, and gold where there is one."""
+"""The reading of *Browse* and *Your paper*: a paper and a hypothesis, and gold where there is one."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ class Reading:
         return (self.content, self.instance.id if self.dataset else "", self.task.name, self.hypothesis)
 
     def query(self) -> Query:
-        """What retrievers are asked; the gold stays behind."""
+        """The question to retrievers; the gold stays behind."""
         budget = self.task.budget_for(self.instance.evidence)
         return query_of(self.instance, self.task.focus, budget, self.hypothesis)

@@ -1,4 +1,4 @@
-"""What sessions share: the only place that caches.
+"""Resources that sessions share: the only place that caches.
 
 Everything cached here is frozen, so that one session cannot change what another sees, and every cache has a
 bound. What a dataset, a run or a question is to a cache, `_KEYS` says: a dataset's content hash, the number
@@ -110,7 +110,7 @@ def jobs() -> JobBoard:
 
 @st.cache_resource
 def weighings() -> dict[tuple[str, str, Focus], Weighing]:
-    """What weighs most in a trained model, where it was measured: by digest, the dataset's hash and focus."""
+    """Weights of a trained model's features, where they were measured: by digest, the dataset's hash and focus."""
     return {}
 
 
@@ -174,7 +174,7 @@ def _retriever(choice: Choice) -> Retriever:
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=_KEYS)
 def retrieval(reading: Reading, choice: Choice) -> Retrieval:
-    """What a retriever picks right now.
+    """Picks of a retriever, right now.
 
     ``RetrieverError`` for one that asks a server: it may cost, so it is asked on a click (`models.asking`).
     """
@@ -286,7 +286,7 @@ def systems(runs: tuple[RunInfo, ...], task: str) -> Systems:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> Report:
-    """What ``_make`` computes, cached under a name and a key, which must hold all that it depends on.
+    """The report of ``_make``, cached under a name and a key, which must hold all that it depends on.
 
     Every caller gets a copy of its own: the tables may be changed.
     """
@@ -297,7 +297,7 @@ def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> R
 
 
 def paper_limits() -> Limits:
-    """What reading a paper may cost; ``EVIDENCEBENCH_PAPER_MIB`` sets the largest file in MiB."""
+    """Limits of reading a paper; ``EVIDENCEBENCH_PAPER_MIB`` sets the largest file in MiB."""
     given = os.environ.get("EVIDENCEBENCH_PAPER_MIB", "")
     if given.isascii() and given.isdigit() and 0 < int(given) <= 1024:
         return replace(DEFAULT_LIMITS, max_bytes=int(given) * _MIB)
@@ -322,7 +322,7 @@ def own_papers() -> OwnPapers:
 
 
 def paper_annotations() -> Annotations:
-    """What people marked in papers."""
+    """People's marks in papers."""
     return Annotations(store())
 
 

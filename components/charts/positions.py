@@ -42,7 +42,6 @@ _PLACES: Final = {
     "end": "end",
     "removed": "removed",
 }
-_NO_LINE: Final = {"line": {"width": 0}}
 
 
 def position_chart(
@@ -75,7 +74,7 @@ def position_chart(
             **at,
             y=100 * opportunity[name],
             name=words,
-            marker={"color": gold, "opacity": opacity, **_NO_LINE},
+            marker={"color": _translucent(gold, opacity), "line": {"width": 0}},
             error_y=whiskers(opportunity, name, f"{name}_low", f"{name}_high") | {"color": GREY},
             customdata=[(name, "", bucket) for bucket in opportunity["bucket"]],
             text=[
@@ -115,7 +114,7 @@ def position_chart(
 
 
 def _aspects(figure: go.Figure, frame: pd.DataFrame, at: Mapping[str, Any]) -> None:
-    """What the recall of every run stands on: the number of aspects, and what chance would find of them."""
+    """The ground of every run's recall: the number of aspects, and what chance would find of them."""
     figure.add_bar(
         **at,
         y=frame["n_aspects"],
@@ -171,6 +170,12 @@ def _runs(
             row=row,
             col=1,
         )
+
+
+def _translucent(colour: str, opacity: float) -> str:
+    """``#rrggbb`` as a colour that lets some of the page through, in the legend too."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
 def _reach(figure: go.Figure, row: int, values: pd.Series[float]) -> None:

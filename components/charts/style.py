@@ -1,4 +1,4 @@
-"""What all charts share: size, margins, legend on top, honest axes, shares with their intervals."""
+"""The house style of charts: size, margins, legend on top, honest axes, shares with their intervals."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ def draw_verdict(report: Report, a: str, b: str) -> None:
     """The difference of A and B in words."""
     pairs = both_ways(report.tables["pairs"])
     (row,) = pairs[(pairs["a"] == a) & (pairs["b"] == b)].to_dict("records")
-    low, high = row["low"], row["high"]
-    within = "" if pd.isna(low) else f" (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
+    low, high = (round(100 * row[name], 1) + 0.0 for name in ("low", "high"))  # no minus before a 0
+    within = "" if pd.isna(low) else f" (95% interval {low:+.1f} to {high:+.1f})"
     p = f"p = {row['p']:.4f}, {row['p_holm']:.4f} after Holm's correction"
     p = "no p-value" if pd.isna(row["p"]) else p
     effect = "undefined" if pd.isna(row["effect"]) else f"{row['effect']:+.2f}"

@@ -160,7 +160,7 @@ def _draw_resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task
 
 
 def _draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
-    """What came back from models, one row a run that asked one."""
+    """Outcomes of asking models, one row a run that asked one."""
     store = RunStore(resources.store())
     outcomes = [(run, store.outcomes(run.id).get(task.name)) for run in runs]
     rows = [{"id": run.id, "run": run.label, **of.as_dict()} for run, of in outcomes if of is not None]

@@ -75,7 +75,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
 @st.dialog("Resume a run", width="medium")
 @guarded_part("This dialog")
 def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
-    """What is left of a run that asks a server, what it will take, and the button."""
+    """The rest of a run that asks a server: what it will take, and the button."""
     st.markdown(f"{literal(run.label)} on {literal(task.title)}")
     draw_caps()
     ready = draw_estimate(dataset, run.retriever, run.settings, [task], None)

@@ -1,4 +1,4 @@
-"""What the three questions of the page share: the runs they are asked of, charts, and what stands behind a mark."""
+"""The frame of the page's three questions: the runs they are asked of, charts, and what stands behind a mark."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _draw_paper(state: PageState, queue: Queue, context: MissContext) -> None:
 
 
 def _draw_tables(state: PageState, context: MissContext, missed: bool) -> None:
-    """What covers the aspect, the picks, other runs; a click on a sentence shows it in the paper."""
+    """Covering sentences, picks, other runs; a click on a sentence shows it in the paper."""
     instance, picks = context.instance, context.picks
     aspects = {aspect.label: (aspect, number) for number, aspect in enumerate(instance.evidence.aspects)}
     last = picks[-1].score if picks else None

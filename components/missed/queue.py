@@ -101,7 +101,7 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
     for note in NoteStore(resources.store()).notes(run.id, task.name):
         key = (note.instance_id, note.aspect_id)
         notes[key] = (*notes.get(key, ()), note)
-    missed = _filtered(state, dataset, queue_of(asked, results_only), with_words, notes)
+    missed = _left_by_filters(state, dataset, queue_of(asked, results_only), with_words, notes)
     by, descending = state["sort"], state["desc"] == "1"
     if by == "file":
         shown = missed.sort_index(ascending=not descending)
@@ -111,7 +111,7 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
     return Queue(run, task, results_only, outcomes, asked, shown, with_words, limits, notes)
 
 
-def _filtered(
+def _left_by_filters(
     state: PageState,
     dataset: DatasetInfo,
     missed: pd.DataFrame,

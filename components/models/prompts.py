@@ -111,7 +111,7 @@ def draw_prompts(state: PageState) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         copy = st.text_input("Name of the copy", **local_widget(f"prompt.copy.{chosen}", f"my-{chosen}"))
         clicked = st.button("Copy to edit", key="prompt.copy")
-    if clicked and _saved(copy, text, new=True):
+    if clicked and _save_here(copy, text, new=True):
         state.put(prompt=copy.strip())
         st.rerun()
 
@@ -123,13 +123,13 @@ def _draw_editor(name: str, text: str) -> None:
         help="$name stands for what is put in; $$ is a dollar sign. Raise the version when you change it.",
         **local_widget(f"prompt.text.{name}.{hash(text)}", text),
     )
-    if st.button("Save", type="primary", key="prompt.save") and _saved(name, edited, new=False):
+    if st.button("Save", type="primary", key="prompt.save") and _save_here(name, edited, new=False):
         flash(f"{literal(name)} is saved.")
         st.rerun()
 
 
-def _saved(name: str, text: str, new: bool) -> bool:
-    """Whether a prompt could be saved; if not, the reason is drawn."""
+def _save_here(name: str, text: str, new: bool) -> bool:
+    """Save a prompt, or draw the reason why not; whether it was saved."""
     try:
         save_prompt(name, text, new)
     except SettingError as error:

@@ -1,15 +1,14 @@
-"""What other wordings do to retrievers: what is missing, recall and differences, single instances."""
+"""The effect of other wordings on retrievers: what is missing, recall and differences, single instances."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import Choice
 from components.app.page import percent, points
 from components.app.state import PageState
 from components.charts.curves import spelling_chart
@@ -85,7 +84,9 @@ _PUBLISHED: Final = (
     Column("dataset", "Instances"),
     Column("source", "Source"),
 )
-Reports = Mapping[str, Report]  # by the systems' labels
+_PUBLISHED_IN: Final = {"paraphrases": "appendix F", "negation": "section 5.2"}
+
+Answers = Sequence[tuple[System, Report]]
 
 
 def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
@@ -95,7 +96,13 @@ def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     question = option_switch(state, "question", "Question", QUESTIONS, fallback="paraphrases are")
     st.markdown(_SAID[question])
     job_panel(ASKING)
-    systems = systems_of(dataset, task, _ready_choices(choices))
+    ready = []
+    for choice in choices:
+        if retriever_entry(choice.name).asks_server and not choice.settings.get("model"):
+            draw_model_needed(choice.label)
+        else:
+            ready.append(choice)
+    systems = systems_of(dataset, task, ready)
     if not choices:
         st.info("Choose at least one retriever above.")
     elif not systems:
@@ -112,37 +119,24 @@ def draw_effect(state: PageState, dataset: DatasetInfo, task: Task) -> None:
         _draw_answer(state, dataset, systems, question)
 
 
-def _ready_choices(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
-    """Those that can be asked; what to do about the others is said."""
-    ready = []
-    for choice in choices:
-        if not retriever_entry(choice.name).asks_server or choice.settings.get("model"):
-            ready.append(choice)
-            continue
-        draw_model_needed(choice.label)
-    return tuple(ready)
-
-
 def _draw_answer(state: PageState, dataset: DatasetInfo, systems: tuple[System, ...], question: str) -> None:
     missing = unanswered(dataset, systems, question)
     if missing and any(not job.status.ended for job in resources.jobs().jobs(ASKING)):
         st.caption(f"{missing:,} queries have no answer yet and are left out below.")
     elif missing:
         _draw_missing(dataset, systems, question, missing)
-    reports = {system.label: wording_report(dataset, system, question) for system in systems}
-    if all(report.tables[question]["n"].sum() == 0 for report in reports.values()):
+    answers = [(system, wording_report(dataset, system, question)) for system in systems]
+    if all(report.tables[question]["n"].sum() == 0 for _, report in answers):
         return
-    if question == "spelling":
-        _draw_spelling(systems, reports)
-    else:
-        _draw_summary(question, systems, reports)
-        if question == "paraphrases":
-            _draw_spread(systems, reports)
-        _draw_instances(state, dataset, systems, question, reports)
-        where = {"paraphrases": "appendix F", "negation": "section 5.2"}[question]
-        _draw_published(reports[systems[0].label].tables["published"], where)
+    _draw_figures(question, answers)
+    if question == "paraphrases":
+        for system, report in answers:
+            _draw_spread(system, report)
+    if question in _PUBLISHED_IN:
+        _draw_instances(state, dataset, answers, question)
+        _draw_published(answers[0][1].tables["published"], _PUBLISHED_IN[question])
     with st.expander("How to read these figures"):
-        draw_notes(list(dict.fromkeys(line for report in reports.values() for line in report.notes)))
+        draw_notes(list(dict.fromkeys(line for _, report in answers for line in report.notes)))
 
 
 def _draw_missing(dataset: DatasetInfo, systems: tuple[System, ...], question: str, missing: int) -> None:
@@ -165,24 +159,69 @@ def _draw_missing(dataset: DatasetInfo, systems: tuple[System, ...], question: s
             st.rerun()
 
 
-def _draw_instances(
-    state: PageState,
-    dataset: DatasetInfo,
-    systems: tuple[System, ...],
-    question: str,
-    reports: Reports,
-) -> None:
+def _draw_figures(question: str, answers: Answers) -> None:
+    """Recall against the number of errors, or differences to the original; the table with everything behind them.
+
+    Each retriever has its own colour; where two are of one kind, the colours are those for A, B and C.
+    """
+    hues = [retriever_hue(system.choice.name) for system, _ in answers]
+    hues = hues if len({hue.light for hue in hues}) == len(hues) else list(SYSTEMS)
+    frames = [
+        report.tables[question].assign(group=system.label, colour=hue.on(is_dark())).astype(object)
+        for (system, report), hue in zip(answers, hues, strict=False)
+    ]
+    frame = pd.concat(frames, ignore_index=True).rename(columns={"ci_low": "low", "ci_high": "high"})
+    shares = ["recall", "recall_low", "recall_high", "difference", "low", "high"]
+    frame = frame.astype(dict.fromkeys(shares, float))
+    rows = frame.to_dict("records")
+    if question == "spelling":
+        figure, alt = spelling_chart(frame), "Aspect Recall by number of misspelt words: "
+        alt += "; ".join(f"{row['group']}, {row['errors']}: {percent(row['recall'])}" for row in rows)
+        frame["wording"] = [
+            f"{row['errors']} misspelt" + (f", {row['n_capped']} capped" if row["n_capped"] else "")
+            for row in rows
+        ]
+    else:
+        title, alt = "Difference to the original, points of recall", "Differences to the original in points: "
+        figure = difference_chart(frame.assign(name=frame["wording"]), title)
+        alt += "; ".join(f"{row['group']}, {row['wording']}: {points(row)}" for row in rows)
+    draw_chart(figure, key=f"chart-{question}", alt=alt)
+    frame = frame.assign(
+        interval=intervals(frame, "recall", "recall_low", "recall_high"),
+        n_out=frame["n_left_out"] + frame["n_missing"],
+        points=[points(row) for row in rows],
+        moves=[f"{row['better']} / {row['same']} / {row['worse']}" for row in rows],
+    )
+    caption = f"Recall per wording: {question}"
+    frame_table(_COLUMNS, frame, key=f"wording-{question}", action="none", caption=caption, height=520)
+
+
+def _draw_spread(system: System, report: Report) -> None:
+    """How far single instances move, in one sentence."""
+    (row,) = report.tables["spread"].to_dict("records")
+    if not row["n"]:
+        return
+    left_out = f" ({row['n_left_out']:,} left out: a wording is missing)" if row["n_left_out"] else ""
+    st.markdown(
+        f"**{literal(system.label)}**: {row['n_moved']:,} of {row['n']:,} instances{left_out} score "
+        f"differently in at least one wording. Spread (highest - lowest recall of an instance): mean "
+        f"{100 * row['mean_spread']:.1f} points, median {100 * row['median_spread']:.1f}, largest "
+        f"{100 * row['largest_spread']:.1f}; mean SD {100 * row['mean_sd']:.1f}."
+    )
+
+
+def _draw_instances(state: PageState, dataset: DatasetInfo, answers: Answers, question: str) -> None:
     st.markdown("### Instance by instance")
-    place = min(state.number("system") or 0, len(systems) - 1)
-    if len(systems) > 1:
+    place = min(state.number("system") or 0, len(answers) - 1)
+    if len(answers) > 1:
         st.segmented_control(
             "Retriever",
-            range(len(systems)),
-            format_func=lambda n: systems[n].label,
+            range(len(answers)),
+            format_func=lambda n: answers[n][0].label,
             **state.widget("system", place, lambda n: n or None),
         )
-    system = systems[place]
-    tables = reports[system.label].tables
+    system, report = answers[place]
+    tables = report.tables
     if question == "paraphrases":
         frame = tables["instances"]
         steps = ["original", *(name for name in tables["paraphrases"]["wording"] if name in frame.columns)]
@@ -199,80 +238,6 @@ def _draw_instances(
         st.warning(literal(str(error)))
         return
     draw_side_by_side(dataset, system, instance, resources.wording_variants(dataset, question))
-
-
-def _rows(systems: tuple[System, ...], reports: Reports, name: str) -> pd.DataFrame:
-    """A table of every report below each other, each retriever in its own colour.
-
-    Where two are of one kind, the colours are those for A, B and C.
-    """
-    hues = [retriever_hue(system.choice.name) for system in systems]
-    distinct = len({hue.light for hue in hues}) == len(hues)
-    frames = [
-        reports[system.label].tables[name].assign(group=system.label, colour=hue.on(is_dark()))
-        for system, hue in zip(systems, hues if distinct else SYSTEMS, strict=False)
-    ]
-    frame = pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
-    return frame.rename(columns={"ci_low": "low", "ci_high": "high"})
-
-
-def _draw_summary(name: str, systems: tuple[System, ...], reports: Reports) -> None:
-    """Differences with intervals, and the table with everything behind them."""
-    frame = _rows(systems, reports, name)
-    chart = frame.rename(columns={"wording": "name"})
-    chart = chart.astype({"difference": float, "low": float, "high": float})
-    draw_chart(
-        difference_chart(chart, "Difference to the original, points of recall"),
-        key=f"differences-{name}",
-        alt="Differences to the original in points: "
-        + "; ".join(f"{row['group']}, {row['name']}: {points(row)}" for row in chart.to_dict("records")),
-    )
-    _draw_table(name, frame)
-
-
-def _draw_spelling(systems: tuple[System, ...], reports: Reports) -> None:
-    """Recall against the number of errors, and the table behind it."""
-    frame = _rows(systems, reports, "spelling")
-    rows = frame.to_dict("records")
-    shares = {"recall": float, "recall_low": float, "recall_high": float}
-    draw_chart(
-        spelling_chart(frame.astype(shares)),
-        key="spelling",
-        alt="Aspect Recall by number of misspelt words: "
-        + "; ".join(f"{row['group']}, {row['errors']}: {percent(row['recall'])}" for row in rows),
-    )
-    wordings = [
-        f"{row['errors']} misspelt" + (f", {row['n_capped']} capped" if row["n_capped"] else "")
-        for row in rows
-    ]
-    _draw_table("spelling", frame.assign(wording=wordings))
-
-
-def _draw_spread(systems: tuple[System, ...], reports: Reports) -> None:
-    """How far single instances move, in one sentence a system."""
-    for system in systems:
-        (row,) = reports[system.label].tables["spread"].to_dict("records")
-        if not row["n"]:
-            continue
-        left_out = f" ({row['n_left_out']:,} left out: a wording is missing)" if row["n_left_out"] else ""
-        st.markdown(
-            f"**{literal(system.label)}**: {row['n_moved']:,} of {row['n']:,} instances{left_out} score "
-            f"differently in at least one wording. Spread (highest - lowest recall of an instance): mean "
-            f"{100 * row['mean_spread']:.1f} points, median {100 * row['median_spread']:.1f}, largest "
-            f"{100 * row['largest_spread']:.1f}; mean SD {100 * row['mean_sd']:.1f}."
-        )
-
-
-def _draw_table(name: str, frame: pd.DataFrame) -> None:
-    rows = frame.to_dict("records")
-    frame = frame.assign(
-        interval=intervals(frame, "recall", "recall_low", "recall_high"),
-        n_out=frame["n_left_out"] + frame["n_missing"],
-        points=[points(row) for row in rows],
-        moves=[f"{row['better']} / {row['same']} / {row['worse']}" for row in rows],
-    )
-    caption = f"Recall per wording: {name}"
-    frame_table(_COLUMNS, frame, key=f"wording-{name}", action="none", caption=caption, height=520)
 
 
 def _draw_published(frame: pd.DataFrame, where: str) -> None:

@@ -211,7 +211,7 @@ def _draw_card(desk: _Desk, draft: Draft, in_hand: bool) -> None:
 
 
 def _draw_buttons(desk: _Desk, draft: Draft, text_key: str, in_hand: bool) -> None:
-    """What can be done with a draft, or with the words in the field of that key; the one in hand has the keys."""
+    """The decisions on a draft, or on the words in the field of that key; the one in hand has the keys."""
 
     def button(label: str, key: str, do: Callable[[], None], named: bool = False) -> None:
         nameless = named and not desk.reviewer

@@ -32,7 +32,7 @@ _NAMES: Final[dict[Kind, str]] = {"paraphrase": "Paraphrases", "negation": "Nega
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """What is to be written by whom; ``fresh`` asks again for what is there."""
+    """Drafts to be written, and by whom; ``fresh`` asks again for what is there."""
 
     dataset: DatasetInfo
     model: str
@@ -114,7 +114,7 @@ def _draw_waiting(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _estimate(making: Making) -> RunEstimate:
-    """What is to be asked; ``n_instances`` counts the wordings."""
+    """The estimate of the calls; ``n_instances`` counts the wordings."""
     store = resources.store()
     plan = draft_plan(
         store,

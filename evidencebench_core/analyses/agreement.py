@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -42,7 +42,7 @@ TABLE_2: Final[Mapping[str, Published]] = MappingProxyType(
 """Two teams of two bioinformaticians, and teams with GPT-4, over 8,111 (sentence, aspect) pairs of 50 papers."""
 
 
-class AnnotatedTwice(NamedTuple):
+class TwoAnnotations(NamedTuple):
     """A paper, by name, and what two annotators made of it."""
 
     name: str
@@ -70,11 +70,11 @@ def agreement(
         own = paper if ":" in paper else f"own:{paper}"
         marked = marked_paper(store, own if info is None else instance_key(info, paper))
         a, b = (annotation_of(annotations, marked, who) for who in annotators)
-        annotated.append(AnnotatedTwice(marked.name, marked.paper.sentences, a, b))
+        annotated.append(TwoAnnotations(marked.name, marked.paper.sentences, a, b))
     return agreement_report(annotated, n_resamples)
 
 
-def agreement_report(papers: Sequence[AnnotatedTwice], n_resamples: int = 10_000, seed: int = 0) -> Report:
+def agreement_report(papers: Sequence[TwoAnnotations], n_resamples: int = 10_000) -> Report:
     """Agreement of two annotators over one paper or several.
 
     A judgement is whether a sentence (headings too, as in the benchmark) covers an aspect. Aspects are
@@ -104,7 +104,7 @@ def agreement_report(papers: Sequence[AnnotatedTwice], n_resamples: int = 10_000
         (SENTENCE_LEVEL, _by_sentence(papers)),
     ):
         if judgements:
-            rows += _measures(level, judgements, n_resamples, np.random.default_rng(seed))
+            rows += _measures(level, judgements, n_resamples, np.random.default_rng(0))
     tables = {
         "agreement": pd.DataFrame(rows),
         "aspects": _aspects(papers, pairs),
@@ -112,14 +112,14 @@ def agreement_report(papers: Sequence[AnnotatedTwice], n_resamples: int = 10_000
     }
     lost = max((row["undefined"] for row in rows), default=0.0)
     title = f"Agreement of {papers[0].a.annotator} and {papers[0].b.annotator}"
-    return Report(title, tables, (*_match_notes(papers, pairs), *_notes(len(papers) > 1, lost)))
+    return Report(title, tables, tuple(_notes(papers, pairs, lost)))
 
 
 _Judgement = tuple[bool, bool, str]
 """By a, by b, and what is drawn whole: the paper, or of a single one the aspect."""
 
 
-def _by_aspect(papers: Sequence[AnnotatedTwice], pairs: Sequence[Sequence[AspectPair]]) -> list[_Judgement]:
+def _by_aspect(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> list[_Judgement]:
     judgements = []
     for place, (paper, of_paper) in enumerate(zip(papers, pairs, strict=True)):
         shared = [pair for pair in of_paper if pair.a is not None and pair.b is not None]
@@ -129,16 +129,15 @@ def _by_aspect(papers: Sequence[AnnotatedTwice], pairs: Sequence[Sequence[Aspect
     return judgements
 
 
-def _by_sentence(papers: Sequence[AnnotatedTwice]) -> list[_Judgement]:
-    return [
-        judgement
-        for place, paper in enumerate(papers)
-        for judgement in _judgements(paper, evidence_of(paper.a), evidence_of(paper.b), str(place))
-    ]
+def _by_sentence(papers: Sequence[TwoAnnotations]) -> list[_Judgement]:
+    judgements = []
+    for place, paper in enumerate(papers):
+        judgements += _judgements(paper, evidence_of(paper.a), evidence_of(paper.b), str(place))
+    return judgements
 
 
 def _judgements(
-    paper: AnnotatedTwice, of_a: frozenset[int], of_b: frozenset[int], group: str
+    paper: TwoAnnotations, of_a: frozenset[int], of_b: frozenset[int], group: str
 ) -> list[_Judgement]:
     return [(index in of_a, index in of_b, group) for index in range(paper.a.n_sentences)]
 
@@ -170,48 +169,47 @@ def _measures(
     return rows
 
 
-def _match_notes(papers: Sequence[AnnotatedTwice], pairs: Sequence[Sequence[AspectPair]]) -> list[str]:
+def _notes(
+    papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]], lost: float
+) -> Iterator[str]:
     flat = [pair for of_paper in pairs for pair in of_paper]
     n_shared = sum(pair.a is not None and pair.b is not None for pair in flat)
     if not n_shared:
-        return [
+        yield (
             "The annotations share no aspect, so only this is compared: which sentences are evidence at all. To "
             "compare by aspect, let one annotator start from the other's aspects, without the marks."
-        ]
-    aspects = "1 aspect stands" if n_shared == 1 else f"{n_shared} aspects stand"
-    notes = [f"{aspects} in both annotations, by what they say, and are compared sentence by sentence."]
-    only_a, only_b = sum(pair.b is None for pair in flat), sum(pair.a is None for pair in flat)
-    alone = [(papers[0].a.annotator, only_a), (papers[0].b.annotator, only_b)]
-    if only_a or only_b:
-        listed = " and ".join(f"{n} of {who} alone" for who, n in alone if n)
-        notes.append(f"Aspects left out of the comparison by aspect: {listed}.")
-    return notes
-
-
-def _notes(several: bool, lost: float) -> list[str]:
+        )
+    else:
+        aspects = "1 aspect stands" if n_shared == 1 else f"{n_shared} aspects stand"
+        yield f"{aspects} in both annotations, by what they say, and are compared sentence by sentence."
+        only_a, only_b = sum(pair.b is None for pair in flat), sum(pair.a is None for pair in flat)
+        alone = [(papers[0].a.annotator, only_a), (papers[0].b.annotator, only_b)]
+        if only_a or only_b:
+            listed = " and ".join(f"{n} of {who} alone" for who, n in alone if n)
+            yield f"Aspects left out of the comparison by aspect: {listed}."
+    if lost:
+        yield (
+            f"Marks are so few that up to {100 * lost:.1f}% of the resamples have none by one of the two; they leave "
+            "a measure undefined, and are left out of its interval."
+        )
     drawn = (
         "papers are drawn, and judgements within each."
-        if several
+        if len(papers) > 1
         else "aspects are drawn, and sentences within each; the paper's study had one aspect in each of 50 "
         "papers, and drew papers."
     )
-    notes = [
+    yield (
         "Intervals are 95% percentile bootstrap intervals. Plain: judgements are drawn. Hierarchical: "
-        + drawn,
+        + drawn
+    )
+    yield (
         "Beside stand two human teams (humans), and a team and GPT-4 (human_gpt), of EvidenceBench's table 2: "
         "8,111 judgements in 50 papers, about 150 of them yes. Appendix D, which adds hierarchical sampling, "
-        "has ±9.9 to ±12.6 for the humans' F1, kappa and Spearman.",
-    ]
-    if lost:
-        notes.insert(
-            0,
-            f"Marks are so few that up to {100 * lost:.1f}% of the resamples have none by one of the two; they leave "
-            "a measure undefined, and are left out of its interval.",
-        )
-    return notes
+        "has ±9.9 to ±12.6 for the humans' F1, kappa and Spearman."
+    )
 
 
-def _aspects(papers: Sequence[AnnotatedTwice], pairs: Sequence[Sequence[AspectPair]]) -> pd.DataFrame:
+def _aspects(papers: Sequence[TwoAnnotations], pairs: Sequence[Sequence[AspectPair]]) -> pd.DataFrame:
     rows = []
     for paper, of_paper in zip(papers, pairs, strict=True):
         for pair in of_paper:
@@ -233,7 +231,7 @@ def _aspects(papers: Sequence[AnnotatedTwice], pairs: Sequence[Sequence[AspectPa
     return pd.DataFrame(rows, columns=columns)
 
 
-def _disagreements(papers: Sequence[AnnotatedTwice]) -> pd.DataFrame:
+def _disagreements(papers: Sequence[TwoAnnotations]) -> pd.DataFrame:
     rows = [
         (paper.name, item.pair.text, -1, item.by, "")
         if item.sentence is None

@@ -135,7 +135,7 @@ def aspect_table(store: Store, dataset: str, task: Task) -> AspectTable:
 
 
 def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> RunPicks:
-    """What a run's selections (by instance id) pick and find; instances not in them are unanswered."""
+    """The picks and finds of a run's selections (by instance id); instances not in them are unanswered."""
     answered = np.array([instance_id in selections for instance_id in table.ids], dtype=bool)
     chosen = [selections.get(instance_id, ()) for instance_id in table.ids]
     counts = np.array([len(picks) for picks in chosen], dtype=np.int64)

@@ -23,8 +23,8 @@ class Thresholds:
 
     Attributes
     ----------
-    budget_places : int
-        *Budget*: a covering sentence stands at most so many places below K.
+    budget_places, near_places : int
+        *Budget* and *near miss*: a covering sentence stands at most so many places below K.
     redundant_picks : int
         *Redundancy*: at least so many picks only repeat aspects.
     vocabulary_overlap : float
@@ -33,8 +33,6 @@ class Thresholds:
         *Position*: what counts as the middle of the paper, as shares of its sentences.
     front_share : float
         *Headings and abstract*: at least this share of the picks are headings or abstract sentences.
-    near_places : int
-        *Near miss*: a covering sentence stands at most so many places below K; else it is a *far miss*.
     """
 
     budget_places: int = 3

@@ -24,13 +24,12 @@ def compare(
     imported: Sequence[str] = (),
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """Compare any number of runs over one dataset, or instead of imported systems; see `comparison`."""
-    return comparison(systems(store, runs, task, imported), n_resamples=n_resamples, seed=seed)
+    return comparison(systems(store, runs, task, imported), n_resamples=n_resamples)
 
 
-def comparison(compared: Systems, *, n_resamples: int = 10_000, seed: int = 0) -> Report:
+def comparison(compared: Systems, *, n_resamples: int = 10_000) -> Report:
     """The same for systems at hand; the randomisation test draws 10,000 times, if it is not exact.
 
     Returns
@@ -45,7 +44,7 @@ def comparison(compared: Systems, *, n_resamples: int = 10_000, seed: int = 0) -
         ``wins``, ``ties``, ``losses`` of a, ``smallest_detectable`` difference at 5% and 80% power.
     """
     found = compare_matrix(
-        compared.values, np.random.default_rng(seed), n_resamples, clusters=compared.papers, n_flips=_FLIPS
+        compared.values, np.random.default_rng(0), n_resamples, clusters=compared.papers, n_flips=_FLIPS
     )
     overview = pd.DataFrame(
         {

@@ -26,7 +26,6 @@ def disagreements(
     task: str | Task = "er@optimal",
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
     at_most: int | None = None,
 ) -> Report:
     """Which aspects A found, B found, both, or neither, over the instances that both have answered.
@@ -47,7 +46,7 @@ def disagreements(
         An aspect counts as found where a pick covers it. Of a selection larger than the budget, where
         that is a matter of chance (spec rule 10), it does if the chance is at least one half.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     known = RunStore(store)
     runs_over_one_dataset(store, (run_a, run_b))
     a, b = known.run(run_a), known.run(run_b)
@@ -77,7 +76,7 @@ def disagreements(
     numbers, papers = np.unique(table.paper[table.instance[kept]], return_inverse=True)
     tops = np.zeros((numbers.size, len(OUTCOMES)))
     np.add.at(tops, (papers, outcome), 1.0)
-    bounds = ratio_intervals(tops, tops.sum(axis=1, keepdims=True), np.random.default_rng(seed), n_resamples)
+    bounds = ratio_intervals(tops, tops.sum(axis=1, keepdims=True), np.random.default_rng(0), n_resamples)
     n, n_instances = tops.sum(axis=0), aspects.groupby("outcome")["instance"].nunique()
     counts = pd.DataFrame(
         {

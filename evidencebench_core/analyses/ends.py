@@ -32,7 +32,7 @@ Gold = Sequence[tuple[str, EvidenceSet]]
 
 @dataclass(frozen=True, slots=True)
 class EndsSplit:
-    """What counts as the ends, and as much and little; the paper's where not given.
+    """Which sentences are the ends, and which shares are much and little; the paper's where not given.
 
     Attributes
     ----------
@@ -85,7 +85,6 @@ def ends(
     split: EndsSplit | None = None,
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """Recall where the ends cover much against where they cover little.
 
@@ -110,12 +109,12 @@ def ends(
         *published*: the paper's own figures (`published_ends`), on other instances.
     """
     split = split or EndsSplit()
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     infos = runs_over_one_dataset(store, runs, dataset)
     gold = list(store.evidence_sets(dataset))
     frame = group_frame(store, dataset, split, gold)
     picked = [(info, RunStore(store).selections(info.id, chosen.name)) for info in infos]
-    return ends_report(frame, gold, picked, chosen, split, n_resamples=n_resamples, seed=seed)
+    return ends_report(frame, gold, picked, chosen, split, n_resamples=n_resamples)
 
 
 def ends_report(
@@ -126,7 +125,6 @@ def ends_report(
     split: EndsSplit,
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """The same from a `group_frame`, the evidence sets and each run's selections."""
     papers = dict(zip(frame["id"], frame["paper"], strict=True))
@@ -144,11 +142,9 @@ def ends_report(
         }
         head = {"run": info.id, "label": info.label}
         recalls += [
-            {**head, "group": group, **_recall(scores[group], papers, n_resamples, seed)} for group in GROUPS
+            {**head, "group": group, **_recall(scores[group], papers, n_resamples)} for group in GROUPS
         ]
-        differences.append(
-            {**head, **_difference(scores["above"], scores["below"], papers, n_resamples, seed)}
-        )
+        differences.append({**head, **_difference(scores["above"], scores["below"], papers, n_resamples)})
     tables = {"groups": _groups(frame, split)}
     if runs:
         tables |= {"recall": pd.DataFrame(recalls), "difference": pd.DataFrame(differences)}
@@ -214,9 +210,9 @@ def _clusters(of_group: Score, papers: Mapping[str, str]) -> list[str]:
     return [papers[one] for one in of_group.per_instance]
 
 
-def _recall(of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: int) -> dict[str, Any]:
+def _recall(of_group: Score, papers: Mapping[str, str], n_resamples: int) -> dict[str, Any]:
     values, clusters = list(of_group.per_instance.values()), _clusters(of_group, papers)
-    bounds = bootstrap_interval(values, np.random.default_rng(seed), n_resamples, clusters=clusters)
+    bounds = bootstrap_interval(values, np.random.default_rng(0), n_resamples, clusters=clusters)
     low, high = bounds or (np.nan, np.nan)
     return {
         "n": of_group.n_scored,
@@ -232,13 +228,11 @@ def _recall(of_group: Score, papers: Mapping[str, str], n_resamples: int, seed: 
     }
 
 
-def _difference(
-    above: Score, below: Score, papers: Mapping[str, str], n_resamples: int, seed: int
-) -> dict[str, Any]:
+def _difference(above: Score, below: Score, papers: Mapping[str, str], n_resamples: int) -> dict[str, Any]:
     low, high = difference_interval(
         list(above.per_instance.values()),
         list(below.per_instance.values()),
-        np.random.default_rng(seed),
+        np.random.default_rng(0),
         n_resamples,
         clusters_a=_clusters(above, papers),
         clusters_b=_clusters(below, papers),

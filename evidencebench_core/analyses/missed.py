@@ -64,7 +64,7 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
         - ``found_by``: tuple of the ids of the other runs over the same instances that found it, out of
           ``n_others`` that answered; runs that see the gold do not count. For found aspects too.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     runs = RunStore(store)
     run = runs.run(run_id)
     if not run.tasks.get(chosen.name):

@@ -80,8 +80,8 @@ class MissContext:
 def missed_context(
     store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str, neighbours: int = 1
 ) -> MissContext:
-    """What there is to know about an aspect that a run missed (or found)."""
-    chosen = task if isinstance(task, Task) else task_named(task)
+    """All there is to know about an aspect that a run missed (or found)."""
+    chosen = task_named(task)
     runs = RunStore(store)
     run = runs.run(run_id)
     instance = store.get(run.dataset, instance_id)

@@ -46,9 +46,7 @@ def missed_report(
     task: str | Task = "result-er@optimal",
     *,
     results_only: bool = True,
-    thresholds: Thresholds | None = None,
     short: bool = False,
-    seed: int = 0,
 ) -> Report:
     """Every aspect that a run missed, nearest miss first, and the share missed of each kind.
 
@@ -60,13 +58,13 @@ def missed_report(
         *missed*: columns as in `aspect_outcomes`, `with_text` and `with_causes`. *shares*: ``by`` (a
         `Binning`) and the columns of `missed_shares`.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
-    limits = thresholds or Thresholds()
+    chosen = task_named(task)
+    limits = Thresholds()
     run = RunStore(store).run(run_id)
     outcomes = with_causes(with_text(store, aspect_outcomes(store, run.id, chosen)), limits)
     asked = outcomes[outcomes["is_result"]] if results_only else outcomes
     queue = queue_of(outcomes, results_only).drop(columns="missed")
-    shares = pd.concat([missed_shares(asked, by, seed).assign(by=by) for by in BINNINGS])
+    shares = pd.concat([missed_shares(asked, by).assign(by=by) for by in BINNINGS])
     return Report(
         f"Missed aspects: {run.label} ({run.id}), {chosen.title} on {run.dataset}",
         {
@@ -86,7 +84,7 @@ def missed_report(
 
 
 def left_out_notes(outcomes: pd.DataFrame, results_only: bool) -> tuple[str, ...]:
-    """What `aspect_outcomes` left out, a sentence each; none where there is nothing to say."""
+    """A sentence on each kind of thing that `aspect_outcomes` left out; none where there is nothing to say."""
     counts = outcomes.attrs
     n_other = int((~outcomes["is_result"] & outcomes["missed"]).sum()) if results_only else 0
     said = (
@@ -107,7 +105,7 @@ def notes_report(store: Store, run_id: str, task: str | Task) -> Report:
         *notes*: ``instance_id``, ``aspect_id`` (the key), ``run_id``, ``task``, ``author``, ``cause`` (a name
         of `CAUSES`, ``None`` where left open), ``tags`` (joined by "; "), ``text``, ``created_at``.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     run = RunStore(store).run(run_id)
     newest = NoteStore(store).notes(run.id, chosen.name)
     n_replaced = len(NoteStore(store).notes(run.id, chosen.name, history=True)) - len(newest)
@@ -118,7 +116,7 @@ def notes_report(store: Store, run_id: str, task: str | Task) -> Report:
     )
 
 
-def missed_shares(outcomes: pd.DataFrame, by: Binning, seed: int = 0) -> pd.DataFrame:
+def missed_shares(outcomes: pd.DataFrame, by: Binning) -> pd.DataFrame:
     """Missed aspects as a share of all aspects of a bin, with an interval over papers.
 
     The rows are those of `aspect_outcomes`; for ``"section"`` with `with_text`, for ``"cause"`` with `with_causes`.
@@ -145,7 +143,7 @@ def missed_shares(outcomes: pd.DataFrame, by: Binning, seed: int = 0) -> pd.Data
     bounds = np.full((len(names), 2), np.nan)
     if len(papers):
         n_resamples = min(10_000, max(500, _DRAWS // len(papers)))
-        bounds = ratio_intervals(top, bottom, np.random.default_rng(seed), n_resamples)
+        bounds = ratio_intervals(top, bottom, np.random.default_rng(0), n_resamples)
     n_missed, n_aspects = top.sum(axis=0), bottom.sum(axis=0)
     return pd.DataFrame(
         {

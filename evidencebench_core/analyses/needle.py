@@ -86,7 +86,7 @@ def arrangement_run(run: RunInfo, sha256: str, part: Part, place: Place) -> str:
     return RunSpec(sha256, run.retriever, run.settings, variant.name, variant.digest).id
 
 
-def needle(  # noqa: PLR0913
+def needle(
     store: Store,
     dataset: str,
     runs: Sequence[str],
@@ -95,7 +95,6 @@ def needle(  # noqa: PLR0913
     places: Sequence[Place] = PLACES,
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """Recall of runs with a part of each paper moved, against the papers as they stand.
 
@@ -115,7 +114,7 @@ def needle(  # noqa: PLR0913
         instances that stand in the part, and ``original_picks_in_part``. Intervals: 95%, bootstrap over
         papers. NaN where there is nothing to divide by.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     known = RunStore(store)
     infos = runs_over_one_dataset(store, runs, dataset)
     table = aspect_table(store, dataset, chosen)
@@ -139,8 +138,9 @@ def needle(  # noqa: PLR0913
                     rows.append(head | row)
                     sums.append(of_papers[:, None])
     together = np.concatenate(sums, axis=1)
-    top, bottom = together[:, :, :3].reshape(table.n_papers, -1), np.repeat(together[:, :, 3], 3, axis=1)
-    bounds = ratio_intervals(top, bottom, np.random.default_rng(seed), n_resamples).reshape(-1, 3, 2)
+    top = together[:, :, :3].reshape(table.n_papers, 3 * len(rows))
+    bottom = np.repeat(together[:, :, 3], 3, axis=1)
+    bounds = ratio_intervals(top, bottom, np.random.default_rng(0), n_resamples).reshape(-1, 3, 2)
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     for number, prefix in enumerate(_PREFIXES.values()):
         frame[[f"{prefix}low", f"{prefix}high"]] = bounds[:, number]

@@ -41,7 +41,7 @@ STANDS: Final[Mapping[Stand, str]] = {
 }
 
 
-def positions(  # noqa: PLR0913 - one question, all its settings by name
+def positions(
     store: Store,
     dataset: str,
     runs: Sequence[str] = (),
@@ -50,13 +50,12 @@ def positions(  # noqa: PLR0913 - one question, all its settings by name
     buckets: int = 10,
     by: str = "sentence",
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """Opportunity, picks and recall by position in the paper, as `position_report` has it.
 
     Without runs, the opportunity alone. For ``buckets`` and ``by`` see `buckets_of`.
     """
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     infos = runs_over_one_dataset(store, runs, dataset)
     table = aspect_table(store, dataset, chosen)
     known = RunStore(store)
@@ -67,7 +66,6 @@ def positions(  # noqa: PLR0913 - one question, all its settings by name
         [(info.id, info.label, run_picks(table, known.selections(info.id, chosen.name))) for info in infos],
         f"Positions: {dataset}, {chosen.title}, {buckets} buckets by {by}",
         n_resamples=n_resamples,
-        seed=seed,
     )
 
 
@@ -79,7 +77,6 @@ def position_report(
     title: str,
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """The same from arrays: `positions` reads them from a store.
 
@@ -113,7 +110,7 @@ def position_report(
     if runs:
         frames["picks"] = [sums.picks(*run) for run in runs]
         frames["recall"] = [frame for run in runs for frame in sums.recalls(*run)]
-    sums.add_intervals(np.random.default_rng(seed), n_resamples)
+    sums.add_intervals(np.random.default_rng(0), n_resamples)
     tables = {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
     return Report(title, tables, tuple(_notes(sums, runs, n_resamples)))
 
@@ -148,7 +145,7 @@ def buckets_of(
     return np.minimum((share * n_buckets).astype(np.int64), n_buckets - 1)
 
 
-def standing(table: AspectTable, bucket: Numbers, stand: Stand) -> tuple[Numbers, Numbers]:
+def aspect_buckets(table: AspectTable, bucket: Numbers, stand: Stand) -> tuple[Numbers, Numbers]:
     """Aspects and the bucket in which they stand, one pair each; ``"every"`` has several an aspect."""
     aspects = np.arange(table.instance.size)
     if not aspects.size:
@@ -186,7 +183,7 @@ def behind_bucket(
         file.
     """
     n = len(table.ids)
-    aspect, where = standing(table, bucket, stand)
+    aspect, where = aspect_buckets(table, bucket, stand)
     there = aspect[where == wanted - 1]
     frame = pd.DataFrame({"id": table.ids, "n_aspects": np.bincount(table.instance[there], minlength=n)})
     frame = frame.assign(n_found=np.nan, n_missed=np.nan, n_picks=0)
@@ -215,7 +212,7 @@ class _BucketSums:
         self.sentence_instance = table.sentence_instance()
         self.covers = np.zeros(bucket.size, dtype=bool)
         self.covers[table.covering_place] = True
-        self.standing = {stand: standing(table, bucket, stand) for stand in STANDS}
+        self.standing = {stand: aspect_buckets(table, bucket, stand) for stand in STANDS}
         self.ratios: list[tuple[pd.DataFrame, str, Sums, Sums]] = []
 
     def opportunity(self) -> pd.DataFrame:
@@ -248,7 +245,7 @@ class _BucketSums:
         return frame
 
     def recalls(self, run: str, label: str, picks: RunPicks) -> Iterator[pd.DataFrame]:
-        """What a run found, by where the aspects stand: one frame a stand."""
+        """The recall of a run, by where the aspects stand: one frame a stand."""
         chance = self.table.chance
         n_covering = np.bincount(self.table.covering_aspect, minlength=self.table.instance.size)
         for stand, (aspect, where) in self.standing.items():

@@ -1,4 +1,4 @@
-"""What an analysis gives back: tables, and notes on what they stand on."""
+"""The result of an analysis: tables, and notes on what they stand on."""
 
 from __future__ import annotations
 

@@ -38,12 +38,11 @@ def slices(
     task: str | Task = "er@optimal",
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Report:
     """Recall and differences of runs to the first, slice by slice; see `slice_report`."""
     compared = systems(store, runs, task)
     families, notes = slices_of(store, compared.where, compared.ids, compared.task)
-    return slice_report(compared, families, notes, n_resamples=n_resamples, seed=seed)
+    return slice_report(compared, families, notes, n_resamples=n_resamples)
 
 
 def slice_report(
@@ -52,7 +51,6 @@ def slice_report(
     notes: Sequence[str] = (),
     *,
     n_resamples: int = 10_000,
-    seed: int = 0,
     instances: bool = False,
 ) -> Report:
     """The same for systems and slices at hand, by the family of slices; see `slices_of`.
@@ -79,7 +77,7 @@ def slice_report(
         n_resamples = min(n_resamples, _FEWER) if len(compared.ids) >= _LARGE else n_resamples
         groups = np.array([members for _, _, members in named])
         numbers = cluster_numbers(compared.papers, len(compared.ids))
-        drawn = resampled_groups(compared.values, groups, numbers, np.random.default_rng(seed), n_resamples)
+        drawn = resampled_groups(compared.values, groups, numbers, np.random.default_rng(0), n_resamples)
         for place, (family, name, members) in enumerate(named):
             n = int(members.sum())
             head = dict(zip(_HEAD, (family, name, n, n < FEW), strict=True))
@@ -168,14 +166,9 @@ def _interval(drawn: NDArray[np.float64]) -> dict[str, float]:
 def slices_of(
     store: Store, dataset: str, ids: Sequence[str], task: Task
 ) -> tuple[dict[str, Slices], tuple[str, ...]]:
-    """Families of slices of these instances; the task's focus says which aspects and optimal K count.
+    """Families of slices of these instances, each in order, and which were left out and why.
 
-    Returns
-    -------
-    families : dict of str to (dict of str to array of bool, shape (n,))
-        Families, in each its slices in order. A family of fewer than two slices is left out.
-    notes : tuple of str
-        Which families were left out, and why.
+    The task's focus says which aspects and optimal K count. A family of fewer than two slices is left out.
     """
     rows = store.rows(dataset, ids)
     notes: list[str] = []

@@ -21,7 +21,6 @@ class Systems:
 
     Attributes
     ----------
-    task : Task
     where : str
         The dataset, or the collection that imported scores stand on.
     keys, labels : tuple of str, length R
@@ -54,7 +53,7 @@ class Systems:
 
 def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Sequence[str] = ()) -> Systems:
     """Runs over one dataset by id, or imported systems by name, each once; never both."""
-    chosen = task if isinstance(task, Task) else task_named(task)
+    chosen = task_named(task)
     if runs and imported:
         raise SettingError(
             "compare",

@@ -66,7 +66,7 @@ def n_unanswered(
     """How many instances, over all variants together, still have to be asked; of the first ``limit`` if given."""
     scorable, runs = _scorable(store, setup, limit), RunStore(store)
     return sum(
-        len(_having(scorable, variant) - runs.done(setup.run_id(store, variant), setup.task.name))
+        len(_ids_with(scorable, variant) - runs.done(setup.run_id(store, variant), setup.task.name))
         for variant in variants
     )
 
@@ -86,7 +86,7 @@ def run_variants(
     instances of the dataset, the same for every variant.
     """
     scorable = _scorable(store, setup, limit)
-    sizes = [len(_having(scorable, variant)) for variant in variants]
+    sizes = [len(_ids_with(scorable, variant)) for variant in variants]
     for number, variant in enumerate(variants):
         planned = plan(
             store,
@@ -108,7 +108,7 @@ def run_variants(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """What a run over one variant says.
+    """The answers of a run over one variant.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Answers:
 
 
 def answers_of(store: Store, setup: Setup, variant: Variant | None) -> Answers:
-    """What is stored of a retriever's run over a variant; empty where it has never run."""
+    """The stored answers of a retriever over a variant; empty where it has never run."""
     task = setup.task
     stored = dict(retrievals(store, setup.run_id(store, variant), task.name))
     rows = []
@@ -144,7 +144,7 @@ def answers_of(store: Store, setup: Setup, variant: Variant | None) -> Answers:
                 rows.append((instance_id, recall, answer.ranking, answer.selection))
     frame = pd.DataFrame(rows, columns=["instance", "recall", "ranking", "selection"]).set_index("instance")
     frame.insert(0, "paper", [row.paper_id for row in store.rows(setup.dataset, list(frame.index))])
-    having = _having(scorable, variant)
+    having = _ids_with(scorable, variant)
     return Answers(
         variant.name if variant else "original",
         frame.astype({"recall": float}),
@@ -159,5 +159,5 @@ def _scorable(store: Store, setup: Setup, limit: int | None) -> set[str]:
     return {instance_id for instance_id, evidence in gold if evidence.focused(setup.task.focus)}
 
 
-def _having(scorable: set[str], variant: Variant | None) -> set[str]:
+def _ids_with(scorable: set[str], variant: Variant | None) -> set[str]:
     return scorable if variant is None else {one for one in scorable if variant.has(one)}

@@ -153,7 +153,7 @@ def spelling_report(
             variants = spelling_variants(store, setup.dataset, (n,), seeds)
             of_seeds = [answers_of(store, setup, variant) for variant in variants]
             other = mean_answers(quantity(n, "error"), of_seeds)
-        n_made = [misspelling(texts[one], n).n_mutated for one in _answered_in_all(original, other)]
+        n_made = [misspelling(texts[one], n).n_mutated for one in _common_ids(original, other)]
         others.append(other)
         n_capped.append(sum(made < n for made in n_made))
         means.append(sum(n_made) / len(n_made) if n_made else None)
@@ -251,7 +251,7 @@ def _title(setup: Setup) -> str:
     return f"{setup.label} on {setup.dataset}, {setup.task.title}"
 
 
-def wording_frame(original: Answers, others: Sequence[Answers], seed: int = 0) -> pd.DataFrame:
+def wording_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame:
     """One row a wording: its recall against the original's, and how much of the ranking stays.
 
     Returns
@@ -267,11 +267,9 @@ def wording_frame(original: Answers, others: Sequence[Answers], seed: int = 0) -
     """
     rows = []
     frames = [pair_frame(original, other) for other in others]
-    for other, pairs, bounds in zip(others, frames, _bounds(frames, seed), strict=True):
+    for other, pairs, bounds in zip(others, frames, _bounds(frames), strict=True):
         of_papers = pairs.groupby("paper", sort=False)["difference"].sum().to_numpy(float)
-        p_value = randomisation_p_value(
-            np.round(of_papers, DECIMALS), np.random.default_rng(seed), _RESAMPLES
-        )
+        p_value = randomisation_p_value(np.round(of_papers, DECIMALS), np.random.default_rng(0), _RESAMPLES)
         rows.append(
             {
                 "wording": other.name,
@@ -294,7 +292,7 @@ def wording_frame(original: Answers, others: Sequence[Answers], seed: int = 0) -
     return pd.DataFrame(rows)
 
 
-def _bounds(frames: Sequence[pd.DataFrame], seed: int) -> list[list[float]]:
+def _bounds(frames: Sequence[pd.DataFrame]) -> list[list[float]]:
     """95% intervals of each frame's mean recall and mean difference, papers being drawn.
 
     Frames over the same instances share their draws, which are most of the work. NaN for fewer than two
@@ -310,7 +308,7 @@ def _bounds(frames: Sequence[pd.DataFrame], seed: int) -> list[list[float]]:
             continue
         values = np.array([frames[place][name] for place in places for name in ("recall", "difference")])
         sums, sizes = cluster_sums(values, cluster_numbers(papers, len(papers)))
-        means = resampled_matrix(sums, sizes, np.random.default_rng(seed), _RESAMPLES)
+        means = resampled_matrix(sums, sizes, np.random.default_rng(0), _RESAMPLES)
         ends = np.quantile(means, [0.025, 0.975], axis=0).T.reshape(len(places), 4)
         for place, row in zip(places, ends.tolist(), strict=True):
             bounds[place] = row
@@ -328,7 +326,7 @@ def pair_frame(original: Answers, other: Answers) -> pd.DataFrame:
         over the sentences in either top K, ranked by the whole rankings, -1 to 1; ``rank_biased_overlap``
         of the two top Ks, p = 0.9, 0 to 1. NaN where one is undefined. K is the longer selection's length.
     """
-    ids = _answered_in_all(original, other)
+    ids = _common_ids(original, other)
     before, after = original.frame.loc[ids], other.frame.loc[ids]
     likeness = []
     for *picks, a, b in zip(
@@ -353,7 +351,7 @@ def instance_frame(original: Answers, others: Sequence[Answers]) -> pd.DataFrame
         these, the original among them, ``lowest``, ``highest``, ``spread`` (highest - lowest) and ``sd``
         (of the population); ``overlap``: mean over the wordings of the share of the selection that stays.
     """
-    ids = _answered_in_all(original, *others)
+    ids = _common_ids(original, *others)
     first, *frames = (answers.frame.loc[ids] for answers in (original, *others))
     names = ["original", *(other.name for other in others)]
     recalls = pd.DataFrame(
@@ -402,7 +400,7 @@ def spread_frame(instances: pd.DataFrame, n_answered: int) -> pd.DataFrame:
 
 def mean_answers(name: str, several: Sequence[Answers]) -> Answers:
     """The mean recall over several runs, of the instances answered in all of them; picks of the first."""
-    ids = _answered_in_all(*several)
+    ids = _common_ids(*several)
     frames = [answers.frame.loc[ids] for answers in several]
     return Answers(
         name,
@@ -412,7 +410,7 @@ def mean_answers(name: str, several: Sequence[Answers]) -> Answers:
     )
 
 
-def _answered_in_all(first: Answers, *others: Answers) -> list[str]:
+def _common_ids(first: Answers, *others: Answers) -> list[str]:
     return [one for one in first.frame.index if all(one in other.frame.index for other in others)]
 
 

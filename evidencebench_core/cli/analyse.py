@@ -23,7 +23,7 @@ _ORIGINAL: Final = "id, or the beginning of it, of a run over the "
 
 
 class Analysis(NamedTuple):
-    """What it answers, the answer, and the arguments beside those that all have."""
+    """One question: a summary, the function that answers it, and its own arguments."""
 
     summary: str
     report: Callable[[Store, argparse.Namespace], Report]

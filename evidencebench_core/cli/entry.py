@@ -36,7 +36,7 @@ VERBS: Final[Mapping[str, Verb]] = {
     "download": Verb("data", "fetch a published dataset"),
     "datasets": Verb("data", "list the datasets in the store"),
     "show": Verb("show", "print a paper with its gold evidence"),
-    "retrievers": Verb("retrievers", "list the retrievers and their settings"),
+    "retrievers": Verb("show", "list the retrievers and their settings"),
     "run": Verb("run", "run a retriever over a dataset; resumes where it was interrupted"),
     "runs": Verb("scores", "list the runs in the store"),
     "score": Verb("scores", "score a run"),
@@ -62,18 +62,7 @@ VERBS: Final[Mapping[str, Verb]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The words after ``evidencebench``; those of the process where not given.
-
-    Returns
-    -------
-    int
-        The exit code: 0, 1, 2 or 130.
-    """
+    """Run the command; the words after ``evidencebench`` are those of the process where not given. The exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         code = _run(words)

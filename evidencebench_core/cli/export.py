@@ -6,7 +6,7 @@ import argparse
 import io
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TextIO
@@ -18,7 +18,7 @@ from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.export import Written
+    from evidencebench_core.export import ExportCounts
     from evidencebench_core.runs import RunInfo
     from evidencebench_core.tasks import Task
 
@@ -92,78 +92,58 @@ def _check_json(args: argparse.Namespace) -> None:
         raise SettingError("--json", "tells what is in a file", "Name the file with --out.")
 
 
-def _write(store: Store, info: RunInfo, args: argparse.Namespace, stream: BinaryIO) -> dict[str, Written]:
+def _write(
+    store: Store, info: RunInfo, args: argparse.Namespace, stream: BinaryIO
+) -> dict[str, ExportCounts]:
     """By task name what was written; of BibTeX there is nothing to say."""
-    from evidencebench_core.export import bibtex, tasks_of
-
-    if args.format == "bibtex":
-        dataset = store.dataset(info.dataset)
-        stream.write(bibtex([(info.retriever, info.settings)], dataset).encode())
-        return {}
-    tasks = tasks_of(info, args.task, several=args.format in _SEVERAL_TASKS)
-    if args.format == "json":
-        return _write_json(store, info, tasks, stream)
-    if args.format == "csv":
-        return _write_csv(store, info, tasks, args, stream)
-    return {tasks[0].name: _write_task(store, info, tasks[0], args, stream)}
-
-
-def _write_json(store: Store, info: RunInfo, tasks: Sequence[Task], stream: BinaryIO) -> dict[str, Written]:
-    from evidencebench_core.export import RunAnswers, versions, write_json
+    from evidencebench_core import export
     from evidencebench_core.runs import score_run
 
-    answers = ((task, score_run(store, info.id, task), RunAnswers(store, info, task)) for task in tasks)
-    with _as_text(stream) as text:
-        return write_json(info, store.dataset(info.dataset), answers, text, versions())
-
-
-def _write_csv(
-    store: Store, info: RunInfo, tasks: Sequence[Task], args: argparse.Namespace, stream: BinaryIO
-) -> dict[str, Written]:
-    from evidencebench_core.export import RunAnswers, write_csv
-
+    if args.format == "bibtex":
+        stream.write(export.bibtex([(info.retriever, info.settings)], store.dataset(info.dataset)).encode())
+        return {}
+    tasks = export.tasks_of(info, args.task, several=args.format in _SEVERAL_TASKS)
+    if args.format == "html":
+        return {tasks[0].name: _write_html(store, info, tasks[0], args, stream)}
     stream.write(b"\xef\xbb\xbf" if args.bom else b"")
     what: Literal["selection", "ranking"] = args.what or "selection"
-    written: dict[str, Written] = {}
+    written: dict[str, ExportCounts] = {}
     with _as_text(stream) as text:
-        for task in tasks:
-            answers = RunAnswers(store, info, task, with_papers=args.text)
-            written[task.name] = write_csv(answers, task, text, info.id, what, header=not written)
+        answers = [export.RunAnswers(store, info, task, with_papers=args.text) for task in tasks]
+        if args.format == "json":
+            scored = ((one.task, score_run(store, info.id, one.task), one) for one in answers)
+            return export.write_json(info, store.dataset(info.dataset), scored, text, export.versions())
+        for task, one in zip(tasks, answers, strict=True):
+            if args.format == "csv":
+                written[task.name] = export.write_csv(one, task, text, info.id, what, header=not written)
+            elif args.format == "qrels":
+                written[task.name] = export.write_qrels(store.evidence_sets(info.dataset), task, text)
+            elif args.format == "predictions":
+                written[task.name] = export.write_predictions(one, task, text)
+            else:
+                tag = f"{info.retriever}-{info.id}"
+                written[task.name] = export.write_run(one, task, text, tag, what)
     return written
-
-
-def _write_task(
-    store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO
-) -> Written:
-    from evidencebench_core.export import RunAnswers, write_predictions, write_qrels, write_run
-
-    if args.format == "html":
-        return _write_html(store, info, task, args, stream)
-    with _as_text(stream) as text:
-        if args.format == "qrels":
-            return write_qrels(store.evidence_sets(info.dataset), task, text)
-        answers = RunAnswers(store, info, task)
-        if args.format == "predictions":
-            return write_predictions(answers, task, text)
-        return write_run(answers, task, text, f"{info.retriever}-{info.id}", args.what or "selection")
 
 
 def _write_html(
     store: Store, info: RunInfo, task: Task, args: argparse.Namespace, stream: BinaryIO
-) -> Written:
-    from evidencebench_core.export import RunAnswers, Written, run_html, versions
+) -> ExportCounts:
+    from evidencebench_core.export import ExportCounts, RunAnswers, run_html, versions
     from evidencebench_core.runs import score_run
 
     command = "evidencebench " + shlex.join(args.words)
     if args.instance is not None:
         stream.write(_instance_html(store, info, task, args, command).encode())
-        return Written(1, 1)
+        return ExportCounts(1, 1)
     score = score_run(store, info.id, task)
     answers = RunAnswers(store, info, task, with_papers=True)
     limit = args.limit or _INSTANCES
     stream.write(run_html(info, score, answers, command, versions(), limit).encode())
     missing = dict.fromkeys(score.missing, "no answer")
-    return Written(score.n_scored, min(limit, len(store.ids(info.dataset))), missing, dict(score.skipped))
+    return ExportCounts(
+        score.n_scored, min(limit, len(store.ids(info.dataset))), missing, dict(score.skipped)
+    )
 
 
 def _instance_html(store: Store, info: RunInfo, task: Task, args: argparse.Namespace, command: str) -> str:
@@ -210,42 +190,35 @@ def _add_export_dataset(parser: argparse.ArgumentParser) -> None:
 def _export_dataset(args: argparse.Namespace) -> int:
     """Write it; ``--json`` tells, with ``--out``, what was written."""
     _check_json(args)
+    store = store_of(args)
     if args.format == "qrels":
-        _write_qrels(args)
+        _write_qrels(store, args)
     else:
-        _write_benchmark(args)
+        _write_benchmark(store, args)
     return 0
 
 
-def _write_benchmark(args: argparse.Namespace) -> None:
+def _write_benchmark(store: Store, args: argparse.Namespace) -> None:
     from evidencebench_core.export import stream_dataset
 
     if args.task is not None:
         raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
-    store = store_of(args)
     info = store.dataset(args.name)
     with _output(args.out) as stream:
         written = stream_dataset(store, info, stream)
     same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
     note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes: {same} of {info.source}")
     if args.json:
-        print_json(
-            {
-                "path": str(args.out),
-                "dataset": info.name,
-                "n_instances": written.n_instances,
-                "n_bytes": written.n_bytes,
-                "sha256": written.sha256,
-                "identical": written.identical,
-            }
-        )
+        names = ("n_instances", "n_bytes", "sha256", "identical")
+        facts = {name: getattr(written, name) for name in names}
+        print_json({"path": str(args.out), "dataset": info.name, **facts})
 
 
-def _write_qrels(args: argparse.Namespace) -> None:
+def _write_qrels(store: Store, args: argparse.Namespace) -> None:
     from evidencebench_core.export import write_qrels
     from evidencebench_core.tasks import task_named
 
-    task, store = task_named(args.task or "er@optimal"), store_of(args)
+    task = task_named(args.task or "er@optimal")
     gold = store.evidence_sets(store.dataset(args.name).name)
     with _output(args.out) as stream, _as_text(stream) as text:
         written = write_qrels(gold, task, text)
@@ -276,8 +249,8 @@ def _as_text(stream: BinaryIO) -> Iterator[TextIO]:
         text.detach()
 
 
-def _tell(written: dict[str, Written], args: argparse.Namespace) -> None:
-    """What was written and what was not, task by task: on stderr, and as JSON if asked for."""
+def _tell(written: dict[str, ExportCounts], args: argparse.Namespace) -> None:
+    """Say what was written and what was not, task by task: on stderr, and as JSON if asked for."""
     for name, one in written.items():
         for line in one.lines():
             note(f"{name}: {line}")

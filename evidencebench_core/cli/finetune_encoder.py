@@ -74,10 +74,10 @@ def _run(args: argparse.Namespace) -> int:
     settings = FinetuneSettings(**{name: getattr(args, name) for name in names if hasattr(args, name)})
     info = store.dataset(args.dataset)
     rows = store.rows(args.dataset, store.ids(args.dataset))
-    compared = _held_out(store, args.dataset, rows, settings, args.folds)
+    compared = _held_out_comparisons(store, args.dataset, rows, settings, args.folds)
     scores = {task: one.as_dict() for task, one in compared.items()}
     if args.out is not None:
-        model = _trained(store, args.dataset, rows, settings)
+        model = _trained_model(store, args.dataset, rows, settings)
         ids, papers = sorted(row.id for row in rows), sorted({row.paper_id for row in rows})
         save_model(
             model, args.out, settings, TrainedOn(info.sha256, tuple(ids), tuple(papers), info.name), scores
@@ -100,7 +100,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _held_out(
+def _held_out_comparisons(
     store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings, n_folds: int
 ) -> dict[str, ScoreComparison]:
     """By task the model as it is trained without a fold against the model as it was, over all folds together."""
@@ -116,7 +116,7 @@ def _held_out(
     for fold in range(n_folds):
         seen = [row for row, where in zip(rows, folds, strict=True) if where != fold]
         unseen = [row.id for row, where in zip(rows, folds, strict=True) if where == fold]
-        models = base_encoder(settings), _trained(store, dataset, seen, settings)
+        models = base_encoder(settings), _trained_model(store, dataset, seen, settings)
         for model, scores in zip(models, (before, after), strict=True):
             encode = _encode(model)
             for name, score in encoder_scores(encode, store.get_many(dataset, unseen), tasks).items():
@@ -129,7 +129,9 @@ def _held_out(
     return {task: compare_scores(joint(after[task]), joint(before[task])) for task in before}
 
 
-def _trained(store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings) -> Any:
+def _trained_model(
+    store: Store, dataset: str, rows: Sequence[InstanceRow], settings: FinetuneSettings
+) -> Any:
     """A model trained on these instances."""
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""What verbs print: one JSON document, or calm aligned text in which data cannot steer the terminal."""
+"""Output of the verbs: one JSON document, or calm aligned text in which data cannot steer the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``train-ranker`` found, as tables and as JSON."""
+"""The cross-validation of ``train-ranker`` as tables and as JSON."""
 
 from __future__ import annotations
 

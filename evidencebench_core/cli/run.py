@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar, stopping
-from evidencebench_core.cli.scores import print_run, run_document, seen_by, tell_trained_on
+from evidencebench_core.cli.scores import print_run, run_document, training_ids, warn_of_training_data
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
@@ -124,7 +124,7 @@ def _run(args: argparse.Namespace) -> int:
     info, tasks = RunStore(store).run(last.run_id), planned.tasks
     scores = [score_run(store, info.id, task) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
-    tell_trained_on(info, seen_by(store, info), scores)
+    warn_of_training_data(info, training_ids(store, info), scores)
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
         if llm is not None and cost is not None:

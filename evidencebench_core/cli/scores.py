@@ -132,8 +132,8 @@ def _score(args: argparse.Namespace) -> int:
         )
     scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
-    seen = seen_by(store, info)
-    tell_trained_on(info, seen, scores)
+    seen = training_ids(store, info)
+    warn_of_training_data(info, seen, scores)
     if not args.json:
         names = {score.task.name for score in scores}
         print_run(info, scores, {task: counts for task, counts in outcomes.items() if task in names})
@@ -148,14 +148,14 @@ def _score(args: argparse.Namespace) -> int:
     return 0
 
 
-def seen_by(store: Store, run: RunInfo) -> frozenset[str]:
+def training_ids(store: Store, run: RunInfo) -> frozenset[str]:
     """The instances that the run's model has learnt from; none for most runs."""
     from evidencebench_core.runs import trained_on_ids
 
     return trained_on_ids(store, run) if run.n_trained_on else frozenset()
 
 
-def tell_trained_on(run: RunInfo, seen: Collection[str], scores: Sequence[Score]) -> None:
+def warn_of_training_data(run: RunInfo, seen: Collection[str], scores: Sequence[Score]) -> None:
     """Warn on stderr if any scored instance is among those that the model has learnt from."""
     scored = {name for score in scores for name in score.per_instance}
     met = len(scored & set(seen))
@@ -280,7 +280,7 @@ def _compare(args: argparse.Namespace) -> int:
     comparison = compare_runs(store, a.id, b.id, args.task)
     for run in (a, b):
         if run.n_trained_on:
-            tell_trained_on(run, seen_by(store, run), [score_run(store, run.id, args.task)])
+            warn_of_training_data(run, training_ids(store, run), [score_run(store, run.id, args.task)])
     if args.json:
         trained = {"n_trained_on_a": a.n_trained_on, "n_trained_on_b": b.n_trained_on}
         head = {"run_a": a.id, "run_b": b.id, "dataset": a.dataset}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidencebench_core.export.answers import Answer, RunAnswers, Written, tasks_of
+from evidencebench_core.export.answers import Answer, ExportCounts, RunAnswers, tasks_of
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
 from evidencebench_core.export.files import whole_file
 from evidencebench_core.export.report import (
@@ -18,9 +18,9 @@ from evidencebench_core.export.used import bibtex, versions
 __all__ = [
     "Answer",
     "BenchmarkFile",
+    "ExportCounts",
     "ReportInput",
     "RunAnswers",
-    "Written",
     "bibtex",
     "left_out_text",
     "places_and_scores",

@@ -1,4 +1,4 @@
-"""What a run has answered, instance by instance, and counts of what could not be exported: nothing goes in silence."""
+"""The answers of a run, instance by instance, and counts of what could not be exported."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def tasks_of(run: RunInfo, names: Sequence[str] | None, several: bool = True) ->
 
 
 @dataclass(slots=True)
-class Written:
+class ExportCounts:
     """The content of an export; it grows while the export is written.
 
     Attributes

@@ -51,17 +51,9 @@ LAYOUTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFile:
-    """A file of instances that was written.
+    """A file of instances that was written; whether these are the bytes of the file that the dataset came from.
 
-    Attributes
-    ----------
-    n_instances : int
-    n_bytes : int
-    sha256 : str
-    layout : Layout
-    identical : bool or None
-        Whether these are the bytes of the file that the dataset was ingested from; ``None`` for instances
-        that come from no file.
+    ``identical`` is ``None`` for instances that come from no file.
     """
 
     n_instances: int
@@ -71,14 +63,12 @@ class BenchmarkFile:
     identical: bool | None = None
 
 
-def write_benchmark(
-    raws: Iterable[tuple[str, Mapping[str, Any]]], stream: BinaryIO, layout: Layout = LAYOUTS[0]
-) -> BenchmarkFile:
+def write_benchmark(raws: Iterable[tuple[str, Mapping[str, Any]]], stream: BinaryIO) -> BenchmarkFile:
     """Write raw instances (with their ids) as a dataset file, each checked as ingest would.
 
     `InstanceError` if one breaks the format's promises, `SettingError` if two have the same id, or there is none.
     """
-    return _write(_check_each(raws), stream, layout)
+    return _write(_check_each(raws), stream, LAYOUTS[0])
 
 
 def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:

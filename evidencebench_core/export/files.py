@@ -15,12 +15,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A stream to write to; what was written stands at ``path`` once the block has ended without an error.
 
     Until then the file that was there before, if any, is untouched; a link stays a link, and its target is
-    replaced. A device or a pipe, such as ``/dev/null``, is written to as it is.
-
-    Raises
-    ------
-    SettingError
-        If it cannot be written.
+    replaced. A device or a pipe, such as ``/dev/null``, is written to as it is. `SettingError` if it cannot be
+    written.
     """
     part = None
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TextIO
 
 from evidencebench_core.data.store import DatasetInfo
-from evidencebench_core.export.answers import Answer, Written
+from evidencebench_core.export.answers import Answer, ExportCounts
 from evidencebench_core.export.text import visible
 from evidencebench_core.metrics import Gain, marginal_gains
 from evidencebench_core.retrievers import Retrieval
@@ -41,8 +41,12 @@ def write_csv(
     run: str,
     what: Literal["selection", "ranking"] = "selection",
     header: bool = True,
-) -> Written:
+) -> ExportCounts:
     """Write a run in long form: one line a sentence of an instance's selection or ranking.
+
+    ``pick`` and ``rank`` count from 1 and are empty where there is none, ``sentence`` is the 0-based index,
+    ``picked`` 1 or 0; ``covers`` and ``newly_covered`` are labels of the task's aspects, the latter those
+    that no earlier pick covers. An instance without any line of this kind has one with a ``note``.
 
     Parameters
     ----------
@@ -57,14 +61,8 @@ def write_csv(
         Only the picks in their order, or every ranked sentence by rank, and then picks without a rank.
     header : bool
         Whether the columns' names come first.
-
-    Notes
-    -----
-    ``pick`` and ``rank`` count from 1 and are empty where there is none, ``sentence`` is the 0-based index,
-    ``picked`` 1 or 0; ``covers`` and ``newly_covered`` are labels of the task's aspects, the latter those
-    that no earlier pick covers. An instance without any line of this kind has one with a ``note``.
     """
-    written, rows = Written(), csv.writer(stream, lineterminator="\n")
+    written, rows = ExportCounts(), csv.writer(stream, lineterminator="\n")
     for answer in answers:
         texts = TEXT_COLUMNS if answer.instance else ()
         if header:
@@ -113,16 +111,16 @@ def places_and_scores(retrieval: Retrieval) -> tuple[dict[int, int], dict[int, f
     return rank, dict(zip(retrieval.ranking, retrieval.scores, strict=False))
 
 
-def _why_none(written: Written, answer: Answer) -> str:
+def _why_none(written: ExportCounts, answer: Answer) -> str:
     if answer.retrieval is not None:
         return "no sentence was picked"
     skipped = written.skipped.get(answer.instance_id)
     return f"no answer: {answer.reason}" if skipped is None else f"skipped: {skipped}"
 
 
-def write_predictions(answers: Iterable[Answer], task: Task, stream: TextIO) -> Written:
+def write_predictions(answers: Iterable[Answer], task: Task, stream: TextIO) -> ExportCounts:
     """Write a prediction file, ``{"instance id": [sentence index, ...], ...}``, one instance a line."""
-    written, comma = Written(), "{"
+    written, comma = ExportCounts(), "{"
     for answer in answers:
         picks = written.add(answer, task)
         if picks is not None:
@@ -138,19 +136,14 @@ def write_json(
     answers: Iterable[tuple[Task, Score, Iterable[Answer]]],
     stream: TextIO,
     versions: Mapping[str, str],
-) -> dict[str, Written]:
-    """Write all that is known of a run as one JSON document, an instance at a time.
+) -> dict[str, ExportCounts]:
+    """Write all that is known of a run as one JSON document, an instance at a time; by task name what was written.
 
     Its keys: ``run``, ``retriever``, ``settings``, ``label``, ``variant``, ``created_at``, ``n_trained_on``
     (instances of the dataset that the run's model has learnt from), ``dataset`` (``name``, ``sha256``,
     ``n_instances``), ``versions``, and ``tasks``: by name the ``score`` as `Score.as_dict` has it and
     ``instances``, by id ``selection``, ``ranking``, ``scores``, ``seconds`` and ``aspect_recall`` (``null``
     where it is not scored), or ``error``.
-
-    Returns
-    -------
-    dict of str to Written
-        By task name.
     """
     head: dict[str, Any] = {
         "run": run.id,
@@ -167,7 +160,7 @@ def write_json(
         },
         "versions": dict(versions),
     }
-    written: dict[str, Written] = {}
+    written: dict[str, ExportCounts] = {}
     stream.write(_json(head)[:-1] + ',\n"tasks": {')
     for task, score, given in answers:
         before = "," if written else ""
@@ -178,8 +171,8 @@ def write_json(
     return written
 
 
-def _write_instances(task: Task, score: Score, answers: Iterable[Answer], stream: TextIO) -> Written:
-    written, comma = Written(), ""
+def _write_instances(task: Task, score: Score, answers: Iterable[Answer], stream: TextIO) -> ExportCounts:
+    written, comma = ExportCounts(), ""
     for answer in answers:
         picks = written.add(answer, task)
         record: dict[str, Any]

@@ -16,7 +16,7 @@ Subtopic recall at k, ``StRecall@k`` of ir_measures, is Aspect Recall at k. What
 - An id with a blank or another character that a line cannot hold is percent-encoded as in an address;
   ``urllib.parse.unquote`` gives it back.
 
-An instance without an answer cannot be in a run, and a comment is no part of the format: `Written` has it.
+An instance without an answer cannot be in a run, and a comment is no part of the format: `ExportCounts` has it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.export.answers import Answer, Written
+from evidencebench_core.export.answers import Answer, ExportCounts
 from evidencebench_core.tasks import Task
 from evidencebench_core.tasks.selection import validated_selection
 
@@ -47,32 +47,16 @@ def trec_id(text: str) -> str:
 
 def write_run(
     answers: Iterable[Answer], task: Task, stream: TextIO, tag: str, what: What = "selection"
-) -> Written:
-    """Write a TREC run.
+) -> ExportCounts:
+    """Write a TREC run; its notes name the measure that equals Aspect Recall.
 
-    Parameters
-    ----------
-    answers : iterable of Answer
-    task : Task
-    stream : text stream
-    tag : str
-        The run's name in its last column; made safe like an id.
-    what : {"selection", "ranking"}
-        The picks in their order, at most K of an instance, or the whole ranking.
-
-    Returns
-    -------
-    Written
-        Its notes name the measure that equals Aspect Recall.
-
-    Raises
-    ------
-    SelectionError
-        If a selection or ranking has a sentence that its paper does not have.
+    ``tag`` is the run's name in its last column, made safe like an id; ``what`` says whether the picks in their
+    order, at most K of an instance, or the whole ranking. `SelectionError` if one has a sentence that its paper
+    does not have.
     """
     if what not in ("selection", "ranking"):
         raise SettingError("what", f"is {shown(what)}", "Choices are: selection, ranking.")
-    written, n_encoded, longest = Written(), 0, 0
+    written, n_encoded, longest = ExportCounts(), 0, 0
     safe_tag = trec_id(tag) or "run"
     for answer in answers:
         picks = written.add(answer, task)
@@ -92,22 +76,13 @@ def write_run(
     return written
 
 
-def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: TextIO) -> Written:
+def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: TextIO) -> ExportCounts:
     """Write TREC diversity qrels: every sentence that covers an aspect of the task, aspect by aspect.
 
-    Parameters
-    ----------
-    gold : iterable of (instance id, EvidenceSet)
-    task : Task
-        Says which aspects; its budget makes no difference.
-    stream : text stream
-
-    Returns
-    -------
-    Written
-        Instances that have nothing to cover are in ``skipped`` and not in the file.
+    The task says which aspects; its budget makes no difference. Instances that have nothing to cover are in
+    ``skipped`` and not in the file.
     """
-    written, n_encoded, n_unfindable = Written(), 0, 0
+    written, n_encoded, n_unfindable = ExportCounts(), 0, 0
     for instance_id, evidence in gold:
         if not evidence.focused(task.focus):
             written.skipped[instance_id] = task.skip_reason(has_aspects=False)
@@ -129,7 +104,7 @@ def write_qrels(gold: Iterable[tuple[str, EvidenceSet]], task: Task, stream: Tex
     return written
 
 
-def _run_notes(written: Written, task: Task, what: What, longest: int) -> list[str]:
+def _run_notes(written: ExportCounts, task: Task, what: What, longest: int) -> list[str]:
     notes = []
     if written.unanswered:
         notes.append("ir_measures scores instances that have no line 0, as `score --missing zero` does.")

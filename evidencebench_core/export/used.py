@@ -52,12 +52,8 @@ def bibtex(
 ) -> str:
     """BibTeX of what was used, each record once: the benchmark first, this program last.
 
-    Parameters
-    ----------
-    retrievers : iterable of (name, settings)
-        A name that is not known here adds nothing. Settings name the members of a fusion and the model of an encoder.
-    dataset : DatasetInfo, optional
-        By its name and the SHA-256 of its content: what a run can be made again from.
+    ``retrievers`` are names and settings, which name the members of a fusion and the model of an encoder; a name
+    that is not known here adds nothing. The dataset stands there by its name and the SHA-256 of its content.
     """
     shipped = files(__package__).joinpath("references.bib").read_text(encoding="utf-8").strip().split("\n\n")
     by_key = {record[record.index("{") + 1 : record.index(",")]: record for record in shipped}
@@ -79,7 +75,7 @@ def _keys(name: str, settings: Mapping[str, Setting]) -> Iterator[str]:
 def _dataset_record(dataset: DatasetInfo) -> str:
     return (
         f"@misc{{dataset-{dataset.sha256[:8]},\n"
-        f"  title = {{Dataset {escaped(dataset.name)}}},\n"
+        f"  title = {{Dataset {latex_text(dataset.name)}}},\n"
         f"  note = {{{dataset.n_instances:,} instances, SHA-256 {dataset.sha256}}},\n"
         f"  year = {{{dataset.ingested_at[:4]}}},\n}}"
     )
@@ -94,7 +90,7 @@ def _program_record() -> str:
     )
 
 
-def escaped(text: str) -> str:
+def latex_text(text: str) -> str:
     """Text as BibTeX and LaTeX take it literally: on one line, special characters written as commands."""
     return "".join(char for char in " ".join(text.split()) if char.isprintable()).translate(_COMMANDS)
 

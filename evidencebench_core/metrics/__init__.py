@@ -1,4 +1,4 @@
-"""What a selection of sentences is worth: sets and integers only, no text, no files.
+"""The worth of a selection of sentences: sets and integers only, no text, no files.
 
 ``covers`` is everywhere a sequence with one set of sentence indices per study aspect.
 """

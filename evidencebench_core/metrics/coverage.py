@@ -82,15 +82,13 @@ class Gain:
     recall_so_far: float | None
 
 
-def marginal_gains(
-    selection: Iterable[int], covers: Sequence[frozenset[int]], denominator: Denominator = "all"
-) -> tuple[Gain, ...]:
+def marginal_gains(selection: Iterable[int], covers: Sequence[frozenset[int]]) -> tuple[Gain, ...]:
     """The ledger of a selection: one `Gain` per pick, in the order of the picks.
 
     A sentence picked twice is listed twice; the second time all it covers is repeated. Arguments are those
-    of `aspect_recall`.
+    of `aspect_recall`, and recall is over all aspects.
     """
-    n_aspects = n_counted(covers, denominator)
+    n_aspects = len(covers)
     covered: set[int] = set()
     gains: list[Gain] = []
     for sentence in selection:

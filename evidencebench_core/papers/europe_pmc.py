@@ -16,6 +16,7 @@ from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
 if TYPE_CHECKING:
     import httpx
 
+ReferenceKind = Literal["pmc", "pmid", "doi"]
 _ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 _TIMEOUT: Final = 20.0  # seconds without a byte
 _PATIENCE: Final = 120.0  # seconds for one answer in all, however slowly it trickles
@@ -23,22 +24,20 @@ _LONGEST_SEARCH: Final = 4 * MIB
 _CHECK_ADDRESS: Final = "Check the address of the service (base URL)."
 _XML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
 _HTML: Final = re.compile(rb"\s*(?:<!doctype\s+html|<html)", re.IGNORECASE)
-_PMC: Final = re.compile(r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?", re.IGNORECASE)
-_PMID: Final = re.compile(r"(?:pmid\s*:?\s*|pubmed[_:]\s*)?(\d{1,9})", re.IGNORECASE)
-_DOI: Final = re.compile(
-    r"(?:doi\s*:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/[^\s\"]{1,300})", re.IGNORECASE
+# How the numbers of papers are written, alone or in an address.
+_FORMS: Final[tuple[tuple[ReferenceKind, str], ...]] = (
+    ("pmc", r"(?:pmc(?:id)?\s*:?\s*)?pmc\s*(\d{1,9})(?:\.\d+)?"),
+    ("pmc", r"https?://\S{1,100}/(?:articles?/)?(?:PMC/)?PMC(\d{1,9})(?:[/?#]\S*)?"),
+    ("doi", r"(?:doi\s*:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/[^\s\"]{1,300})"),
+    ("pmid", r"(?:pmid\s*:?\s*|pubmed[_:]\s*|https?://pubmed\.ncbi\.nlm\.nih\.gov/)?(\d{1,9})/?"),
 )
-_URL_PMC: Final = re.compile(
-    r"https?://\S{1,100}/(?:articles?/)?(?:PMC/)?(PMC\d{1,9})(?:[/?#]\S*)?", re.IGNORECASE
-)
-_URL_PMID: Final = re.compile(r"https?://pubmed\.ncbi\.nlm\.nih\.gov/(\d{1,9})/?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """The name of a paper: ``PMC123``, a PubMed id or a DOI."""
 
-    kind: Literal["pmc", "pmid", "doi"]
+    kind: ReferenceKind
     value: str
 
     def __str__(self) -> str:
@@ -58,19 +57,15 @@ class FetchedPaper:
 
     content: bytes
     name: str  # "PMC123.xml"
-    title: str  # by the search; may be empty
     source: str  # the address it was read from
 
 
 def reference_of(text: str) -> Reference:
     """The reference that a reader typed or pasted, addresses of PMC, PubMed and doi.org included."""
     typed = text.strip().rstrip(".,;")
-    if found := _PMC.fullmatch(typed) or _URL_PMC.fullmatch(typed):
-        return Reference("pmc", f"PMC{found[1].upper().removeprefix('PMC')}")
-    if found := _DOI.fullmatch(typed):
-        return Reference("doi", found[1])
-    if found := _PMID.fullmatch(typed) or _URL_PMID.fullmatch(typed):
-        return Reference("pmid", found[1])
+    for kind, form in _FORMS:
+        if found := re.fullmatch(form, typed, re.IGNORECASE):
+            return Reference(kind, f"PMC{found[1]}" if kind == "pmc" else found[1])
     remedy = "Write it like PMC2785062, 19908335 or 10.1000/xyz123."
     raise PaperError(shown(text), "is no PMC id, PubMed id or DOI", remedy)
 
@@ -91,7 +86,7 @@ def fetched_paper(
         with httpx.Client(
             timeout=_TIMEOUT, follow_redirects=True, max_redirects=5, event_hooks=hooks
         ) as client:
-            pmc, title = _search(client, base, wanted)
+            pmc = _pmc_id(client, base, wanted)
             url = f"{base}/{pmc}/fullTextXML"
             status, content = _fetch(client, url, {}, limits.max_bytes)
     except httpx.TooManyRedirects as error:
@@ -104,7 +99,7 @@ def fetched_paper(
     if not _XML.match(content) or _HTML.match(content):
         problem = "sent no article, but a web page or something else"
         raise PaperError(url, problem, "Check the address, try again.")
-    return FetchedPaper(content, f"{pmc}.xml", title, url)
+    return FetchedPaper(content, f"{pmc}.xml", url)
 
 
 def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
@@ -119,8 +114,8 @@ def _only_https_beyond(base: httpx.URL) -> Callable[[httpx.Request], None]:
     return check
 
 
-def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, str]:
-    """PMC id and title of the paper."""
+def _pmc_id(client: httpx.Client, base: str, wanted: Reference) -> str:
+    """The PMC id of the paper, by a search."""
     url = f"{base}/search"
     query = {"query": wanted.query, "format": "json", "resultType": "lite", "pageSize": "5"}
     status, content = _fetch(client, url, query, _LONGEST_SEARCH)
@@ -137,7 +132,7 @@ def _search(client: httpx.Client, base: str, wanted: Reference) -> tuple[str, st
     for paper in papers:
         pmc = str(paper.get("pmcid") or "")
         if re.fullmatch(r"PMC\d{1,9}", pmc):
-            return pmc, str(paper.get("title") or "")
+            return pmc
     raise _closed_access_error(wanted)
 
 

@@ -12,7 +12,10 @@ from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 
 _GIVE: Final = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
-_FOREIGN: Final = (  # how files begin that are no papers we read -> what they are, what to do
+_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\x00", b"MM\x00*")
+_FOREIGN: Final[
+    tuple[tuple[bytes | tuple[bytes, ...], str, str], ...]
+] = (  # how a file begins, what it is, remedy
     (b"\xd0\xcf\x11\xe0", "an old Word or Office file (.doc)", "Save it as DOCX."),
     (b"{\\rtf", "RTF", "Save it as DOCX or plain text."),
     (b"\x1f\x8b", "compressed by gzip", "Unpack it first."),
@@ -21,14 +24,9 @@ _FOREIGN: Final = (  # how files begin that are no papers we read -> what they a
     (b"BZh", "compressed by bzip2", "Unpack it first."),
     (b"Rar!", "a RAR archive", "Unpack it first."),
     (b"7z\xbc\xaf", "a 7z archive", "Unpack it first."),
-    (b"\x89PNG", "a picture", "Give the paper's text, not a picture of it."),
-    (b"\xff\xd8\xff", "a picture", "Give the paper's text, not a picture of it."),
-    (b"GIF8", "a picture", "Give the paper's text, not a picture of it."),
-    (b"II*\x00", "a picture", "Give the paper's text, not a picture of it."),
-    (b"MM\x00*", "a picture", "Give the paper's text, not a picture of it."),
+    (_PICTURES, "a picture", "Give the paper's text, not a picture of it."),
     (b"%!PS", "PostScript", "Save it as PDF."),
-    (b"\x7fELF", "a program", _GIVE),
-    (b"MZ\x90", "a program", _GIVE),
+    ((b"\x7fELF", b"MZ\x90"), "a program", _GIVE),
     (b"SQLite format 3", "a database", _GIVE),
 )
 _HTML: Final = re.compile(

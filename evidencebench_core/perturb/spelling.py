@@ -20,14 +20,9 @@ class Misspelling:
     """A text with spelling errors, as long as the original."""
 
     text: str
-    n_asked: int
-    n_eligible: int  # words, that is runs without blanks, that have an ASCII letter or digit
-    n_mutated: int  # min(n_asked, n_eligible): every word is changed at most once
-
-    @property
-    def capped(self) -> bool:
-        """Whether there were fewer eligible words than mutations asked for."""
-        return self.n_mutated < self.n_asked
+    n_mutated: (
+        int  # how many words are misspelt: as many as asked for, or all that have an ASCII letter or digit
+    )
 
 
 def misspelling(text: str, n: int, seed: int = 0) -> Misspelling:
@@ -48,7 +43,7 @@ def misspelling(text: str, n: int, seed: int = 0) -> Misspelling:
         place = places[rng.randrange(len(places))]
         others = _class_of(text[place]).replace(text[place], "")
         characters[place] = others[rng.randrange(len(others))]
-    return Misspelling("".join(characters), n, len(words), min(n, len(words)))
+    return Misspelling("".join(characters), min(n, len(words)))
 
 
 def _class_of(character: str) -> str:

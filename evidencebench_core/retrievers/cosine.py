@@ -25,11 +25,11 @@ INSTRUCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 """The text before the hypothesis. Our wording, after the paper's appendix E.6."""
 
 
-def instruction_for(instruction: Instruction, query: Query) -> str:
-    """The key in `INSTRUCTIONS`: with ``auto`` the result instruction on the Result tasks, else the ER one."""
-    if instruction != "auto":
-        return instruction
-    return "result" if query.focus == "results" else "er"
+def instruction_text(instruction: Instruction, query: Query) -> str:
+    """The text before the hypothesis: with ``auto`` the result one on the Result tasks, else the ER one."""
+    if instruction == "auto":
+        instruction = "result" if query.focus == "results" else "er"
+    return INSTRUCTIONS[instruction]
 
 
 def cosines(vectors: NDArray[np.float32]) -> list[float]:

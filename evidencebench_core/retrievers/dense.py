@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
+from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
 from evidencebench_core.retrievers.encoding import Backend, check_model_name, embeddings
 from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 
@@ -32,7 +32,7 @@ class Dense:
     @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by cosine and select the best."""
-        instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
+        instruction = instruction_text(self._instruction, query)
         vectors, model = embeddings(
             self._model, (instruction + query.hypothesis, *query.sentences), self._backend
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.make import full_settings, make_retriever
+from evidencebench_core.retrievers.make import make_retriever
 from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 
 
@@ -21,19 +21,18 @@ class Hybrid:
     def __init__(
         self, *, of: tuple[str, ...] = ("bm25", "dense"), k: float = 60.0, **nested: Setting
     ) -> None:
-        settings = full_settings(self.name, {"of": of, "k": k, **nested})
-        self.settings: Mapping[str, Setting] = MappingProxyType(settings)
+        self.settings: Mapping[str, Setting] = MappingProxyType({"of": of, "k": k, **nested})
         self._k = k
         self._members = {
             member: make_retriever(
                 member,
                 {
                     key.removeprefix(f"{member}."): value
-                    for key, value in settings.items()
+                    for key, value in nested.items()
                     if key.startswith(f"{member}.")
                 },
             )
-            for member in sorted(of)
+            for member in of
         }
 
     @timed

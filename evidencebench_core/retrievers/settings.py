@@ -6,10 +6,9 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
-from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.retrievers.base import Setting
 
 _BOOLS: Final = {
@@ -118,11 +117,10 @@ def canonical_settings(
 
 
 def names_hint(wrong: str, known: Iterable[str], what: str) -> str:
-    """``"Did you mean k1? Settings are: k1, b."``, without the question if nothing is near."""
+    """``"Did you mean 'k1'? Settings are: k1, b."``, without the question if nothing is near."""
     names = list(known)
-    near = get_close_matches(wrong.lower(), names, n=1, cutoff=0.5)  # k2 is half of k1
-    question = f"Did you mean {near[0]}? " if near else ""
-    return f"{question}{what} are: {', '.join(names)}."
+    near = did_you_mean(wrong.lower(), names, cutoff=0.5)  # k2 is half of k1
+    return f"{near}{what} are: {', '.join(names)}."
 
 
 def _of_kind(kind: type, value: object) -> Setting:

@@ -26,7 +26,7 @@ Missing = Literal["report", "zero"]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a set of selections scores on a task. Recalls are shares, 0 to 1.
+    """The score of a set of selections on a task. Recalls are shares, 0 to 1.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is asked of a retriever: which aspects, with how many sentences."""
+"""The questions that a retriever is asked: which aspects, with how many sentences."""
 
 from __future__ import annotations
 
@@ -18,14 +18,8 @@ if TYPE_CHECKING:
 class Task:
     """One of the benchmark's tasks, or one like them with another budget.
 
-    Attributes
-    ----------
-    name : str
-        As on the command line: ``er@optimal``, ``result-er@5``.
-    focus : {"all", "results"}
-        Which aspects count.
-    budget : int, "optimal" or None
-        How many sentences may be selected: K, the optimal number of each instance, or no limit.
+    ``name`` is as on the command line (``er@optimal``, ``result-er@5``), ``focus`` says which aspects count,
+    ``budget`` how many sentences may be selected: K, ``"optimal"`` (that of each instance), or ``None`` for no limit.
     """
 
     name: str
@@ -67,12 +61,14 @@ TASKS: Final[Mapping[str, Task]] = MappingProxyType(
 _AT_K: Final = re.compile(r"(er|result-er)@([1-9][0-9]{0,8})")
 
 
-def task_named(name: str) -> Task:
+def task_named(name: str | Task) -> Task:
     """The task of that name: one of `TASKS`, or ``er@K`` or ``result-er@K`` for any K of 1 or more.
 
-    Upper and lower case, and space around the name, make no difference. `SettingError` for any other name,
+    Case, and space around the name, make no difference; a task is itself. `SettingError` for any other name,
     saying which there are.
     """
+    if isinstance(name, Task):
+        return name
     plain = name.strip().lower()
     if plain in TASKS:
         return TASKS[plain]

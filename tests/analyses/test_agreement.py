@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.analyses.agreement import TABLE_2, AnnotatedTwice, agreement_report
+from evidencebench_core.analyses.agreement import TABLE_2, TwoAnnotations, agreement_report
 from evidencebench_core.analyses.report import Report, records
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
@@ -17,8 +17,8 @@ def rows(report: Report, level: str) -> dict[str, dict]:
     return {row["measure"]: row for row in records(report.tables["agreement"]) if row["level"] == level}
 
 
-def compared(a: Annotation, b: Annotation, name: str = "Tea") -> AnnotatedTwice:
-    return AnnotatedTwice(name, SENTENCES, a, b)
+def compared(a: Annotation, b: Annotation, name: str = "Tea") -> TwoAnnotations:
+    return TwoAnnotations(name, SENTENCES, a, b)
 
 
 def test_by_aspect_and_by_sentence() -> None:

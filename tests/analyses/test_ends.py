@@ -9,7 +9,7 @@ import pytest
 from evidencebench_core.analyses.ends import EndsSplit, ends, ends_coverage, group_frame, published_ends
 from evidencebench_core.data import Store, ingest, open_store, parse_instance
 from evidencebench_core.errors import SettingError
-from tests.analyses.given import given_run, given_store
+from tests.analyses.stores import given_run, given_store
 from tests.factories import raw_instance
 
 # 30 sentences each; with 10 and 10 the middle is 10 to 19. p1 has both "high" instances.

@@ -17,7 +17,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
-from tests.analyses.missed_store import missed_store, ranked, run_of
+from tests.analyses.stores import missed_store, ranked, run_of
 from tests.factories import raw_instance, written
 
 

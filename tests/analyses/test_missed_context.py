@@ -10,7 +10,7 @@ from evidencebench_core.analyses.missed_context import missed_context
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval
-from tests.analyses.missed_store import missed_store, ranked, run_of
+from tests.analyses.stores import missed_store, ranked, run_of
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import execute, plan, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
-from tests.analyses.missed_store import missed_store, run_of
+from tests.analyses.stores import missed_store, run_of
 
 PICKS = Retrieval((12, 1, 0, 9, 10), (8.0, 6.0, 4.0, 3.0, 1.5), (12, 1, 0))
 

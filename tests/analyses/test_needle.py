@@ -24,7 +24,7 @@ from evidencebench_core.data import Store, parse_instance
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunStore, execute, plan
 from evidencebench_core.tasks import task_named
-from tests.analyses.given import given_store
+from tests.analyses.stores import given_store
 from tests.factories import raw_instance
 
 PAPER = ["> Short.", "> Sweet.", "# Introduction", "Why.", "# Methods", "How.", "# Results", "This.", "That."]
@@ -131,6 +131,14 @@ def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
     assert "1 of 3 instances have no abstract" in notes
     assert "bm25 score a sentence by its text" in notes
     assert "Not run yet: bm25 with abstract at the start" in notes
+
+
+def test_nothing_to_cover_gives_an_empty_table(store: Store, lead: str) -> None:
+    for _ in execute(plan(store, "given", "lead", tasks=["result-er@5"])):
+        pass
+    report = needle(store, "given", [lead], "result-er@5", n_resamples=10)
+    assert report.tables["needle"].empty
+    assert "3 instances are skipped, they have nothing to cover." in report.notes
 
 
 def test_instances_behind_a_place(store: Store, lead: str) -> None:

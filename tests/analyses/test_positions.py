@@ -14,7 +14,7 @@ from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
-from tests.analyses.given import given_run, given_store
+from tests.analyses.stores import given_run, given_store
 from tests.factories import raw_instance
 
 # Two buckets: of a, sentences 0-4 and 5-9; of b, 0-1 and 2-3.

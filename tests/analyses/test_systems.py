@@ -10,7 +10,7 @@ import pytest
 from evidencebench_core.analyses.systems import runs_over_one_dataset, systems
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
-from tests.analyses.given import given_run, given_store
+from tests.analyses.stores import given_run, given_store
 from tests.factories import raw_instance
 
 DATASET = {

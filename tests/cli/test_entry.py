@@ -83,7 +83,7 @@ def test_an_error_is_one_line_without_control_characters(command, tiny: Path) ->
     ("words", "reason"),
     [
         (("run", "--dataset", "huge", "--retriever", "bm25"), "huge"),
-        (("run", "--dataset", "tiny", "--retriever", "bm52"), "Did you mean bm25?"),
+        (("run", "--dataset", "tiny", "--retriever", "bm52"), "Did you mean 'bm25'?"),
         (("run", "--dataset", "tiny", "--retriever", "bm25", "--set", "k2=1"), "k1"),
         (("run", "--dataset", "tiny", "--retriever", "bm25", "--set", "k1=a lot"), "'a lot'"),
         (("run", "--dataset", "tiny", "--retriever", "bm25", "--task", "er@best"), "er@optimal"),
@@ -111,8 +111,8 @@ def test_errors_and_interrupts_of_any_verb(command, monkeypatch: pytest.MonkeyPa
 
     functions = (lambda parser: None, run)
     monkeypatch.setattr(import_module("evidencebench_core.cli.entry"), "_functions", lambda _: functions)
-    raised = StoreError("here", "is\nbad", "Mend it.")
-    assert command("datasets") == (1, "", "evidencebench: here: is bad. Mend it.\n")
+    raised = StoreError("here", "is\nbad", "Fix it.")
+    assert command("datasets") == (1, "", "evidencebench: here: is bad. Fix it.\n")
     raised = KeyboardInterrupt()
     assert command("datasets") == (130, "", "evidencebench: interrupted\n")
 

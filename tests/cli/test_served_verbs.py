@@ -103,7 +103,7 @@ def test_a_cap_is_exact_and_what_was_answered_is_kept(
     [
         (RUN, "has no model"),
         ((*RUN, *MODEL, "--set", "strategy=icl"), "icl has no examples"),
-        ((*RUN, *MODEL, "--set", "strategy=cots"), "Did you mean cot?"),
+        ((*RUN, *MODEL, "--set", "strategy=cots"), "Did you mean 'cot'?"),
         (("run", "--dataset", "tiny", "--retriever", "lead", "--max-cost", "1"), "--max-cost"),
     ],
 )

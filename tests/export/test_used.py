@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 import evidencebench_core
 from evidencebench_core.data import ingest, open_store
 from evidencebench_core.export import bibtex, versions
-from evidencebench_core.export.used import _REFERENCES, escaped
+from evidencebench_core.export.used import _REFERENCES, latex_text
 from tests.factories import tiny_dataset, written
 
 
 def test_special_characters_by_hand() -> None:
-    assert escaped("50% of R&D_1 #2 {x} $3 ~ ^ \\a") == (
+    assert latex_text("50% of R&D_1 #2 {x} $3 ~ ^ \\a") == (
         r"50\% of R\&D\_1 \#2 \{x\} \$3 \textasciitilde{} \textasciicircum{} \textbackslash{}a"
     )
-    assert escaped("two\nlines\x1b\u202e") == "two lines"
+    assert latex_text("two\nlines\x1b\u202e") == "two lines"
 
 
 @given(st.text())
 def test_braces_always_balance(text: str) -> None:
     depth = 0
-    for mark in re.findall(r"(?<!\\)[{}]|\\\\(?=[{}])", escaped(text)):
+    for mark in re.findall(r"(?<!\\)[{}]|\\\\(?=[{}])", latex_text(text)):
         depth += 1 if mark == "{" else -1
         assert depth >= 0
     assert depth == 0

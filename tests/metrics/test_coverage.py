@@ -93,10 +93,6 @@ def test_ledger_without_aspects_recall_is_undefined() -> None:
     assert marginal_gains([], [frozenset({3})]) == ()
 
 
-def test_the_denominator_of_the_ledger_is_a_choice() -> None:
-    assert marginal_gains([3], [frozenset({3}), frozenset()], "coverable")[0].recall_so_far == 1.0
-
-
 @given(SELECTIONS, COVERS)
 def test_the_running_recall_is_that_of_the_picks_so_far(
     selection: list[int], covers: list[frozenset[int]]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
+from evidencebench_core.data import SentenceType
+from evidencebench_core.papers import Paper
 from evidencebench_core.papers.blocks import clean_text
 
 Kind = Literal["heading", "abstract", "paragraph"]
@@ -21,6 +23,19 @@ KIND_OF: dict[str, Kind] = {
     "normal_paragraph": "paragraph",
 }
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+MARKS = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
+
+
+def outline(paper: Paper) -> list[str]:
+    """Sentences, headings with a hash, the abstract with an angle."""
+    return [f"{MARKS[kind]}{text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)]
+
+
+def of_type(paper: Paper, wanted: SentenceType) -> list[str]:
+    """The sentences of one type."""
+    return [text for text, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == wanted]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.docx import paper_of_docx
 from evidencebench_core.papers.limits import Limits
-from tests.papers.rendering import docx_of
+from tests.papers.rendering import docx_of, of_type
 
 RUN = "<w:r><w:t>{}</w:t></w:r>"
 
@@ -66,12 +66,7 @@ def test_without_styles_bold_and_known_words_are_headings() -> None:
             + p("It was good.", run=bold)
         )
     )
-    headings = [
-        text
-        for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)
-        if kind == "section_name"
-    ]
-    assert headings == ["Tea and sleep", "Introduction", "Our cups"]
+    assert of_type(paper, "section_name") == ["Tea and sleep", "Introduction", "Our cups"]
     assert paper.sentences[-2:] == ("We drank", "It was good.")
 
 

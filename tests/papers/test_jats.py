@@ -6,6 +6,7 @@ import pytest
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper, read_paper
+from tests.papers.rendering import outline
 
 DOCTYPE = (
     '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN"'
@@ -24,12 +25,8 @@ def article(body: str, meta: str = "", rest: str = "", wrapped: str = "{}") -> P
 
 
 def texts(paper: Paper) -> list[str]:
-    """Sentences below the title, headings with a hash, the abstract with an angle."""
-    marks = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
-    return [
-        f"{marks[kind]}{text}"
-        for text, kind in zip(paper.sentences[1:], paper.sentence_types[1:], strict=True)
-    ]
+    """What stands below the title."""
+    return outline(paper)[1:]
 
 
 def test_inline_markup_is_read_as_one_line() -> None:
@@ -71,10 +68,8 @@ def test_the_abstract_has_labels_and_no_heading(title: str) -> None:
 
 
 def test_an_abstract_that_is_only_of_another_type_is_better_than_none() -> None:
-    assert (
-        texts(article("<p>Text.</p>", "<abstract abstract-type='short'><p>Wow!</p></abstract>"))[0]
-        == "> Wow!"
-    )
+    abstract = "<abstract abstract-type='short'><p>Wow!</p></abstract>"
+    assert texts(article("<p>Text.</p>", abstract))[0] == "> Wow!"
 
 
 def test_lists_quotes_and_boxes_are_read() -> None:

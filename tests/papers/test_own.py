@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import schema
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers.annotation import Annotation, add_aspect
@@ -71,15 +70,3 @@ def test_papers_that_are_not_there(number: int, store: Store) -> None:
     for asked in (papers.get, papers.paper, papers.remove, lambda n: papers.rename(n, "x")):
         with pytest.raises(UnknownNameError, match=f"own paper {number}: is not in the store"):
             asked(number)
-
-
-def test_a_store_of_before_gains_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "store.sqlite"
-    with monkeypatch.context() as before:
-        before.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:5])
-        before.setattr(schema, "VERSION", 5)
-        old = open_store(path)
-        assert old.datasets() == ()
-        old.close()
-    kept = OwnPapers(open_store(path)).save(paper())
-    assert OwnPapers(open_store(path)).all() == (kept,)

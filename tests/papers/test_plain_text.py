@@ -7,15 +7,11 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.plain_text import paper_of_text
+from tests.papers.rendering import outline
 
 
 def read(text: str, encoding: str = "utf-8") -> Paper:
     return paper_of_text(text.encode(encoding))
-
-
-def outline(paper: Paper) -> list[str]:
-    marks = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
-    return [f"{marks[kind]}{text}" for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)]
 
 
 def test_one_pasted_paragraph() -> None:
@@ -43,10 +39,8 @@ def test_newlines_of_all_systems(newline: str) -> None:
 
 @pytest.mark.parametrize("begin", ["Abstract: ", "ABSTRACT ", "Summary. ", "Abstract—"])
 def test_an_abstract_that_runs_in(begin: str) -> None:
-    assert (
-        outline(read(f"Tea\n\n{begin}Tea is hot. It cools.\n\nIntroduction\n\nWe drank."))[1]
-        == "> Tea is hot."
-    )
+    text = f"Tea\n\n{begin}Tea is hot. It cools.\n\nIntroduction\n\nWe drank."
+    assert outline(read(text))[1] == "> Tea is hot."
 
 
 def test_a_structured_abstract_ends_where_the_body_begins() -> None:

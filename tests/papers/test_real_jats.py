@@ -7,8 +7,9 @@ from collections import Counter
 import pytest
 
 from evidencebench_core.data.sections import part_of_heading
-from evidencebench_core.papers import Paper, read_paper
+from evidencebench_core.papers import read_paper
 from tests.conftest import DATA, real_file
+from tests.papers.rendering import of_type
 
 pytestmark = pytest.mark.realdata
 
@@ -33,18 +34,14 @@ PAPERS = {
 }  # fmt: skip
 
 
-def texts(paper: Paper, kind: str) -> list[str]:
-    return [text for text, own in zip(paper.sentences, paper.sentence_types, strict=True) if own == kind]
-
-
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_publishers_file(name: str) -> None:
     paper_id, n_abstract, n_headings, last, counts = PAPERS[name]
     paper = read_paper(real_file(f"real_papers/{name}").read_bytes(), name)
-    headings = texts(paper, "section_name")
+    headings = of_type(paper, "section_name")
     assert (paper.paper_id, paper.kind, paper.notes) == (paper_id, "jats", ())
     assert paper.sentences[0] == paper.title == headings[0]
-    assert len(texts(paper, "abstract")) == n_abstract
+    assert len(of_type(paper, "abstract")) == n_abstract
     assert (len(headings), headings[-1]) == (n_headings, last)
     assert {what: paper.left_out[what] for what in counts} == counts
     assert {part_of_heading(heading) for heading in headings} == {"body"}
@@ -67,7 +64,7 @@ def test_forty_trials_of_pubmed_central() -> None:
         assert not any(
             mark in text for text in paper.sentences for mark in ("<xref", "</", "&amp;", "\\usepackage")
         )
-        assert {part_of_heading(text) for text in texts(paper, "section_name")} == {"body"}
+        assert {part_of_heading(text) for text in of_type(paper, "section_name")} == {"body"}
         kinds.update(paper.sentence_types)
         kinds["papers with an abstract"] += "abstract" in paper.sentence_types
         kinds["references"] += paper.left_out.get("references", 0)

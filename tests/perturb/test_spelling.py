@@ -25,24 +25,17 @@ def changed(a: str, b: str) -> list[int]:
     return [place for place, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
 
 
-def test_eligible_words_have_a_letter_or_digit() -> None:
-    # Night-shift work increases IL6 by 12% in women. – the dash alone is no word
-    assert misspelling(TEXT, 0).n_eligible == 8
+def test_no_more_errors_than_words() -> None:
     assert misspelling(TEXT, 0).text == TEXT
-
-
-def test_more_errors_than_words_are_capped_and_say_so() -> None:
-    made = misspelling(TEXT, 20)
-    assert (made.n_asked, made.n_mutated, made.capped) == (20, 8, True)
-    assert len(changed(TEXT, made.text)) == 8
-    assert not misspelling(TEXT, 8).capped
+    made = misspelling(TEXT, 20)  # Night-shift work increases IL6 by 12% in women.: a dash alone is no word
+    assert made.n_mutated == len(changed(TEXT, made.text)) == 8
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=80), st.integers(0, 12), st.integers(0, 5))
 def test_each_error_hits_another_word_and_keeps_the_class(text: str, n: int, seed: int) -> None:
     made = misspelling(text, n, seed)
     places = changed(text, made.text)
-    assert len(places) == made.n_mutated == min(n, made.n_eligible)
+    assert len(places) == made.n_mutated == min(n, len(re.findall(r"\S*[A-Za-z0-9]\S*", text)))
     assert all(kind(text[place]) == kind(made.text[place]) >= 0 for place in places)
     words = [word.span() for word in re.finditer(r"\S+", text)]
     assert all(sum(start <= place < end for place in places) <= 1 for start, end in words)

@@ -1,9 +1,8 @@
-"""Queries to try retrievers on, and an encoder that needs no model."""
+"""The real train set, and an encoder that needs no model."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,34 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from evidencebench_core.data import parse_instance
-from evidencebench_core.data.model import Instance, SentenceType
-from evidencebench_core.retrievers import Query
+from evidencebench_core.data.model import Instance
 from evidencebench_core.retrievers.encoding import Model, encoder
-
-MakeQuery = Callable[..., Query]
-
-
-@pytest.fixture(scope="session")
-def make_query() -> MakeQuery:
-    """Sentences (and their types, one letter each: s, a, n) to a query."""
-    kinds: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
-
-    def made(
-        sentences: Sequence[str],
-        types: str = "",
-        hypothesis: str = "Smoking raises the risk of bladder cancer.",
-        **rest: object,
-    ) -> Query:
-        letters = types or "n" * len(sentences)
-        return Query(
-            hypothesis=hypothesis,
-            sentences=tuple(sentences),
-            sentence_types=tuple(kinds[letter] for letter in letters),
-            sections=("",) * len(sentences),
-            **rest,  # type: ignore[arg-type]
-        )
-
-    return made
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from evidencebench_core.retrievers import Query, make_retriever
+from tests.retrievers.queries import make_query
 
 PAPER = tuple(f"Sentence {number}." for number in range(6))
 
@@ -46,12 +46,12 @@ def test_every_sentence_comes_first_about_as_often() -> None:
     assert all(135 < firsts[index] < 265 for index in range(6))
 
 
-def test_lead_is_the_order_of_the_paper(make_query: Callable[..., Query]) -> None:
+def test_lead_is_the_order_of_the_paper() -> None:
     retrieval = make_retriever("lead").retrieve(make_query("abcd", "saan", budget=2))
     assert (retrieval.ranking, retrieval.selection) == ((0, 1, 2, 3), (0, 1))
 
 
-def test_abstract_tail_reads_the_abstract_backwards_then_the_rest(make_query: Callable[..., Query]) -> None:
+def test_abstract_tail_reads_the_abstract_backwards_then_the_rest() -> None:
     # Abstract sentences are 1, 2 and 4, wherever they stand; the rest in order is 0, 3, 5.
     retrieval = make_retriever("abstract-tail").retrieve(make_query("abcdef", "saasan", budget=4))
     assert (retrieval.ranking, retrieval.selection) == ((4, 2, 1, 0, 3, 5), (4, 2, 1, 0))

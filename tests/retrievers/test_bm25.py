@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log
 
 import pytest
 
-from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.bm25 import tokens_of
+from tests.retrievers.queries import make_query
 
 PAPER = (
     "Smoking harms.",
@@ -17,7 +17,7 @@ PAPER = (
 )
 
 
-def test_scores_are_okapi_bm25(make_query: Callable[..., Query]) -> None:
+def test_scores_are_okapi_bm25() -> None:
     # Words: 2, 5, 4, 2, 2: 15 in 5 sentences, average 3. "cancer" is in one sentence (index 2):
     # idf = ln(5 - 1 + 0.5) - ln(1 + 0.5) = ln 3; "smoking" in two: ln(3.5 / 2.5) = ln 1.4; "xyz" in none.
     # With k1 = 2, b = 0.5 a word that occurs once in a sentence of length d weighs
@@ -30,16 +30,14 @@ def test_scores_are_okapi_bm25(make_query: Callable[..., Query]) -> None:
     assert retrieval.selection == (2, 0)
 
 
-def test_k1_of_zero_counts_presence_only(make_query: Callable[..., Query]) -> None:
+def test_k1_of_zero_counts_presence_only() -> None:
     paper = ("cat cat cat cat", "cat", "dog", "emu", "fox")
     scores = make_retriever("bm25", {"k1": 0}).retrieve(make_query(paper, hypothesis="cat dog")).scores
     # idf of cat: ln(3.5 / 2.5), of dog: ln(4.5 / 1.5); without saturation both cat sentences are equal
     assert scores == pytest.approx([log(3), log(1.4), log(1.4), 0, 0], abs=1e-6)
 
 
-def test_a_sentence_without_words_at_full_length_discount_scores_zero(
-    make_query: Callable[..., Query],
-) -> None:
+def test_a_sentence_without_words_at_full_length_discount_scores_zero() -> None:
     retrieval = make_retriever("bm25", {"b": 1}).retrieve(
         make_query(("", "cat", "dog", "—"), hypothesis="cat")
     )
@@ -47,7 +45,7 @@ def test_a_sentence_without_words_at_full_length_discount_scores_zero(
     assert retrieval.scores[1:] == (0.0, 0.0, 0.0)
 
 
-def test_epsilon_weighs_words_that_most_sentences_have(make_query: Callable[..., Query]) -> None:
+def test_epsilon_weighs_words_that_most_sentences_have() -> None:
     # "cat" in 3 of 4: idf = ln(1.5 / 3.5) < 0, so it is epsilon times the average over cat, a, b, c, d.
     # Each of the four others is in one sentence: ln(3.5 / 1.5). Average: 0.6 * ln(7/3).
     query = make_query(("cat a", "cat b", "cat c", "d"), hypothesis="cat")
@@ -70,7 +68,7 @@ def test_tokens(tokenisation: str, tokens: list[str]) -> None:
     assert tokens_of("The IL-6 was NOT Étude_1!", tokenisation) == tokens  # type: ignore[arg-type]
 
 
-def test_tokenisation_is_used(make_query: Callable[..., Query]) -> None:
+def test_tokenisation_is_used() -> None:
     query = make_query(("nothing", "IL-6!", "x", "y"), hypothesis="il")
     assert make_retriever("bm25").retrieve(query).ranking[0] == 1
     assert make_retriever("bm25", {"tokenisation": "whitespace"}).retrieve(query).ranking[0] == 0

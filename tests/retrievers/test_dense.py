@@ -3,7 +3,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
 
@@ -11,12 +10,13 @@ import numpy as np
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS
 from evidencebench_core.retrievers.encoding import Model, encoder
+from tests.retrievers.queries import make_query
 
 
-def test_scores_are_cosines(make_query: Callable[..., Query], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     # Against (3, 4): (4, 3) has 24/25, (6, 8) has 1, (-3, -4) has -1, (0, 0) has no direction and gets 0.
     table = {"h": (3, 4), "a": (4, 3), "b": (6, 8), "c": (-3, -4), "d": (0, 0)}
     monkeypatch.setattr(
@@ -28,9 +28,7 @@ def test_scores_are_cosines(make_query: Callable[..., Query], monkeypatch: pytes
     assert retrieval.selection == (1, 0)
 
 
-def test_equal_sentences_keep_the_order_of_the_paper(
-    make_query: Callable[..., Query], encoded_texts: list[str]
-) -> None:
+def test_equal_sentences_keep_the_order_of_the_paper(encoded_texts: list[str]) -> None:
     ranking = make_retriever("dense").retrieve(make_query(["same", "other"] * 40)).ranking
     assert sorted(ranking[:40]) == list(ranking[:40])
     assert sorted(ranking[40:]) == list(ranking[40:])
@@ -47,7 +45,7 @@ def test_equal_sentences_keep_the_order_of_the_paper(
     ],
 )
 def test_the_instruction_stands_before_the_hypothesis_only(
-    make_query: Callable[..., Query], encoded_texts: list[str], instruction: str, focus: str, used: str
+    encoded_texts: list[str], instruction: str, focus: str, used: str
 ) -> None:
     query = make_query(["s1", "s2"], hypothesis="It does.", focus=focus)
     details = make_retriever("dense", {"instruction": instruction}).retrieve(query).details
@@ -55,7 +53,7 @@ def test_the_instruction_stands_before_the_hypothesis_only(
     assert details.get("instruction", "") == INSTRUCTIONS[used].strip()
 
 
-def test_no_text_goes_to_the_model_twice(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+def test_no_text_goes_to_the_model_twice(encoded_texts: list[str]) -> None:
     first = make_retriever("dense").retrieve(make_query(["s1", "s2", "s1"], hypothesis="h"))
     assert encoded_texts == ["h", "s1", "s2"]
     second = make_retriever("dense").retrieve(make_query(["s1", "s2", "s1"], hypothesis="h"))
@@ -64,9 +62,7 @@ def test_no_text_goes_to_the_model_twice(make_query: Callable[..., Query], encod
     assert encoded_texts == ["h", "s1", "s2", "h2", "s3"]
 
 
-def test_threads_that_ask_for_the_same_paper_encode_it_once(
-    make_query: Callable[..., Query], encoded_texts: list[str]
-) -> None:
+def test_threads_that_ask_for_the_same_paper_encode_it_once(encoded_texts: list[str]) -> None:
     query = make_query([f"s{number}" for number in range(50)])
     together = threading.Barrier(8)
 
@@ -79,7 +75,7 @@ def test_threads_that_ask_for_the_same_paper_encode_it_once(
     assert sorted(encoded_texts) == sorted({query.hypothesis, *query.sentences})
 
 
-def test_a_cached_look_loads_no_model(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+def test_a_cached_look_loads_no_model(encoded_texts: list[str]) -> None:
     expected = make_retriever("dense").retrieve(make_query(["s1", "s2", "s3"], hypothesis="h"))
     code = """
 import sys

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, write_model
+from tests.retrievers.queries import make_query
 from tests.retrievers.ranker.made_up import small_model
 
 NAMES = tuple(name for name, entry in RETRIEVERS.items() if not entry.asks_server)
@@ -56,9 +55,7 @@ def _check(name: str, query: Query, retrieval: Retrieval) -> None:
 @pytest.mark.parametrize("paper", ODD_PAPERS)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("no_real_model")
-def test_odd_papers_and_hypotheses(
-    make_query: Callable[..., Query], name: str, paper: str, hypothesis: str
-) -> None:
+def test_odd_papers_and_hypotheses(name: str, paper: str, hypothesis: str) -> None:
     for budget in (1, 10, None):
         for focus in ("all", "results"):
             query = make_query(ODD_PAPERS[paper], hypothesis=hypothesis, budget=budget, focus=focus)
@@ -74,7 +71,7 @@ def test_odd_papers_and_hypotheses(
     budget=st.one_of(st.none(), st.integers(0, 15)),
 )
 def test_every_sentence_is_ranked_once_and_the_best_are_selected(
-    make_query: Callable[..., Query], name: str, sentences: list[str], hypothesis: str, budget: int | None
+    name: str, sentences: list[str], hypothesis: str, budget: int | None
 ) -> None:
     query = make_query(sentences, hypothesis=hypothesis, budget=budget)
     retrieval = _answer(name, query)

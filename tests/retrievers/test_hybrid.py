@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.retrievers import Query, full_settings, make_retriever
+from evidencebench_core.retrievers import full_settings, make_retriever
+from tests.retrievers.queries import make_query
 
 
-def test_scores_are_sums_of_reciprocal_ranks(make_query: Callable[..., Query]) -> None:
+def test_scores_are_sums_of_reciprocal_ranks() -> None:
     # lead: a 1, b 2, c 3, d 4. abstract-tail (abstract: b, c) gives c, b, a, d: a 3, b 2, c 1, d 4.
     # With k = 1: a 1/2 + 1/4 = 0.75, b 1/3 + 1/3 = 0.667, c 1/4 + 1/2 = 0.75, d 1/5 + 1/5 = 0.4; a and c tie.
     hybrid = make_retriever("hybrid", {"of": "lead,abstract-tail", "k": 1})
@@ -18,7 +17,7 @@ def test_scores_are_sums_of_reciprocal_ranks(make_query: Callable[..., Query]) -
     assert retrieval.selection == (0, 2, 1)
 
 
-def test_members_get_their_settings(make_query: Callable[..., Query]) -> None:
+def test_members_get_their_settings() -> None:
     settings = {"of": "bm25,lead", "bm25.tokenisation": "whitespace", "bm25.k1": "1.2"}
     full = full_settings("hybrid", settings)
     assert full == {
@@ -37,13 +36,13 @@ def test_members_get_their_settings(make_query: Callable[..., Query]) -> None:
     )
 
 
-def test_the_order_of_members_is_no_setting(make_query: Callable[..., Query]) -> None:
+def test_the_order_of_members_is_no_setting() -> None:
     assert full_settings("hybrid", {"of": "lead,bm25"}) == full_settings("hybrid", {"of": ("bm25", "lead")})
     three = make_retriever("hybrid", {"of": ["lead", "bm25", "random"]})
     assert sorted(three.retrieve(make_query("abc")).ranking) == [0, 1, 2]
 
 
-def test_details_of_members_are_kept(make_query: Callable[..., Query], encoded_texts: list[str]) -> None:
+def test_details_of_members_are_kept(encoded_texts: list[str]) -> None:
     details = make_retriever("hybrid").retrieve(make_query("ab")).details
     assert details["dense: model"].startswith("minilm sha256:53aa5117")
 
@@ -55,9 +54,9 @@ def test_details_of_members_are_kept(make_query: Callable[..., Query], encoded_t
         ({"of": "bm25,bm25"}, "of is bm25,bm25. Name two or more different retrievers."),
         ({"of": "bm25,oracle"}, "oracle cannot be one of its members"),
         ({"of": "bm25,hybrid"}, "hybrid cannot be one of its members"),
-        ({"of": "bm25,dens"}, "there is none called 'dens'. Did you mean dense?"),
+        ({"of": "bm25,dens"}, "there is none called 'dens'. Did you mean 'dense'?"),
         ({"of": "bm25,lead", "dense.model": "x"}, "setting for 'dense', which is not one of its members"),
-        ({"bm25.k2": 1}, "retriever bm25: there is no setting 'k2'. Did you mean k1?"),
+        ({"bm25.k2": 1}, "retriever bm25: there is no setting 'k2'. Did you mean 'k1'?"),
         ({"bm25.k1": "x"}, "retriever bm25: k1 cannot be 'x'"),
         ({"k": 0}, "k cannot be 0. Give a number from 1"),
         ({"of": ""}, "of cannot be ''. Give names separated by commas."),

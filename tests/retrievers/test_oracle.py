@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers import make_retriever
+from tests.retrievers.queries import make_query
 
 # Sentence 4 covers A1, A2, A3; sentence 1 covers A4; sentence 2 covers A1 and A4; 0 covers A3.
 # All four need two sentences: {4, 1} or {4, 2}. The one result aspect A4 needs one: 1 or 2.
@@ -40,7 +39,7 @@ def _covered(picks: tuple[int, ...], focus: str) -> int:
     ],
 )
 def test_it_selects_what_is_needed_and_no_more(
-    make_query: Callable[..., Query], focus: str, budget: int | None, n_picks: int, n_covered: int
+    focus: str, budget: int | None, n_picks: int, n_covered: int
 ) -> None:
     retrieval = make_retriever("oracle", evidence=GOLD).retrieve(
         make_query("abcdef", focus=focus, budget=budget)
@@ -50,7 +49,7 @@ def test_it_selects_what_is_needed_and_no_more(
     assert retrieval.ranking[:n_picks] == retrieval.selection
 
 
-def test_selection_then_other_covering_sentences_then_the_rest(make_query: Callable[..., Query]) -> None:
+def test_selection_then_other_covering_sentences_then_the_rest() -> None:
     retrieval = make_retriever("oracle", evidence=GOLD).retrieve(make_query("abcdef", budget=2))
     assert retrieval.selection[0] == 4  # adds three aspects, the other pick one
     second = retrieval.selection[1]
@@ -59,13 +58,13 @@ def test_selection_then_other_covering_sentences_then_the_rest(make_query: Calla
     assert retrieval.scores == (2.0, 2.0, 1.0, 1.0, 0.0, 0.0)
 
 
-def test_without_result_aspects_nothing_is_selected_for_results(make_query: Callable[..., Query]) -> None:
+def test_without_result_aspects_nothing_is_selected_for_results() -> None:
     gold = EvidenceSet(3, (Aspect("p", (1,), False, "A1"),), 1, None)
     retrieval = make_retriever("oracle", evidence=gold).retrieve(make_query("abc", focus="results"))
     assert (retrieval.selection, retrieval.ranking) == ((), (0, 1, 2))
 
 
-def test_it_needs_the_gold_of_its_paper(make_query: Callable[..., Query]) -> None:
+def test_it_needs_the_gold_of_its_paper() -> None:
     with pytest.raises(RetrieverError, match="6 sentences, but the query has 2"):
         make_retriever("oracle", evidence=GOLD).retrieve(make_query("ab"))
     with pytest.raises(SettingError, match="retriever oracle: was given no gold"):

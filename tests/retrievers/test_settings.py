@@ -60,7 +60,7 @@ def test_one_bound_is_named_alone_and_choices_come_with_the_nearest() -> None:
     assert SettingSpec(1, int, "", minimum=1).allowed() == "a whole number of 1 or more"
     assert SettingSpec(1, int, "", maximum=9).allowed() == "a whole number of 9 or less"
     spec = SettingSpec("word", str, "", choices=("word", "whitespace"))
-    with pytest.raises(SettingError, match=r"'wrd'\. Did you mean word\? Choices are: word, whitespace"):
+    with pytest.raises(SettingError, match=r"'wrd'\. Did you mean 'word'\? Choices are: word, whitespace"):
         spec.canonical("wrd", "r", "s")
 
 

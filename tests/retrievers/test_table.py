@@ -71,10 +71,10 @@ def test_ways_of_saying_the_same_are_the_same() -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("BM2", {}, "retriever: there is none called 'BM2'. Did you mean bm25? Names are: "),
+        ("BM2", {}, "retriever: there is none called 'BM2'. Did you mean 'bm25'? Names are: "),
         ("", {}, "retriever: there is none called ''. Names are: random,"),
         ("bm25", {"k1": "abc"}, "retriever bm25: k1 cannot be 'abc'. Give a number from 0 to 100."),
-        ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean k1? Settings are: k1, b, epsilon"),
+        ("bm25", {"kl": 1}, "there is no setting 'kl'. Did you mean 'k1'? Settings are: k1, b, epsilon"),
         ("dense", {"backend": "auto"}, "backend cannot be 'auto'. Choices are: float32, onnx-int8."),
         (
             "dense",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,11 @@ import pytest
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers import (
     RETRIEVERS,
-    Query,
     full_settings,
     make_retriever,
     retriever_entries,
 )
+from tests.retrievers.queries import make_query
 
 MODULE = """
 from evidencebench_core.retrievers import Retrieval, RetrieverEntry, SettingSpec
@@ -74,13 +73,13 @@ def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, module, raising=False)
 
 
-def test_it_is_listed_and_made_like_ours(make_query: Callable[..., Query]) -> None:
+def test_it_is_listed_and_made_like_ours() -> None:
     assert retriever_entries()["backwards"].summary == "From the end."
     retriever = make_retriever("backwards", {"step": "1"})
     assert (retriever.name, dict(retriever.settings)) == ("backwards", {"step": 1})
     assert retriever.retrieve(make_query("abc", budget=2)).selection == (2, 1)
     assert full_settings("hybrid", {"of": "backwards,lead"})["backwards.step"] == 1
-    with pytest.raises(SettingError, match="Did you mean step"):
+    with pytest.raises(SettingError, match="Did you mean 'step'"):
         full_settings("backwards", {"stepp": 1})
     assert retriever_entries()["bm25"] is RETRIEVERS["bm25"]  # ours cannot be replaced
 
@@ -125,7 +124,7 @@ def test_one_that_cannot_be_made(name: str, settings: dict[str, object]) -> None
         (8, "failed (KeyError: 8)"),
     ],
 )
-def test_answers_that_are_none(make_query: Callable[..., Query], step: int, why: str) -> None:
+def test_answers_that_are_none(step: int, why: str) -> None:
     with pytest.raises(RetrieverError) as caught:
         make_retriever("backwards", {"step": step}).retrieve(make_query("abc"))
     assert why in str(caught.value)

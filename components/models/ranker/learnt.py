@@ -1,4 +1,4 @@
-"""What the trained ranker has learnt, and what the untrained one goes by."""
+"""The features that the trained ranker goes by, and the untrained one."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _draw_weighing(weighing: Weighing, key: str) -> None:
 
 
 def _way(one: FeatureWeight) -> str:
-    """What more of it does; for a rank, which is best where it is lowest, the other way round."""
+    """The way in which more of it moves the score; of a rank, which is best where it is lowest, less of it."""
     if one.direction is None:
         return "the same throughout"
     rank = WORDINGS[one.name].unit == "rank"

@@ -14,7 +14,7 @@ from evidencebench_core.runs.trained import training_behind
 
 
 def seen_mark(run: RunInfo) -> str:
-    """What follows the run's name: nothing if its model has seen none of the instances."""
+    """A mark behind the run's name: none if its model has seen none of the instances."""
     return (
         f" \N{WARNING SIGN}\N{VARIATION SELECTOR-15} trained on {run.n_trained_on:,} of these"
         if run.n_trained_on

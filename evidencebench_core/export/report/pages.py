@@ -48,17 +48,9 @@ _MOST_PICKS: Final = 30  # of an instance on the page of a run
 def report_html(report: ReportInput, plain: bool = False) -> str:
     """A report as an HTML page, whole in itself, for screens of any width, light and dark, and for paper.
 
-    Parameters
-    ----------
-    report : ReportInput
-    plain : bool
-        For readers who are no researchers: larger type, plain words, no gold, scores or settings.
-
-    Returns
-    -------
-    str
-        The same for the same input. Every text in it is escaped; control characters and overrides of
-        writing direction are written out (``[U+202E]``).
+    The same for the same input. Every text in it is escaped; control characters and overrides of writing
+    direction are written out (``[U+202E]``). ``plain`` is for readers who are no researchers: larger type, plain
+    words, no gold, scores or settings.
     """
     gains = marginal_gains(report.picks, report.covers)
     paper, title = report.instance, report.title
@@ -189,7 +181,6 @@ def moment(created_at: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 0 to 1 in percent, one decimal."""
     return f"{100 * share:.1f}%"
 
 

@@ -38,7 +38,7 @@ class _Open(NamedTuple):
     column: Column
 
 
-def assembled(chunks: Sequence[Chunk], stated_title: str, body: Body, words: Words) -> Assembly:
+def assembly_of(chunks: Sequence[Chunk], stated_title: str, body: Body, words: Words) -> Assembly:
     """Title, blocks and what is left out of chunks in reading order."""
     title = title_chunks(chunks, stated_title, body)
     result = Assembly(body, words, [line for chunk in title for line in chunk.lines])

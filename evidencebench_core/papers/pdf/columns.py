@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from evidencebench_core.papers.pdf.page import Line, merged
+from evidencebench_core.papers.pdf.page import Line, merged_lines
 
 _ALIGNED: Final = 2.5  # points within which lines begin at the same place
 _INDENT: Final = 30.0  # points by which lists and references may begin right of their column
@@ -55,7 +55,7 @@ def columns(lines: Sequence[Line], page: int, known: Collection[Gutter] = ()) ->
     return [
         Column(page, rows, min(row.x0 for row in rows), max(row.x1 for row in rows))
         for group in _Divider(lines, known).in_reading_order(list(lines))
-        if (rows := merged(group, _WITHIN))
+        if (rows := merged_lines(group, _WITHIN))
     ]
 
 
@@ -141,7 +141,8 @@ class _Divider:
         if expected is not None:
             whole = edge < expected.left + _ALIGNED
             return Gutter(expected.left, expected.right, len(rows)) if whole else None
-        if min(_typical_width(left, right_of=-1.0), _typical_width(near, right_of=start)) < self.least:
+        right = [line for line in near if line.x0 >= start - 1]
+        if _typical_width(left) < self.least or _typical_width(right) < self.least:
             return None
         return Gutter(edge, start, len(rows) - 2 * len(across))
 
@@ -175,10 +176,9 @@ def _runs(lines: Collection[Line]) -> list[list[Line]]:
     return groups
 
 
-def _typical_width(lines: Sequence[Line], right_of: float) -> float:
+def _typical_width(lines: Sequence[Line]) -> float:
     """Median of how much of its row text takes; a table's rows are mostly white."""
     rows: Counter[int] = Counter()
     for line in lines:
-        if line.x0 >= right_of - 1:
-            rows[round(line.y)] += round(line.x1 - line.x0)
+        rows[round(line.y)] += round(line.x1 - line.x0)
     return median(rows.values()) if rows else 0.0

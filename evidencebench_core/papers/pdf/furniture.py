@@ -178,8 +178,8 @@ def _n_characters(lines: Sequence[Line]) -> int:
     return sum(len(line.text) for line in lines)
 
 
-def without_line_numbers(lines: Sequence[Line]) -> tuple[list[Line], int]:
-    """Lines of a page without the numbers in its margin, and how many there were.
+def without_line_numbers(lines: Sequence[Line]) -> list[Line]:
+    """Lines of a page without the numbers in its margin.
 
     Line numbers are whole numbers below each other that grow by the same step; nothing stands on their far
     side.
@@ -194,27 +194,25 @@ def without_line_numbers(lines: Sequence[Line]) -> tuple[list[Line], int]:
         if len(stack) >= _FEWEST_LINE_NUMBERS and _counts_up(stack) and _in_margin(stack, lines):
             out.update(stack)
     kept = [line for line in lines if line not in out]
-    return kept, len(out) + _take_first_numbers(kept)
+    _take_first_numbers(kept)
+    return kept
 
 
 def _counts_up(stack: Sequence[Line]) -> bool:
     numbers = [int(line.text) for line in stack]
-    steps = Counter(b - a for a, b in pairwise(numbers))
-    step, times = steps.most_common(1)[0]
+    step, times = Counter(b - a for a, b in pairwise(numbers)).most_common(1)[0]
     return step in (1, 2, 5, 10) and times >= 0.7 * (len(numbers) - 1)
 
 
 def _in_margin(stack: Sequence[Line], lines: Sequence[Line]) -> bool:
     x0, x1 = min(line.x0 for line in stack), max(line.x1 for line in stack)
-    own = set(stack)
-    rest = [line for line in lines if line not in own]
-    left = sum(line.x0 < x0 for line in rest)
-    right = sum(line.x1 > x1 for line in rest)
+    rest = set(lines).difference(stack)
+    left, right = sum(line.x0 < x0 for line in rest), sum(line.x1 > x1 for line in rest)
     return min(left, right) <= 0.1 * max(1, len(rest)) or not rest
 
 
-def _take_first_numbers(lines: Sequence[Line]) -> int:
-    """Take line numbers off lines to which they stand so close that they were joined; returns how many."""
+def _take_first_numbers(lines: Sequence[Line]) -> None:
+    """Take line numbers off lines to which they stand so close that they were joined."""
     first = [
         line
         for line in lines
@@ -231,7 +229,6 @@ def _take_first_numbers(lines: Sequence[Line]) -> int:
         or steps.count(1) < 0.8 * len(steps)
         or edges.most_common(1)[0][1] < 0.7 * len(ordered)
     ):
-        return 0
+        return
     for line in ordered:
         line.measure(line.words[1:])
-    return len(ordered)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+import pypdfium2
 import pypdfium2.raw as pdfium
 
 from evidencebench_core.errors import PaperError
@@ -20,6 +21,13 @@ from evidencebench_core.papers.pdf.page import UNREADABLE, Counts, Page, Rule, W
 from evidencebench_core.papers.pdf.symbols import symbols_of
 
 REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
+_LOAD_ERRORS: Final = {
+    pdfium.FPDF_ERR_PASSWORD: (
+        "is encrypted and asks for a password",
+        "Open it with its password and print it to a new PDF without one.",
+    ),
+    pdfium.FPDF_ERR_SECURITY: ("is encrypted in a way that cannot be read here", REMEDY),
+}
 _MOST_PAGES: Final = 200  # more than any paper has; a proceedings volume or a book is no paper
 _LARGEST_PAGE: Final = 14_400.0  # points; ISO 32000-1, annex C
 _MOST_WORDS: Final = 6_000
@@ -102,11 +110,15 @@ class _Glyph:
 
 def opened_pdf(content: bytes, place: str) -> OpenedPdf:
     """All pages of a file."""
-    document = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
-    if not document:
-        raise _load_error(place)
     try:
-        n_pages = pdfium.FPDF_GetPageCount(document)
+        document = pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError as error:
+        problem, remedy = _LOAD_ERRORS.get(
+            error.err_code, ("cannot be read as PDF: it is damaged, or no PDF", REMEDY)
+        )
+        raise PaperError(place, problem, remedy) from error
+    with document:
+        n_pages = len(document)
         if n_pages < 1:
             raise PaperError(place, "has no pages", REMEDY)
         if n_pages > _MOST_PAGES:
@@ -115,37 +127,19 @@ def opened_pdf(content: bytes, place: str) -> OpenedPdf:
         fonts: _Fonts = {}
         pages = {number: _page(document, number, fonts) for number in range(n_pages)}
         broken = tuple(number for number, page in pages.items() if page is None)
-        return OpenedPdf(_stated_title(document), tuple(filter(None, pages.values())), broken)
-    finally:
-        pdfium.FPDF_CloseDocument(document)
-
-
-def _load_error(place: str) -> PaperError:
-    code = pdfium.FPDF_GetLastError()
-    if code == pdfium.FPDF_ERR_PASSWORD:
-        remedy = "Open it with its password and print it to a new PDF without one."
-        return PaperError(place, "is encrypted and asks for a password", remedy)
-    if code == pdfium.FPDF_ERR_SECURITY:
-        return PaperError(place, "is encrypted in a way that cannot be read here", REMEDY)
-    return PaperError(place, "cannot be read as PDF: it is damaged, or no PDF", REMEDY)
-
-
-def _stated_title(document: Any) -> str:
-    size = min(pdfium.FPDF_GetMetaText(document, b"Title", None, 0), 4096)
-    buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDF_GetMetaText(document, b"Title", buffer, size)
-    return buffer.raw[:size].decode("utf-16-le", "replace").strip("\0 ")
+        title = document.get_metadata_value("Title")[:2000].strip("\0 ")
+        return OpenedPdf(title, tuple(filter(None, pages.values())), broken)
 
 
 def _page(document: Any, number: int, fonts: _Fonts) -> Page | None:
     """One page, upright and with the origin at the lower left of what a viewer shows; None if it is broken."""
-    handle = pdfium.FPDF_LoadPage(document, number)
-    if not handle:
+    try:
+        handle = document[number]
+    except pypdfium2.PdfiumError:
         return None
-    box = pdfium.FS_RECTF()
-    pdfium.FPDF_GetPageBoundingBox(handle, box)
-    width, height = min(box.right - box.left, _LARGEST_PAGE), min(box.top - box.bottom, _LARGEST_PAGE)
-    x0, y0, turns = box.left, box.bottom, pdfium.FPDFPage_GetRotation(handle)
+    x0, y0, right, top = handle.get_bbox()
+    width, height = min(right - x0, _LARGEST_PAGE), min(top - y0, _LARGEST_PAGE)
+    turns = handle.get_rotation() // 90
     if turns in _QUARTER_TURNS:
         # pdfium measures glyphs along the x axis only, so the page's content itself is turned.
         a, b, c, d = _QUARTER_TURNS[turns]
@@ -153,18 +147,18 @@ def _page(document: Any, number: int, fonts: _Fonts) -> Page | None:
         f = (x0 + width if turns == 1 else -x0 if turns == 3 else 0.0) + (y0 + height if turns == 2 else 0.0)
         pdfium.FPDFPage_TransFormWithClip(handle, pdfium.FS_MATRIX(a, b, c, d, e, f), None)
         width, height = (height, width) if turns != 2 else (width, height)
-        pdfium.FPDFPage_SetRotation(handle, 0)
-        pdfium.FPDFPage_SetMediaBox(handle, 0, 0, width, height)
-        pdfium.FPDFPage_SetCropBox(handle, 0, 0, width, height)
-        pdfium.FPDF_ClosePage(handle)
-        handle, x0, y0 = pdfium.FPDF_LoadPage(document, number), 0.0, 0.0
+        handle.set_rotation(0)
+        handle.set_mediabox(0, 0, width, height)
+        handle.set_cropbox(0, 0, width, height)
+        handle.close()
+        handle, x0, y0 = document[number], 0.0, 0.0
     collected = _Collector(number, x0, y0, height, fonts)
     text = pdfium.FPDFText_LoadPage(handle)
     if text:
         collected.read_text(text)
         pdfium.FPDFText_ClosePage(text)
     collected.read_drawings(handle)
-    pdfium.FPDF_ClosePage(handle)
+    handle.close()
 
     def is_shown(word: Word) -> bool:
         return word.x0 >= -1 and word.x1 <= width + 1 and -1 <= word.y <= height + 1 and word.size > 1

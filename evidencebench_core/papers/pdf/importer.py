@@ -12,7 +12,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import paper_of_blocks
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper
-from evidencebench_core.papers.pdf.assembly import assembled
+from evidencebench_core.papers.pdf.assembly import assembly_of
 from evidencebench_core.papers.pdf.body import body_of
 from evidencebench_core.papers.pdf.chunk import chunks
 from evidencebench_core.papers.pdf.columns import Column, columns, gutters
@@ -48,7 +48,7 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
     columns, floats = _columns(opened.pages, left_out)
     body = body_of([column.lines for column in columns])
     words = Words(line.text for column in columns for line in column.lines)
-    result = assembled(chunks(columns, body), opened.title, body, words)
+    result = assembly_of(chunks(columns, body), opened.title, body, words)
     left_out += result.left_out
     paper = paper_of_blocks(result.blocks, result.title, left_out, notes, "pdf", limits=limits)
     paper = replace(paper, boxes=sentence_boxes(paper, result, {page.number: page for page in opened.pages}))
@@ -60,7 +60,7 @@ def paper_of_pdf(content: bytes, name: str = "", limits: Limits = DEFAULT_LIMITS
 
 def _columns(pages: Sequence[Page], left_out: Counter[str]) -> tuple[list[Column], list[Line]]:
     """The columns of all pages in reading order, and the lines of tables and figures, which are not in them."""
-    lines = [without_line_numbers(fragments(page.words))[0] for page in pages]
+    lines = [without_line_numbers(fragments(page.words)) for page in pages]
     lines, n_furniture = without_furniture(pages, lines, body_of(lines))
     left_out["headers and footers"] += n_furniture + sum(page.counts.artifacts > 0 for page in pages)
     body = body_of(lines)

@@ -152,10 +152,10 @@ def fragments(words: Iterable[Word]) -> list[Line]:
                 continue
         groups.append([word])
         x1, y, size = word.x1, word.y, word.size
-    return merged((Line(group) for group in groups), _BREAK)
+    return merged_lines((Line(group) for group in groups), _BREAK)
 
 
-def merged(lines: Iterable[Line], widest: float) -> list[Line]:
+def merged_lines(lines: Iterable[Line], widest: float) -> list[Line]:
     """Lines joined with those right of them on the same baseline, up to a gap of `widest` ems."""
     found: list[Line] = []
     for line in sorted(lines, key=lambda line: (-line.y, line.x0)):

@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError, shown
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.retrievers.encoding.cache import EmbeddingCache
 from evidencebench_core.retrievers.encoding.minilm import minilm
-from evidencebench_core.retrievers.encoding.models import Backend, Model, model_named
-from evidencebench_core.retrievers.encoding.transformer import model_error, transformer
+from evidencebench_core.retrievers.encoding.models import Backend, Model, model_error, model_named
+from evidencebench_core.retrievers.encoding.transformer import transformer
 
 _VERSION: Final = "v2"  # part of every cache key: raise it when the same model computes something else
 _in_use: dict[str, threading.Lock] = {}  # by identity: threads that ask for the same paper encode it once
@@ -69,10 +69,8 @@ def _encode(model: Model, texts: list[str]) -> NDArray[np.float32]:
     except EvidenceBenchError:
         raise
     except Exception as error:
-        raise model_error(model, "could not encode the text", error) from error
+        raise model_error(model.name, "could not encode the text", cause=error) from error
     array = np.asarray(vectors, dtype=np.float32)
     if array.ndim != 2 or len(array) != len(texts) or not np.isfinite(array).all():
-        raise RetrieverError(
-            f"model {shown(model.name)}", "gave no usable embeddings", "Choose another model."
-        )
+        raise model_error(model.name, "gave no usable embeddings", "Choose another model.")
     return array

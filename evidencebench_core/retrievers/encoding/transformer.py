@@ -11,8 +11,7 @@ from functools import lru_cache
 from logging.handlers import MemoryHandler
 from typing import Any, Final
 
-from evidencebench_core.errors import RetrieverError, shown
-from evidencebench_core.retrievers.encoding.models import Model, minilm_folder
+from evidencebench_core.retrievers.encoding.models import Model, minilm_folder, model_error
 
 _MISSING: Final = re.compile(r"^(\S+)\s*\|[^|\n]*MISSING", re.MULTILINE)  # of transformers' report
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -21,13 +20,7 @@ _loading = threading.Lock()  # held while torch is imported or a model is loaded
 
 
 def new_transformer(model: Model) -> Any:
-    """The model as a ``SentenceTransformer`` that nobody else has: it may be changed.
-
-    Raises
-    ------
-    RetrieverError
-        If it cannot be loaded, or its files lack weights.
-    """
+    """The model as a ``SentenceTransformer`` that nobody else has: it may be changed."""
     folder = minilm_folder() if model.folder is None else model.folder
     try:
         with _loading, _quiet() as messages:
@@ -35,7 +28,8 @@ def new_transformer(model: Model) -> Any:
 
             loaded = SentenceTransformer(str(folder), trust_remote_code=False, local_files_only=True)
     except Exception as error:
-        raise model_error(model, "cannot be loaded as a sentence-transformers model", error) from error
+        problem = "cannot be loaded as a sentence-transformers model"
+        raise model_error(model.name, problem, cause=error) from error
     _check_complete(model, messages)
     return loaded
 
@@ -75,20 +69,7 @@ def _check_complete(model: Model, messages: list[str]) -> None:
     names = [name for message in messages for name in _MISSING.findall(message)]
     made_up = [name for name in names if not name.startswith("pooler.") and ".pooler." not in name]
     if made_up:
-        raise RetrieverError(
-            f"model {shown(model.name)}",
-            f"its files lack {len(made_up)} weights, such as {made_up[0]}",
-            "Save or download the model again.",
-        )
+        problem = f"its files lack {len(made_up)} weights, such as {made_up[0]}"
+        raise model_error(model.name, problem, "Save or download the model again.")
     for message in messages:
         _log.info("loading model %s: %s", model.name, message)
-
-
-def model_error(model: Model, what: str, error: Exception) -> RetrieverError:
-    """The error of one line for a model that something else went wrong with."""
-    reason = " ".join(str(error).split())
-    return RetrieverError(
-        f"model {shown(model.name)}",
-        f"{what} ({type(error).__name__}: {reason[:120]})",
-        "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name.",
-    )

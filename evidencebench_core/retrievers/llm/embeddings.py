@@ -14,7 +14,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Ask, Conversation, answer_of
 from evidencebench_core.llm.request import EmbeddingRequest
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.cosine import INSTRUCTIONS, Instruction, cosines, instruction_for
+from evidencebench_core.retrievers.cosine import Instruction, cosines, instruction_text
 from evidencebench_core.retrievers.ranking import retrieval_by_score
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Embeddings:
     def conversation(self, query: Query) -> Conversation[Retrieval]:
         """Rank by cosine and select the best; all texts in one round of calls."""
         started = perf_counter()
-        instruction = INSTRUCTIONS[instruction_for(self._instruction, query)]
+        instruction = instruction_text(self._instruction, query)
         texts = (instruction + query.hypothesis, *query.sentences)
         parts = [texts[start : start + _TOGETHER] for start in range(0, len(texts), _TOGETHER)]
         vectors = yield [

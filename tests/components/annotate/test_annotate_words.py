@@ -6,7 +6,7 @@ from components.annotate.aspects import aspect_rows, progress_line
 from components.annotate.comparing import figure_columns, figure_rows
 from components.annotate.desk import missing
 from components.widgets.table import Chip
-from evidencebench_core.analyses.agreement import AnnotatedTwice, agreement_report
+from evidencebench_core.analyses.agreement import TwoAnnotations, agreement_report
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect
 
 TWO = Annotation(
@@ -48,7 +48,7 @@ def test_what_is_missing() -> None:
 def test_every_row_of_figures_has_a_cell_a_column() -> None:
     other = Annotation("Ben", "Tea.", 10, (MarkedAspect("aspect_0", "Other", sentences=(1,)),))
     for b, n_columns in ((Annotation("Ben", "Tea.", 10, TWO.aspects), 8), (other, 3)):
-        agreement = agreement_report([AnnotatedTwice("Tea", SENTENCES, TWO, b)], 50).tables["agreement"]
+        agreement = agreement_report([TwoAnnotations("Tea", SENTENCES, TWO, b)], 50).tables["agreement"]
         columns, rows = figure_columns(agreement), figure_rows(agreement)
         assert len(columns) == n_columns
         assert len(rows) == 4
@@ -58,7 +58,7 @@ def test_every_row_of_figures_has_a_cell_a_column() -> None:
 
 
 def test_the_figures_of_the_paper_stand_as_they_are_printed() -> None:
-    same = agreement_report([AnnotatedTwice("Tea", SENTENCES, TWO, TWO)], 50).tables["agreement"]
+    same = agreement_report([TwoAnnotations("Tea", SENTENCES, TWO, TWO)], 50).tables["agreement"]
     by_measure = {row.cells[0]: row.cells for row in figure_rows(same)}
     assert by_measure["Cohen's kappa"][4:6] == ("65.4 ± 6.6", "63.9 ± 5.6")
     assert by_measure["Exact accuracy"][1:3] == ("100.0%", "100.0 to 100.0")

@@ -48,7 +48,7 @@ def test_cancel_is_seen_by_the_work_and_told() -> None:
     assert (ended(job).status.state, job.status.note) == ("cancelled", "stopped")
 
 
-def test_the_same_work_is_not_started_twice_while_it_runs() -> None:
+def test_the_same_work_is_not_started_twice_nor_dismissed_while_it_runs() -> None:
     board, release = JobBoard(), threading.Event()
 
     def work(_: Job) -> str:
@@ -58,10 +58,13 @@ def test_the_same_work_is_not_started_twice_while_it_runs() -> None:
     first = board.start("run", "x", "title", work)
     assert board.start("run", "x", "title", work) is first
     other = board.start("run", "y", "title", work)
+    board.dismiss(other)  # only ended ones can be
+    assert board.jobs("run") == (other, first)
     release.set()
+    board.dismiss(ended(other))
     ended(first)
-    ended(other)
     assert board.start("run", "x", "title", work) is not first
+    assert len(board.jobs()) == 1
 
 
 def test_an_error_of_ours_is_the_note_and_a_bug_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -89,13 +92,3 @@ def test_remaining_time_is_told_from_fresh_work_only(monkeypatch: pytest.MonkeyP
     # 5 units in 10 s, 5 to go: 10 s
     assert job.status.seconds_remaining == pytest.approx(10.0)
     assert job.status.share == pytest.approx(0.95)
-
-
-def test_only_ended_jobs_can_be_dismissed() -> None:
-    board, release = JobBoard(), threading.Event()
-    job = board.start("run", "x", "title", lambda _: str(release.wait(WAIT)))
-    board.dismiss(job)
-    assert board.jobs("run") == (job,)
-    release.set()
-    board.dismiss(ended(job))
-    assert board.jobs() == ()

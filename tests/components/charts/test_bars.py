@@ -8,20 +8,15 @@ import pytest
 from components.charts.bars import histogram, share_chart, weights_chart
 
 
-def test_few_values_have_a_bar_each() -> None:
-    frame = pd.DataFrame({"value": [1, 3], "n": [5, 2]})
+@pytest.mark.parametrize(
+    ("values", "n_bars", "first"),
+    [({1: 5, 3: 2}, 3, "1"), (dict.fromkeys(range(10, 110), 1), 34, "10 to 12")],
+)
+def test_bars_of_few_values_and_of_many(values: dict[int, int], n_bars: int, first: str) -> None:
+    frame = pd.DataFrame(values.items(), columns=["value", "n"])
     bars = histogram(frame, "Optimal K", "instances", "#000000").data[0]
-    assert list(bars.x) == [1, 2, 3]
-    assert list(bars.y) == [5, 0, 2]
-    assert list(bars.customdata) == ["1", "2", "3"]
-
-
-def test_many_values_share_bars_and_none_is_lost() -> None:
-    frame = pd.DataFrame({"value": list(range(10, 110)), "n": [1] * 100})
-    bars = histogram(frame, "Sentences", "instances", "#000000").data[0]
-    assert len(bars.x) <= 40
-    assert sum(bars.y) == 100
-    assert bars.customdata[0] == "10 to 12"
+    assert (len(bars.x), bars.customdata[0], bars.y[0]) == (n_bars, first, 5 if n_bars == 3 else 3)
+    assert sum(bars.y) == sum(values.values())  # none is lost
 
 
 def test_shares_are_percent_and_text_is_no_markup() -> None:
@@ -43,8 +38,5 @@ def test_bars_start_at_zero_and_stand_in_the_order_given() -> None:
     assert figure.layout.xaxis.range[0] == 0
     assert "<b>" not in figure.layout.yaxis.ticktext[0]
     assert figure.layout.yaxis.range == (1.5, -0.5)  # the first on top
-
-
-def test_without_rows_or_weight_there_is_still_an_axis() -> None:
-    empty = weights_chart(pd.DataFrame(columns=["name", "moves", "note"]), "SD", "#0072b2")
+    empty = weights_chart(frame.head(0), "SD", "#0072b2")
     assert empty.layout.xaxis.range == (0, 1)

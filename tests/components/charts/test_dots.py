@@ -41,23 +41,15 @@ SHARES = pd.DataFrame(
 )
 
 
-def test_marks_carry_their_bin_and_empty_bins_have_none() -> None:
+def test_marks_carry_their_bin_and_labels_their_counts() -> None:
     figure = missed_chart(SHARES, "#d55e00", "Missed, %")
     (dots,) = figure.data
-    assert list(dots.x) == [25.0, 75.0]
-    assert list(dots.y) == [0, 2]
+    assert (list(dots.x), list(dots.y)) == ([25.0, 75.0], [0, 2])  # none in the empty bin
     assert [row[0] for row in dots.customdata] == ["abstract", "results"]
     assert list(dots.error_x.array) == [25.0, 0.0]
     assert list(dots.error_x.arrayminus) == [15.0, 0.0]
-
-
-def test_labels_have_their_counts_and_no_markup() -> None:
-    figure = missed_chart(SHARES, "#d55e00", "Missed, %")
-    assert figure.layout.yaxis.ticktext == (
-        "Abstract  1/4",
-        "&lt;b&gt;Methods&lt;/b&gt;  0/0",
-        "Results  3/4",
-    )
+    labels = ("Abstract  1/4", "&lt;b&gt;Methods&lt;/b&gt;  0/0", "Results  3/4")
+    assert figure.layout.yaxis.ticktext == labels
     assert figure.layout.xaxis.title.text == "Missed, %"
 
 
@@ -69,13 +61,9 @@ def test_chosen_bins_stand_out_and_the_axis_begins_at_zero() -> None:
 
 
 def test_differences_are_in_points_with_their_interval() -> None:
-    frame = pd.DataFrame(
-        [
-            {"name": "x", "group": "bm25", "difference": 0.1, "low": -0.05, "high": 0.2, "n": 9, "colour": "#111111"},
-            {"name": "x", "group": "dense", "difference": math.nan, "low": math.nan, "high": math.nan, "n": 0,
-             "colour": "#222222"},
-        ]
-    )  # fmt: skip
+    known = {"name": "x", "group": "bm25", "difference": 0.1, "low": -0.05, "high": 0.2, "n": 9}
+    unknown = {"group": "dense", "n": 0, **dict.fromkeys(("difference", "low", "high"), math.nan)}
+    frame = pd.DataFrame([known, known | unknown]).assign(colour="#111111")
     bm25, dense = difference_chart(frame, "points").data
     assert list(bm25.x) == [10]
     assert (round(bm25.error_x.array[0], 9), round(bm25.error_x.arrayminus[0], 9)) == (10, 15)

@@ -9,36 +9,30 @@ import pytest
 
 from components.charts.positions import ends_chart, ends_histogram, needle_chart, position_chart
 
+BUCKETS = {"bucket": [1, 2], "from": [0.0, 0.5], "to": [0.5, 1.0]}
+RUN = {"run": "r1", "label": "<i>a"}
 OPPORTUNITY = pd.DataFrame(
     {
-        "bucket": [1, 2],
-        "from": [0.0, 0.5],
-        "to": [0.5, 1.0],
+        **BUCKETS,
         "share_covering": [0.6, 0.4],
+        "n_aspects": [5, 5],
         "n_can": [4, 3],
+        "n_must": [2, 0],
         "can": [0.8, 0.6],
         "can_low": [0.7, 0.5],
         "can_high": [1.0, 0.7],
-        "n_must": [2, 0],
         "must": [0.4, 0.0],
         "must_low": [0.3, 0.0],
         "must_high": [0.5, 0.0],
-        "n_aspects": [5, 5],
     }
 )
-EDGES = {
-    "bucket": [1, 2],
-    "from": [0.0, 0.5],
-    "to": [0.5, 1.0],
-    "run": ["r1", "r1"],
-    "label": ["<i>a", "<i>a"],
-}
 PICKS = pd.DataFrame(
-    {**EDGES, "n_picks": [1, 3], "share": [0.25, 0.75], "low": [0.1, 0.6], "high": [0.4, 0.9]}
+    {**BUCKETS, **RUN, "n_picks": [1, 3], "share": [0.25, 0.75], "low": [0.1, 0.6], "high": [0.4, 0.9]}
 )
 RECALL = pd.DataFrame(
     {
-        **EDGES,
+        **BUCKETS,
+        **RUN,
         "n_aspects": [4, 0],
         "recall": [0.5, math.nan],
         "low": [0.2, math.nan],
@@ -69,20 +63,13 @@ def test_four_panels_on_one_axis() -> None:
     assert list(counts.text) == ["4", "0"] or list(counts.text) == [4, 0]
 
 
-def test_without_a_run_only_the_opportunity() -> None:
+def test_without_a_run_only_the_opportunity_and_without_a_budget_no_chance() -> None:
     figure = position_chart(OPPORTUNITY, None, None, {}, "#b37800")
     assert [trace.type for trace in figure.data] == ["bar", "bar"]
+    assert figure.data[0].marker.color != figure.data[1].marker.color  # told apart in the legend, too
     assert "Position" in figure.layout.xaxis.title.text
-
-
-def test_without_a_budget_no_chance() -> None:
-    names = [
-        trace.name
-        for trace in position_chart(
-            OPPORTUNITY, PICKS, RECALL.assign(chance=math.nan), {"r1": "#111111"}, "#b37800"
-        ).data
-    ]
-    assert "as many random picks" not in names
+    figure = position_chart(OPPORTUNITY, PICKS, RECALL.assign(chance=math.nan), {"r1": "#111111"}, "#b37800")
+    assert "as many random picks" not in [trace.name for trace in figure.data]
 
 
 def test_the_histogram_has_its_thresholds() -> None:
@@ -94,22 +81,9 @@ def test_the_histogram_has_its_thresholds() -> None:
 
 
 def test_groups_of_the_split() -> None:
-    rows = pd.DataFrame(
-        [
-            {
-                "name": "bm25",
-                "run": "r1",
-                "group": "above",
-                "recall": 0.5,
-                "low": 0.4,
-                "high": 0.7,
-                "chance": 0.2,
-            }
-            | {"n": 27, "colour": "#111111"},
-            {"name": "GPT-4o, published", "run": "", "group": "below", "recall": 0.349, "n": 1111}
-            | {"colour": "gray"},
-        ]
-    )
+    ours = {"name": "bm25", "run": "r1", "group": "above", "recall": 0.5, "low": 0.4, "high": 0.7, "n": 27}
+    published = {"name": "GPT-4o, published", "run": "", "group": "below", "recall": 0.349, "n": 1111}
+    rows = pd.DataFrame([ours | {"chance": 0.2, "colour": "#111111"}, published | {"colour": "gray"}])
     figure = ends_chart(rows, ("above", "neither", "below"))
     marks = [trace for trace in figure.data if trace.customdata is not None]
     assert [list(trace.customdata[0]) for trace in marks] == [["ends", "r1", "above"], ["ends", "", "below"]]

@@ -44,13 +44,10 @@ def test_the_same_text_has_no_marks(text: str) -> None:
     assert "background" not in before
 
 
-def test_neighbours_are_marked_together() -> None:
+def test_neighbours_are_marked_together_and_markup_is_only_letters() -> None:
     before, after = marked_words("It is so.", "It may not be so.")
     assert before == r"It :gray-background[**is**] so\."
     assert after == r"It :orange-background[**may not be**] so\."
-
-
-def test_markup_in_the_words_is_only_letters() -> None:
     _, marked = marked_words("Tea helps.", "Tea ]**](http://x.org/a.png) :red[x] helps.")
     assert r"\]\*\*\]\(" in marked
     assert r"\:red\[x\]" in marked

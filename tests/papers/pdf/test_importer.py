@@ -19,6 +19,7 @@ from tests.papers.pdf.hostile import SENTENCE, TEXT, paged, stream
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.measures import boundaries
 from tests.papers.pdf.typesetting import typeset
+from tests.papers.rendering import of_type
 
 ENCRYPTED = Path(__file__).parent / "encrypted"
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
@@ -44,17 +45,9 @@ def test_sentences_written_by_hand_come_back(text: str, layout: str, n_wrong: in
     # A word broken at a line's end that the paper has nowhere else may lose its hyphen ("apnoea-hypopnoea").
     pool = Counter(zip(gold.sentences, gold.types, strict=True))
     assert (pool - Counter(zip(paper.sentences, paper.sentence_types, strict=True))).total() <= 2
-    headings = [
-        t for t, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == "section_name"
-    ]
-    assert headings == [
-        t for t, kind in zip(gold.sentences, gold.types, strict=True) if kind == "section_name"
-    ]
-    assert {name: paper.left_out[name] for name in ("tables", "figures", "references")} == {
-        "tables": 1,
-        "figures": 1,
-        "references": 25,
-    }
+    pairs = zip(gold.sentences, gold.types, strict=True)
+    assert of_type(paper, "section_name") == [text for text, kind in pairs if kind == "section_name"]
+    assert [paper.left_out[name] for name in ("tables", "figures", "references")] == [1, 1, 25]
     assert paper.kind == "pdf"
     assert paper.notes == ()
 

@@ -11,18 +11,14 @@ from dataclasses import replace
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from evidencebench_core.papers.paper import Paper
 from evidencebench_core.papers.pdf import paper_of_pdf
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import Article, Layout, Section, typeset
+from tests.papers.rendering import of_type
 
 ARTICLE = gold_of("pdf_two_columns").article
 LABELS = ["Background", "Methods", "Results", "Conclusions"]
-
-
-def _of_type(paper: Paper, wanted: str) -> list[str]:
-    return [text for text, kind in zip(paper.sentences, paper.sentence_types, strict=True) if kind == wanted]
 
 
 def _structured() -> Article:
@@ -36,9 +32,9 @@ def _structured() -> Article:
 def test_labels_of_a_structured_abstract_are_of_the_abstract(layout: Layout) -> None:
     """Printed apart they are sentences of their own (7 sentences and 4 labels), else they begin one."""
     apart = paper_of_pdf(typeset(_structured(), replace(layout, abstract="apart")))
-    assert len(_of_type(apart, "abstract")) == 11
-    assert [text for text in _of_type(apart, "abstract") if text in LABELS] == LABELS
-    within = _of_type(paper_of_pdf(typeset(_structured(), replace(layout, abstract="heading"))), "abstract")
+    assert len(of_type(apart, "abstract")) == 11
+    assert [text for text in of_type(apart, "abstract") if text in LABELS] == LABELS
+    within = of_type(paper_of_pdf(typeset(_structured(), replace(layout, abstract="heading"))), "abstract")
     assert len(within) == 7
     assert [text.split(":")[0] for text in within if ": " in text[:13]] == LABELS
 
@@ -76,7 +72,7 @@ def test_affiliations_beside_a_structured_abstract_are_not_in_it(
     draw(307, y - 33, text[30:60], "Times-Roman", 9.5)
     canvas.save()
     paper = paper_of_pdf(target.getvalue())
-    abstract = _of_type(paper, "abstract")
+    abstract = of_type(paper, "abstract")
     assert [sentence for sentence in abstract if sentence in LABELS] == LABELS
     assert len(abstract) == 11
     assert not any("Somewhere" in sentence or "Denmark" in sentence for sentence in paper.sentences)
@@ -85,16 +81,14 @@ def test_affiliations_beside_a_structured_abstract_are_not_in_it(
 
 def test_an_abstract_without_its_name_stands_above_the_introduction() -> None:
     paper = paper_of_pdf(typeset(ARTICLE, replace(LAYOUTS[1], abstract="unnamed")))
-    assert len(_of_type(paper, "abstract")) == 7
+    assert len(of_type(paper, "abstract")) == 7
 
 
 def test_back_matter_is_left_out_and_counted_and_methods_below_it_are_not() -> None:
     thanks = Section("Acknowledgements", ("We thank the nurses of all wards for their time and patience.",))
     money = Section("Funding", ("This work was funded by nobody at all, and by everybody a little.",))
-    late = Section("Methods in full", ("Lenses were cleaned each evening with a cloth.",))
-    article = replace(
-        ARTICLE, sections=(*ARTICLE.sections, thanks, money, Section("Methods", late.paragraphs))
-    )
+    late = Section("Methods", ("Lenses were cleaned each evening with a cloth.",))
+    article = replace(ARTICLE, sections=(*ARTICLE.sections, thanks, money, late))
     paper = paper_of_pdf(typeset(article, LAYOUTS[1]))
     assert paper.left_out["back matter"] == 2
     assert not any("thank" in text or "funded" in text for text in paper.sentences)

@@ -57,7 +57,6 @@ class Layout:
     placed: bool = True
     hyphens: bool = True
     ligatures: bool = False
-    wide_front: bool = True
     wide_abstract: bool = True
     abstract: Literal["heading", "inline", "apart", "unnamed"] = "heading"
     abstract_size: float = 9.0
@@ -66,7 +65,6 @@ class Layout:
     between: float = 0.0
     header: str = ""
     footer: str = ""
-    page_numbers: bool = True
     line_numbers: bool = False
     table: Literal["ruled", "plain", "wide", ""] = "ruled"
     figure: bool = True
@@ -124,12 +122,12 @@ class _Setter:
             at_left = self.page % 2 == 0
             text = layout.header if at_left else layout.header.split(" | ")[-1]
             self.canvas.drawString(layout.margin, height - 34, text)
-            if not layout.footer and layout.page_numbers:
+            if not layout.footer:
                 self.canvas.drawRightString(width - layout.margin, height - 34, str(self.page + 100))
         if layout.footer:
             self.canvas.setFont(self.fonts[0], small)
             self.canvas.drawString(layout.margin, 30, layout.footer)
-        if layout.page_numbers and (layout.footer or not layout.header):
+        if layout.footer or not layout.header:
             self.canvas.setFont(self.fonts[0], small)
             text = f"Page {self.page} of 12" if layout.footer else str(self.page)
             self.canvas.drawCentredString(width / 2, 30 if not layout.footer else 42, text)
@@ -399,7 +397,7 @@ def _front(setter: _Setter, article: Article) -> None:
     if layout.masthead:
         setter.paragraph(layout.masthead, font=setter.fonts[2], size=8, first=0.0, wide=True)
         setter.y -= 10
-    wide: dict[str, Any] = {"wide": layout.wide_front, "first": 0.0}
+    wide: dict[str, Any] = {"wide": True, "first": 0.0}
     setter.paragraph(article.title, font=setter.fonts[1], size=16, leading=19, **wide)
     setter.y -= 6
     setter.paragraph("Ann B. Author[^1] and Carl D. Writer[^2,*]", size=11, **wide)
@@ -408,7 +406,7 @@ def _front(setter: _Setter, article: Article) -> None:
     )
     setter.y -= 10
     abstract: dict[str, Any] = {
-        "wide": layout.wide_front and layout.wide_abstract,
+        "wide": layout.wide_abstract,
         "first": 0.0,
         "size": layout.abstract_size,
     }
@@ -427,8 +425,7 @@ def _front(setter: _Setter, article: Article) -> None:
     if layout.abstract != "unnamed":
         setter.paragraph("Key words: evidence; retrieval; hypothesis", font=setter.fonts[2], **abstract)
     setter.y -= 14
-    if (layout.wide_front and layout.wide_abstract) or layout.wide_front:
-        setter.top = setter.y
+    setter.top = setter.y
     if layout.footnote:
         y = layout.margin + 18 + 2.2 * layout.leading
         setter.canvas.line(setter.x, y + 10, setter.x + 60, y + 10)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.encoding import Backend, embeddings, minilm, minilm_folder
+from tests.retrievers.queries import make_query
 
 pytestmark = pytest.mark.model
 
@@ -40,7 +40,7 @@ def model_copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(minilm_folder(), tmp_path / "model"))
 
 
-def test_it_knows_what_is_alike(make_query: Callable[..., Query]) -> None:
+def test_it_knows_what_is_alike() -> None:
     paper = (
         "Data are available on request.",
         "Cigarette use was tied to tumours of the bladder.",
@@ -88,7 +88,7 @@ for name in ("minilm", sys.argv[1]):
 
 
 def test_weights_that_the_file_lacks_are_not_made_up(
-    model_copy: Path, make_query: Callable[..., Query]
+    model_copy: Path,
 ) -> None:
     from safetensors.numpy import load_file, save_file
 
@@ -109,9 +109,7 @@ def test_weights_that_the_file_lacks_are_not_made_up(
         ("config.json", b"{}"),
     ],
 )
-def test_a_damaged_folder_is_an_error_of_one_line(
-    model_copy: Path, make_query: Callable[..., Query], file: str, content: bytes
-) -> None:
+def test_a_damaged_folder_is_an_error_of_one_line(model_copy: Path, file: str, content: bytes) -> None:
     (model_copy / file).write_bytes(content)
     with pytest.raises(RetrieverError, match="cannot be loaded as a sentence-transformers model") as caught:
         make_retriever("dense", {"model": str(model_copy)}).retrieve(make_query("ab"))
@@ -123,5 +121,5 @@ def test_a_damaged_package_says_how_to_install_it_again(
 ) -> None:
     (model_copy / "tokenizer.json").write_text("{ not json")
     monkeypatch.setattr(minilm, "minilm_folder", lambda: model_copy)
-    with pytest.raises(RetrieverError, match=r"minilm: cannot be loaded .*pip install --force-reinstall"):
+    with pytest.raises(RetrieverError, match=r"'minilm': cannot be loaded .*pip install --force-reinstall"):
         minilm.minilm.__wrapped__(int8=False)

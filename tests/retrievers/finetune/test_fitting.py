@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers import Query, make_retriever
+from evidencebench_core.retrievers import make_retriever
 from evidencebench_core.retrievers.encoding import minilm_folder
 from evidencebench_core.retrievers.finetune import (
     FinetuneSettings,
@@ -23,6 +22,7 @@ from evidencebench_core.retrievers.finetune import (
     save_model,
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
+from tests.retrievers.queries import make_query
 
 pytestmark = pytest.mark.model
 
@@ -88,7 +88,8 @@ def test_nothing_to_learn_from(small_model: Path) -> None:
 
 
 def test_a_folder_that_dense_takes_with_its_card(
-    small_model: Path, tmp_path: Path, make_query: Callable[..., Query]
+    small_model: Path,
+    tmp_path: Path,
 ) -> None:
     settings = _settings(small_model)
     row = {

@@ -1,0 +1,86 @@
+"""Stores with given gold and given answers, among them one whose every miss can be worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.retrievers import Retrieval, full_settings
+from evidencebench_core.runs import RunSpec, RunStore
+from tests.factories import raw_instance, written
+
+__all__ = ["given_run", "given_store", "missed_store", "ranked", "run_of"]
+
+
+def given_store(dataset: Mapping[str, Any], folder: Path, name: str = "given") -> Store:
+    """A store with this dataset."""
+    store = open_store(folder / "store.sqlite")
+    ingest(store, written(dataset, folder / f"{name}.json"), name)
+    return store
+
+
+def run_of(
+    store: Store,
+    retriever: str,
+    answers: Mapping[str, Mapping[str, Retrieval | str]],
+    settings: Mapping[str, Any] | None = None,
+) -> str:
+    """Id of a run with these answers, by instance and task, whatever its retriever would have answered."""
+    (info,) = store.datasets()
+    runs = RunStore(store)
+    run = runs.create(RunSpec(info.sha256, retriever, {"k": 1} if settings is None else settings), info)
+    for instance_id, by_task in answers.items():
+        runs.add(run.id, instance_id, by_task)
+    return run.id
+
+
+def given_run(
+    store: Store,
+    selections: Mapping[str, Sequence[int]],
+    task: str,
+    retriever: str = "lead",
+    **settings: object,
+) -> str:
+    """Id of a run that picked this."""
+    answers = {
+        name: {task: Retrieval(tuple(picks), (0.0,) * len(picks), tuple(picks))}
+        for name, picks in selections.items()
+    }
+    return run_of(store, retriever, answers, full_settings(retriever, settings))
+
+
+def ranked(ranking: tuple[int, ...], budget: int) -> Retrieval:
+    """The first ``budget`` of a ranking, with scores that fall by one from the length of it."""
+    scores = tuple(float(len(ranking) - place) for place in range(len(ranking)))
+    return Retrieval(ranking, scores, ranking[:budget])
+
+
+PAPER = [
+    "# Tea and blood pressure",  # 0
+    "> Tea lowers blood pressure in adults.",  # 1
+    "> We enrolled 20 adults.",  # 2
+    "Hypertension is common.",  # 3
+    "# 2. Materials and Methods",  # 4
+    "Adults drank tea daily.",  # 5
+    "# Statistics",  # 6
+    "We used a t test.",  # 7
+    "# RESULTS",  # 8
+    "Systolic values fell by 5 mmHg.",  # 9
+    "No harm was seen.",  # 10
+    "# Discussion",  # 11
+    "Tea lowers systolic values.",  # 12
+]
+ASPECTS = {"design": [2, 5], "effect": [9, 12], "harm": [10], "main": [1, 12]}
+RESULTS = ["effect", "harm", "main"]
+OTHER = ["# Salt", "> Salt raises pressure.", "# Results", "It rose by 3 mmHg.", "Nobody died."]
+
+
+def missed_store(folder: Path) -> Store:
+    """Dataset ``hand`` with ``tea`` (4 aspects, 3 results) and ``salt`` (1 aspect, no result)."""
+    dataset = {
+        "tea": raw_instance(PAPER, ASPECTS, RESULTS, hypothesis="Tea lowers blood pressure.", paper_id="p1"),
+        "salt": raw_instance(OTHER, {"rise": [3]}, hypothesis="Salt raises pressure.", paper_id="p2"),
+    }
+    return given_store(dataset, folder, "hand")

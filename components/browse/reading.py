@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -132,7 +133,7 @@ def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, R
             ],
             key=f"picks-{letter}",
             action="none",
-            on_event=lambda event: go_to(state, event),
+            on_event=partial(go_to, state),
             caption=f"Picks of {label}, not scored",
             empty="Nothing was picked.",
             height=420,
@@ -185,7 +186,7 @@ def _ledger(
         rows,
         key="ledger",
         action="none",
-        on_event=lambda event: go_to(state, event),
+        on_event=partial(go_to, state),
         caption=f"Marginal gain of each pick of {label}",
         empty="Nothing was picked.",
         height=None if len(rows) <= 15 else 640,
@@ -247,7 +248,7 @@ def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[
         aspect_rows(instance, task, answers, only),
         key="aspects",
         action="none",
-        on_event=lambda event: go_to(state, event),
+        on_event=partial(go_to, state),
         caption=f"{which} of this instance",
         empty="The chosen aspect is not among those of this task.",
         height=640,

@@ -80,6 +80,11 @@ def texts(app: AppTest) -> str:
     )
 
 
+def press(app: AppTest, label: str) -> None:
+    """Click the first button whose label begins so."""
+    next(button for button in app.button if button.label.startswith(label)).click().run()
+
+
 def address(app: AppTest) -> dict[str, str]:
     """The query parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
     return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}

@@ -71,7 +71,9 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
     labels = [aspect.label for aspect in instance.evidence.aspects]
     drop_missing(state, len(instance.sentences), labels)
     active = active_system(state, answers)
-    shown = instance if gold_applies else _without_gold(instance)
+    shown = instance
+    if not gold_applies:
+        shown = replace(instance, evidence=replace(instance.evidence, aspects=()))
 
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
@@ -88,10 +90,6 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
                 _ledger(state, instance, task, answers, active, beside)
             _curve(instance, task, answers, beside)
             _aspects(state, instance, task, answers)
-
-
-def _without_gold(instance: Instance) -> Instance:
-    return replace(instance, evidence=replace(instance.evidence, aspects=()))
 
 
 def _model_outcomes(

@@ -62,6 +62,22 @@ def open_page() -> OpenPage:
     return opened
 
 
+@pytest.fixture
+def open_alone() -> OpenPage:
+    """Open a page as `app.py` would run it, without the others."""
+
+    def opened(page: str, **params: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+        app.session_state["entered"] = True
+        for name, value in params.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
 def finished_runs(
     store: Store, *retrievers: str, dataset: str = "sample_data", **options: Any
 ) -> dict[str, str]:

@@ -212,7 +212,7 @@ def draw_others(state: PageState, desk: Desk) -> None:
         rows,
         key="others-aspects",
         action="none",
-        on_event=lambda event: go_to(state, event),
+        on_event=partial(go_to, state),
         caption="What others marked",
         height=480,
     )

@@ -139,10 +139,9 @@ def _draw_list(
             state.put(scope=value)
 
     columns = _COLUMNS if consensus is not None else _COLUMNS[:-1]
-    rows = [_row(item, marked, consensus)[: len(columns)] for item in items]
     table(
         columns,
-        [Row(item.id, cells) for item, cells in zip(items, rows, strict=True)],
+        [Row(item.id, _cells(item, marked, consensus)[: len(columns)]) for item in items],
         key="disagreements",
         on_event=act,
         chosen=[state["item"]],
@@ -151,14 +150,10 @@ def _draw_list(
     )
 
 
-def _row(item: Disagreement, marked: MarkedPaper, consensus: Annotation | None) -> tuple[Cell, ...]:
+def _cells(item: Disagreement, marked: MarkedPaper, consensus: Annotation | None) -> tuple[Cell, ...]:
     chip = Chip(f"aspect:{item.number}", f"A{item.number}", item.number - 1, item.pair.text)
-    text = item.pair.text if item.sentence is None else marked.paper.sentences[item.sentence]
-    kept = consensus is not None and is_in(consensus, item)
-    return (
-        (chip,),
-        None if item.sentence is None else (sentence_chip(item.sentence),),
-        text if item.sentence is not None else f"The whole aspect: {text}",
-        item.by,
-        "kept" if kept else "left out",
-    )
+    decision = "kept" if consensus is not None and is_in(consensus, item) else "left out"
+    if item.sentence is None:
+        return (chip,), None, f"The whole aspect: {item.pair.text}", item.by, decision
+    text = marked.paper.sentences[item.sentence]
+    return (chip,), (sentence_chip(item.sentence),), text, item.by, decision

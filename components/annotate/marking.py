@@ -17,19 +17,7 @@ from components.widgets.switches import on_off_switch
 from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
 from evidencebench_core.papers.marked import MarkedPaper
 
-_OF_ONE_PAPER = (
-    "paper",
-    "annotator",
-    "aspect",
-    "sentence",
-    "view",
-    "a",
-    "b",
-    "item",
-    "scope",
-    "lit",
-    "others",
-)
+_OF_ANY_PAPER = {"dataset", "q", "click"}
 _FEW = 6  # aspects, up to which their pills have room for words
 
 
@@ -52,7 +40,7 @@ def draw_marking(state: PageState, marked: MarkedPaper, annotator: str) -> None:
 def draw_page_bar(state: PageState) -> None:
     """Back to all papers."""
     if st.button("All papers", key="all-papers"):
-        state.put(**dict.fromkeys(_OF_ONE_PAPER))
+        state.put(**dict.fromkeys(set(state.defaults) - _OF_ANY_PAPER))
         st.rerun()
 
 

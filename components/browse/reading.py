@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -70,7 +71,9 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
     labels = [aspect.label for aspect in instance.evidence.aspects]
     drop_missing(state, len(instance.sentences), labels)
     active = active_system(state, answers)
-    shown = instance if gold_applies else _without_gold(instance)
+    shown = instance
+    if not gold_applies:
+        shown = replace(instance, evidence=replace(instance.evidence, aspects=()))
 
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
@@ -87,10 +90,6 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
                 _ledger(state, instance, task, answers, active, beside)
             _curve(instance, task, answers, beside)
             _aspects(state, instance, task, answers)
-
-
-def _without_gold(instance: Instance) -> Instance:
-    return replace(instance, evidence=replace(instance.evidence, aspects=()))
 
 
 def _model_outcomes(
@@ -132,7 +131,7 @@ def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, R
             ],
             key=f"picks-{letter}",
             action="none",
-            on_event=lambda event: go_to(state, event),
+            on_event=partial(go_to, state),
             caption=f"Picks of {label}, not scored",
             empty="Nothing was picked.",
             height=420,
@@ -185,7 +184,7 @@ def _ledger(
         rows,
         key="ledger",
         action="none",
-        on_event=lambda event: go_to(state, event),
+        on_event=partial(go_to, state),
         caption=f"Marginal gain of each pick of {label}",
         empty="Nothing was picked.",
         height=None if len(rows) <= 15 else 640,
@@ -247,7 +246,7 @@ def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[
         aspect_rows(instance, task, answers, only),
         key="aspects",
         action="none",
-        on_event=lambda event: go_to(state, event),
+        on_event=partial(go_to, state),
         caption=f"{which} of this instance",
         empty="The chosen aspect is not among those of this task.",
         height=640,

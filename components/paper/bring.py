@@ -8,7 +8,6 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job
 from components.app.state import PageState, session_text, set_session_text
 from components.paper.import_job import draw_progress, import_job, start_fetching, start_reading
 from components.paper.keeping import draw_kept, open_paper
@@ -29,12 +28,17 @@ def draw_bring(state: PageState) -> None:
         "you can check each in its context, compare retrievers, and take a page of it away."
     )
     job = import_job()
-    if job is not None and job.status.state == "running":
-        draw_progress(job)
-        return
-    if job is not None and job.status.state == "done":  # since the page looked
-        st.rerun()
-    _draw_ending(job)
+    if job is not None:
+        status = job.status
+        if status.state == "running":
+            draw_progress(job)
+            return
+        if status.state == "done":  # since the page looked
+            st.rerun()
+        if status.state == "failed":
+            st.error(literal(status.note, 600))
+        else:  # cancelling too: a fetch may wait for its server until it notices
+            st.info("Reading was cancelled, and nothing was kept.")
     left, right = st.columns([58, 42], gap="large")
     with left:
         st.markdown("#### 1. The paper")
@@ -62,15 +66,6 @@ def draw_bring(state: PageState) -> None:
             "read on this machine."
         )
     draw_kept(state)
-
-
-def _draw_ending(job: Job | None) -> None:
-    if job is None:
-        return
-    if job.status.state == "failed":
-        st.error(literal(job.status.note, 600))
-    elif job.status.state in ("cancelling", "cancelled"):  # a fetch may wait for its server until it notices
-        st.info("Reading was cancelled, and nothing was kept.")
 
 
 def _upload() -> None:

@@ -1,4 +1,7 @@
-"""Corrections by hand of what was recognised in a paper: title, abstract, and text that is not its own."""
+"""Corrections by hand of what was recognised in a paper: title, abstract, and text that is not its own.
+
+Spans of sentences have both ends included; ``PaperError`` where they are not in the paper.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ BY_HAND: Final = "sentences taken out by hand"
 def retitled(paper: Paper, title: str) -> Paper:
     """The paper under another title, which is its first sentence; an empty one takes the title away."""
     called = clean_text(title)
-    had = bool(paper.title) and paper.sentences[:1] == (paper.title,)
+    had = _has_title(paper)
     sentences = ((called,) if called else ()) + paper.sentences[had:]
     heading: tuple[SentenceType, ...] = ("section_name",) if called else ()
     types = heading + paper.sentence_types[had:]
@@ -29,30 +32,20 @@ def retitled(paper: Paper, title: str) -> Paper:
 
 
 def with_abstract(paper: Paper, first: int, last: int) -> Paper:
-    """The paper whose abstract is the sentences ``first`` to ``last`` (both included), and no others.
-
-    Headings among them become labels of the abstract; the title stays. ``PaperError`` where there are no
-    such sentences.
-    """
+    """The paper whose abstract is the sentences ``first`` to ``last``, headings among them, and no others."""
     _check_span(paper, first, last)
-    types: list[SentenceType] = []
-    for index, (sentence, kind) in enumerate(zip(paper.sentences, paper.sentence_types, strict=True)):
-        if index == 0 and paper.title and sentence == paper.title:
-            types.append("section_name")
-        elif first <= index <= last:
-            types.append("abstract")
-        else:
-            types.append("normal_paragraph" if kind == "abstract" else kind)
+    types: list[SentenceType] = [
+        "normal_paragraph" if kind == "abstract" else kind for kind in paper.sentence_types
+    ]
+    begin = max(first, int(_has_title(paper)))
+    types[begin : last + 1] = ["abstract"] * (last + 1 - begin)
     doubts = tuple(doubt for doubt in paper.doubts if doubt.kind != "abstract")
     notes = _without_note(paper, "abstract")
     return replace(paper, sentence_types=tuple(types), notes=notes, doubts=doubts)
 
 
 def without_sentences(paper: Paper, first: int, last: int) -> Paper:
-    """The paper without the sentences ``first`` to ``last`` (both included), which are counted in ``left_out``.
-
-    ``PaperError`` where there are no such sentences, or nothing to read would be left.
-    """
+    """The paper without the sentences ``first`` to ``last``, which are counted in ``left_out``."""
     _check_span(paper, first, last)
     types = paper.sentence_types[:first] + paper.sentence_types[last + 1 :]
     if not {"abstract", "normal_paragraph"} & set(types):
@@ -60,12 +53,17 @@ def without_sentences(paper: Paper, first: int, last: int) -> Paper:
     n_before = paper.left_out.get(BY_HAND, 0)
     return replace(
         paper,
-        title="" if first == 0 and paper.title == paper.sentences[0] else paper.title,
+        title="" if first == 0 and _has_title(paper) else paper.title,
         sentences=paper.sentences[:first] + paper.sentences[last + 1 :],
         sentence_types=types,
         boxes=paper.boxes[:first] + paper.boxes[last + 1 :],
         left_out=MappingProxyType({**paper.left_out, BY_HAND: n_before + last - first + 1}),
     )
+
+
+def _has_title(paper: Paper) -> bool:
+    """Whether the first sentence is the title."""
+    return bool(paper.title) and paper.sentences[:1] == (paper.title,)
 
 
 def _check_span(paper: Paper, first: int, last: int) -> None:

@@ -107,30 +107,24 @@ def of_samples(path: Path) -> dict[str, OpenPaper]:
     """The papers of a file of the benchmark's format, by instance id, with their hypotheses and without gold."""
     papers = {}
     for instance_id, raw in iter_raw(path):
+        instance = parse_instance(instance_id, raw)
         design = raw.get("study_design") if isinstance(raw, Mapping) else None
-        papers[instance_id] = _of_instance(parse_instance(instance_id, raw), str(design or instance_id))
+        paper = Paper(
+            paper_id=instance.paper_id,
+            title=instance.sentences[0] if instance.sentence_types[0] == "section_name" else "",
+            sentences=instance.sentences,
+            sentence_types=instance.sentence_types,
+            kind="text",
+            left_out=MappingProxyType({}),
+            notes=(_SYNTHETIC,) if instance.synthetic else (),
+        )
+        negation = {"negation": instance.negation} if instance.negation else {}
+        papers[instance_id] = OpenPaper(
+            instance_id,
+            paper,
+            f"Sample: {design or instance_id}",
+            instance.hypothesis,
+            "sample",
+            wordings=MappingProxyType({**instance.paraphrases, **negation}),
+        )
     return papers
-
-
-def _of_instance(instance: Instance, name: str) -> OpenPaper:
-    title = instance.sentences[0] if instance.sentence_types[0] == "section_name" else ""
-    paper = Paper(
-        paper_id=instance.paper_id,
-        title=title,
-        sentences=instance.sentences,
-        sentence_types=instance.sentence_types,
-        kind="text",
-        left_out=MappingProxyType({}),
-        notes=(_SYNTHETIC,) if instance.synthetic else (),
-    )
-    wordings = dict(instance.paraphrases)
-    if instance.negation:
-        wordings["negation"] = instance.negation
-    return OpenPaper(
-        instance.id,
-        paper,
-        f"Sample: {name}",
-        instance.hypothesis,
-        "sample",
-        wordings=MappingProxyType(wordings),
-    )

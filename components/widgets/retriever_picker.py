@@ -110,11 +110,7 @@ def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -
         if spec.derived:
             continue
         known = _known_values(setting) if entry.asks_server else None
-        shown[setting] = (
-            _widget(setting, spec, current[setting], widget)
-            if known is None
-            else _select_widget(setting, spec, current[setting], widget, known)
-        )
+        shown[setting] = _widget(setting, spec, current[setting], widget, known)
     return shown
 
 
@@ -129,23 +125,21 @@ def _known_values(setting: str) -> tuple[str, ...] | None:
     return None
 
 
-def _select_widget(
-    name: str, spec: SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...]
+def _widget(
+    name: str, spec: SettingSpec, value: Any, widget: WidgetFor, known: tuple[str, ...] | None
 ) -> object:
-    """To choose from what there is, or nothing; another model may be typed too."""
-    return st.selectbox(
-        name,
-        known if value is None or value in known else (str(value), *known),
-        index=None,
-        placeholder="the strategy's own" if name.endswith("prompt") else "none",
-        help=literal(spec.help),
-        accept_new_options=name == "model",
-        **widget(name, value),
-    )
-
-
-def _widget(name: str, spec: SettingSpec, value: Any, widget: WidgetFor) -> object:
+    """A setting's widget; of what is ``known`` one is chosen, or none, and another model may be typed too."""
     help_text = literal(spec.help)
+    if known is not None:
+        return st.selectbox(
+            name,
+            known if value is None or value in known else (str(value), *known),
+            index=None,
+            placeholder="the strategy's own" if name.endswith("prompt") else "none",
+            help=help_text,
+            accept_new_options=name == "model",
+            **widget(name, value),
+        )
     if spec.choices and spec.kind is tuple:
         return tuple(st.multiselect(name, spec.choices, help=help_text, **widget(name, list(value or ()))))
     if spec.choices:

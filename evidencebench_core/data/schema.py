@@ -243,20 +243,17 @@ VERSION: Final = len(_MIGRATIONS)
 
 def is_current(db: sqlite3.Connection, path: Path) -> bool:
     """Whether the store has all tables of this version; an error if it is a newer one, or no store of ours."""
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    application = int(db.execute("PRAGMA application_id").fetchone()[0])
-    if version == 0 and application == 0:
-        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise _not_ours(path)
+    version, application, n_tables = (
+        int(db.execute(query).fetchone()[0])
+        for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
+    )
+    if version == application == n_tables == 0:
         return False
     if application != APPLICATION_ID:
-        raise _not_ours(path)
+        raise StoreError(str(path), "is a database, but no EvidenceBench store", "Name another store.")
     if version > VERSION:
-        raise StoreError(
-            str(path),
-            f"is a store of version {version}, and this program knows versions up to {VERSION}",
-            "Update evidencebench-explorer, or name another store.",
-        )
+        problem = f"is a store of version {version}, and this program knows versions up to {VERSION}"
+        raise StoreError(str(path), problem, "Update evidencebench-explorer, or name another store.")
     return version == VERSION
 
 
@@ -272,7 +269,3 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         db.execute("INSERT INTO migrations VALUES (?, ?)", (number, now))
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _not_ours(path: Path) -> StoreError:
-    return StoreError(str(path), "is a database, but no EvidenceBench store", "Name another store.")

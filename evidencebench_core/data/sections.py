@@ -212,15 +212,15 @@ def section_classes(sentences: Sequence[str], types: Sequence[SentenceType]) -> 
 
 def _headings_of_abstract(types: Sequence[SentenceType]) -> set[int]:
     """Headings that stand directly above abstract sentences, with text somewhere above them."""
+    first_text = next((i for i, kind in enumerate(types) if kind != "section_name"), len(types))
     found: set[int] = set()
     follows_abstract = False
-    for index in range(len(types) - 1, -1, -1):
+    for index in range(len(types) - 1, first_text, -1):
         if types[index] != "section_name":
             follows_abstract = types[index] == "abstract"
         elif follows_abstract:
             found.add(index)
-    first_text = next((i for i, kind in enumerate(types) if kind != "section_name"), len(types))
-    return {index for index in found if index > first_text}
+    return found
 
 
 def _readings(heading: str) -> tuple[str, ...]:

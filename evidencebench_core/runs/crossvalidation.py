@@ -39,7 +39,7 @@ _PATIENCE: Final = 0.2  # seconds after which the caller has its say again
 Scores = dict[str, dict[str, Score]]
 """By retriever, or by what is left out, and task name."""
 
-_Selections = dict[str, dict[str, tuple[int, ...]]]  # by task name and instance id
+_Selections = dict[str, dict[str, tuple[int, ...]]]  # by instance id and task name
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,13 @@ class Learnt:
     def scores(self, selections: Mapping[str, _Selections]) -> Scores:
         """By the keys of the selections and task name."""
         gold = dict(self.store.evidence_sets(self.info.name, self.fold_of))
+
+        def scored(task: Task, picks: _Selections) -> Score:
+            by_id = {name: by_task[task.name] for name, by_task in picks.items() if task.name in by_task}
+            return score(task, gold.items(), by_id)
+
         return {
-            name: {task.name: score(task, gold.items(), picks.get(task.name, {})) for task in _tasks()}
-            for name, picks in selections.items()
+            name: {task.name: scored(task, picks) for task in _tasks()} for name, picks in selections.items()
         }
 
 
@@ -130,14 +134,15 @@ def held_out(
     text = "Ranking what each model has not seen" + (", and asking the others" if others else "")
     yield Step(text, 0, len(learnt.fold_of), "instances")
     for instance, vectors in learnt.papers():
-        found, began = answers.setdefault(instance.id, {}), time.perf_counter()
-        for task, query, paper in _scored(models[learnt.fold_of[instance.id]], instance, vectors):
-            answer = retrieval_of(models[learnt.fold_of[instance.id]], paper, query)
-            found[task.name] = replace(answer, seconds=time.perf_counter() - began)
+        model, began = models[learnt.fold_of[instance.id]], time.perf_counter()
+        by_task = answers[instance.id] = {}
+        for task, query, paper in _scored(model, instance, vectors):
+            answer = retrieval_of(model, paper, query)
+            by_task[task.name] = replace(answer, seconds=time.perf_counter() - began)
             began = time.perf_counter()
-        _add(selections[RANKER], instance.id, {task: one.selection for task, one in found.items()})
+        selections[RANKER][instance.id] = {task: one.selection for task, one in by_task.items()}
         for name, retriever in others.items():
-            _add(selections[name], instance.id, _picks(retriever, instance))
+            selections[name][instance.id] = _picks(retriever, instance)
         yield Step(text, len(answers), len(learnt.fold_of), "instances")
     return answers, learnt.scores(selections)
 
@@ -151,6 +156,7 @@ def _scored(
         query = query_of(instance, task.focus, task.budget_for(instance.evidence))
         if task.focus not in papers:
             papers[task.focus] = model.scored(query, vectors, features)
+            features = papers[task.focus].features
         yield task, query, papers[task.focus]
 
 
@@ -179,10 +185,10 @@ def ablate(
         features = features_of(query_of(instance, "all", None), vectors)
         for name, by_fold in rankers.items():
             model = by_fold[learnt.fold_of[instance.id]]
+            by_task = selections[name][instance.id] = {}
             for task, query, paper in _scored(model, instance, vectors, features):
                 picks = picks_of(paper.scores, features.similarities, query.budget, model.selecting)
-                selection = tuple(pick.sentence for pick in picks[: query.budget])
-                _add(selections[name], instance.id, {task.name: selection})
+                by_task[task.name] = tuple(pick.sentence for pick in picks[: query.budget])
     return learnt.scores(selections)
 
 
@@ -192,11 +198,6 @@ def _tasks() -> tuple[Task, ...]:
 
 def _tasks_of(instance: Instance) -> list[Task]:
     return [task for task in _tasks() if instance.evidence.optimal_for(task.focus) is not None]
-
-
-def _add(selections: _Selections, instance_id: str, picks: Mapping[str, tuple[int, ...]]) -> None:
-    for task, selection in picks.items():
-        selections.setdefault(task, {})[instance_id] = selection
 
 
 def _baselines(encoder: str) -> dict[str, Retriever]:

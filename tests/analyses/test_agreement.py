@@ -6,7 +6,6 @@ import pytest
 
 from evidencebench_core.analyses.agreement import TABLE_2, TwoAnnotations, agreement_report
 from evidencebench_core.analyses.report import Report, records
-from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.annotation import Annotation
 from tests.papers.test_consensus import ADA, BEN, Marks, annotation
 
@@ -89,8 +88,3 @@ def test_resamples_that_leave_a_measure_undefined_are_told() -> None:
     # One mark by each in 10 sentences: a resample has none of it with probability 0.9**10 = 0.35.
     one = agreement_report([compared(annotation("Ada", {"X": (1,)}), annotation("Ben", {"X": (1,)}))])
     assert any("so few that up to 3" in note for note in one.notes)
-
-
-def test_no_paper_is_refused() -> None:
-    with pytest.raises(PaperError, match="no paper"):
-        agreement_report([])

@@ -68,6 +68,17 @@ def served(script: Path, *, within: float = 60, **environment: str) -> Iterator[
                 server.wait()
 
 
+@contextmanager
+def served_app(folder: Path, **environment: str) -> Iterator[str]:
+    """The app, with its store and cache in a folder."""
+    places = {
+        "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
+        "EVIDENCEBENCH_CACHE": str(folder / "cache"),
+    }
+    with served(ROOT / "app.py", **places, **environment) as address:
+        yield address
+
+
 def _answers(server: subprocess.Popen[bytes], url: str, within: float) -> bool:
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:

@@ -1,11 +1,20 @@
-"""Waiting for a page to be done: what is clicked, typed or uploaded while it is drawn again may be lost."""
+"""Waiting for a page to be done: what is clicked, typed or uploaded while it is drawn again may be lost.
+
+And what every page is asked: its parameters, and whether it fits a phone.
+"""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import quote_plus
+from urllib.parse import parse_qs, quote_plus, urlsplit
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
+
+ON_A_PHONE = pytest.mark.parametrize(
+    "phone",
+    [{"viewport": {"width": 390, "height": 844}, "color_scheme": scheme} for scheme in ("light", "dark")],
+)
 
 
 def settled(page: Page) -> None:
@@ -25,3 +34,24 @@ def enter_hypothesis(box: Locator, text: str) -> None:
     box.press("Control+Enter")
     expect(box.page).to_have_url(re.compile(f"[?&]h={re.escape(quote_plus(text))}(&|$)"))
     settled(box.page)
+
+
+def parameters(where: Page | str) -> dict[str, str]:
+    """The query parameters of a page, or of a link."""
+    link = where if isinstance(where, str) else where.url
+    return {name: values[0] for name, values in parse_qs(urlsplit(link).query).items()}
+
+
+def hosts_asked(page: Page) -> set[str]:
+    """The hosts that the page sends requests to, from now on."""
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
+    return hosts
+
+
+def assert_fits(page: Page) -> None:
+    """That a loaded page does not scroll sideways."""
+    expect(page.get_by_role("heading").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    for element in ("document.scrollingElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{element}.scrollWidth - {element}.clientWidth") == 0

@@ -15,8 +15,8 @@ from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
-from tests.browser.serving import ROOT, served
-from tests.browser.settling import settled
+from tests.browser.serving import served_app
+from tests.browser.settling import ON_A_PHONE, assert_fits, settled
 
 TEXT = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30)) + "\n"
 
@@ -31,11 +31,7 @@ def app_url(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     for who, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
         begun = add_aspect(Annotation(who, own.hypothesis, own.n_sentences), "Pressure fell")
         Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
-    places = {
-        "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
-        "EVIDENCEBENCH_CACHE": str(folder / "cache"),
-    }
-    with served(ROOT / "app.py", **places) as address:
+    with served_app(folder) as address:
         yield address
 
 
@@ -103,14 +99,11 @@ def test_a_disagreement_is_decided_where_it_stands(page: Page, app_url: str) -> 
     expect(page.get_by_role("row").filter(has_text="left out")).to_have_count(1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@ON_A_PHONE
 @pytest.mark.parametrize("path", ["", "?paper=2&annotator=Ada&sentence=4", "?paper=2&view=compare"])
 def test_a_phone_never_scrolls_sideways(
-    new_page: Callable[..., Page], app_url: str, path: str, scheme: str
+    new_page: Callable[..., Page], app_url: str, path: str, phone: dict[str, object]
 ) -> None:
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = new_page(**phone)
     page.goto(f"{app_url}/annotate{path}")
-    expect(page.get_by_role("heading").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    for element in ("document.scrollingElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{element}.scrollWidth - {element}.clientWidth") == 0
+    assert_fits(page)

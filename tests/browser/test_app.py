@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import ingest, open_store
-from tests.browser.serving import ROOT, served
-from tests.browser.settling import enter_hypothesis, settled
+from tests.browser.serving import ROOT, served_app
+from tests.browser.settling import ON_A_PHONE, assert_fits, enter_hypothesis, hosts_asked, parameters, settled
 
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=bm25~abstract-tail"
 PAGES = ("/", "/browse", READING, "/leaderboard")
@@ -23,17 +22,8 @@ def app_url(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     """The app on a store with the sample papers."""
     folder: Path = tmp_path_factory.mktemp("app")
     ingest(open_store(folder / "store.sqlite"), ROOT / "sample_data" / "sample_data.json")
-    places = {
-        "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
-        "EVIDENCEBENCH_CACHE": str(folder / "cache"),
-    }
-    with served(ROOT / "app.py", **places) as address:
+    with served_app(folder) as address:
         yield address
-
-
-def parameters(where: Page | str) -> dict[str, str]:
-    link = where if isinstance(where, str) else where.url
-    return {name: values[0] for name, values in parse_qs(urlsplit(link).query).items()}
 
 
 def sentence(page: Page, index: int) -> str:
@@ -48,20 +38,15 @@ def test_a_deep_link_as_the_servers_first_page_opens_inside_the_app(page: Page, 
     expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@ON_A_PHONE
 @pytest.mark.parametrize("path", PAGES)
 def test_a_phone_never_scrolls_sideways_and_no_other_host_is_asked(
-    new_page: Callable[..., Page], app_url: str, path: str, scheme: str
+    new_page: Callable[..., Page], app_url: str, path: str, phone: dict[str, object]
 ) -> None:
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    hosts: set[str] = set()
-    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
+    page = new_page(**phone)
+    hosts = hosts_asked(page)
     page.goto(app_url + path)
-    expect(page.get_by_role("heading").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    wide = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
-    main = page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
-    assert (wide, main) == (0, 0)
+    assert_fits(page)
     assert hosts - {""} == {"127.0.0.1"}
 
 

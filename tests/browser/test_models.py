@@ -7,14 +7,13 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import ingest, open_store
-from tests.browser.serving import ROOT, served
-from tests.browser.settling import settled
+from tests.browser.serving import ROOT, served_app
+from tests.browser.settling import ON_A_PHONE, assert_fits, hosts_asked, settled
 from tests.llm.server import Handler, delta, scripted
 
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=llm;model=tiny"
@@ -49,20 +48,15 @@ def app_url(
         handler.wfile.write(b"data: [DONE]\n\n")
         handler.close_connection = True
 
-    with scripted(answer) as server:
-        places = {
-            "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
-            "EVIDENCEBENCH_CACHE": str(folder / "cache"),
-            "OPENAI_BASE_URL": server.url,
-            "OPENAI_API_KEY": "",
-        }
-        with served(ROOT / "app.py", **places) as address:
-            yield address
+    with (
+        scripted(answer) as server,
+        served_app(folder, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="") as address,
+    ):
+        yield address
 
 
 def test_an_answer_streams_in_and_is_only_ever_text(page: Page, app_url: str, go_on: threading.Event) -> None:
-    hosts: set[str] = set()
-    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
+    hosts = hosts_asked(page)
     page.goto(app_url + READING)
     expect(page.locator('.reader [data-i="3"]')).to_be_visible()
     expect(page.get_by_role("button", name="Ask the model")).to_be_visible()
@@ -84,12 +78,12 @@ def test_an_answer_streams_in_and_is_only_ever_text(page: Page, app_url: str, go
     assert hosts - {""} == {"127.0.0.1"}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@ON_A_PHONE
 def test_a_phone_never_scrolls_sideways(
-    new_page: Callable[..., Page], app_url: str, go_on: threading.Event, scheme: str
+    new_page: Callable[..., Page], app_url: str, go_on: threading.Event, phone: dict[str, object]
 ) -> None:
     go_on.set()
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = new_page(**phone)
     page.goto(app_url + READING.replace("cohort", "trial"))
     ask = page.get_by_role("button", name="Ask the model")
     heading = page.get_by_role("heading", name=re.compile("What each pick of llm"))
@@ -98,7 +92,4 @@ def test_a_phone_never_scrolls_sideways(
     if ask.is_visible():
         ask.click()
     expect(heading).to_be_visible()
-    main = page.evaluate(
-        "(() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth })()"
-    )
-    assert main == 0
+    assert_fits(page)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import iter_raw
-from tests.browser.serving import ROOT, served
-from tests.browser.settling import enter_hypothesis, settled
+from tests.browser.serving import ROOT, served_app
+from tests.browser.settling import ON_A_PHONE, assert_fits, enter_hypothesis, hosts_asked, parameters, settled
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.real_articles import article_of
 from tests.papers.pdf.typesetting import typeset
@@ -32,17 +30,8 @@ We fed rats. They slept.
 @pytest.fixture(scope="module")
 def app_url(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app on an empty store."""
-    folder: Path = tmp_path_factory.mktemp("paper")
-    places = {
-        "EVIDENCEBENCH_STORE": str(folder / "store.sqlite"),
-        "EVIDENCEBENCH_CACHE": str(folder / "cache"),
-    }
-    with served(ROOT / "app.py", **places) as address:
+    with served_app(tmp_path_factory.mktemp("paper")) as address:
         yield address
-
-
-def parameters(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
 def picks(page: Page, number: int) -> list[str]:
@@ -173,18 +162,14 @@ def test_pasted_text_is_searched_by_two_and_taken_away(page: Page, app_url: str)
 @pytest.mark.parametrize(
     "query", ["", "?paper=sample_trial&r=bm25~lead", "?paper=sample_trial&r=bm25&present=1"]
 )
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@ON_A_PHONE
 def test_a_phone_never_scrolls_sideways(
-    new_page: Callable[..., Page], app_url: str, query: str, scheme: str
+    new_page: Callable[..., Page], app_url: str, query: str, phone: dict[str, object]
 ) -> None:
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    hosts: set[str] = set()
-    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
+    page = new_page(**phone)
+    hosts = hosts_asked(page)
     page.goto(f"{app_url}/paper{query}")
-    expect(page.get_by_role("heading").first).to_be_visible()
     if query:
         expect(page.locator(".picks .pick").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+    assert_fits(page)
     assert hosts - {""} == {"127.0.0.1"}

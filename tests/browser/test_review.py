@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.perturb import Draft, Drafts, MadeBy, hypothesis_variants
-from tests.browser.serving import ROOT, served
-from tests.browser.settling import settled
+from tests.browser.serving import ROOT, served_app
+from tests.browser.settling import ON_A_PHONE, assert_fits, settled
 
 HOSTILE = "<script>document.title='taken'</script> ![x](http://127.0.0.1:9/x.png) <img src=x> **bold** $x^2$"
 REVIEW = "/wording?dataset=sample_data&part=review"
@@ -32,11 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def app_url(chromium_path: str, store: Store) -> Iterator[str]:
-    places = {
-        "EVIDENCEBENCH_STORE": str(store.path),
-        "EVIDENCEBENCH_CACHE": str(store.path.parent / "cache"),
-    }
-    with served(ROOT / "app.py", **places) as address:
+    with served_app(store.path.parent) as address:
         yield address
 
 
@@ -78,16 +74,13 @@ def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store)
     assert texts[second] == "Typed by Ana"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@ON_A_PHONE
 def test_a_draft_is_only_ever_text_and_a_phone_never_scrolls_sideways(
-    new_page: Callable[..., Page], app_url: str, scheme: str
+    new_page: Callable[..., Page], app_url: str, phone: dict[str, object]
 ) -> None:
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = new_page(**phone)
     page.goto(app_url + REVIEW)
     expect(page.get_by_text("**bold** $x^2$ sample_cohort")).to_be_visible()
     assert page.locator("[data-testid=stMain] img").count() == 0
     assert page.title() != "taken"
-    main = page.evaluate(
-        "(() => { const m = document.querySelector('[data-testid=stMain]'); return m.scrollWidth - m.clientWidth })()"
-    )
-    assert main == 0
+    assert_fits(page)

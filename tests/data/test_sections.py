@@ -133,7 +133,7 @@ def test_without_a_readable_main_heading_text_is_other() -> None:
 
 
 def test_an_empty_paper_has_no_classes() -> None:
-    assert section_classes([], []) == ()
+    assert section_classes([], []) == section_titles([], []) == ()
 
 
 @pytest.mark.realdata
@@ -177,7 +177,3 @@ def test_every_kind_of_place() -> None:
     ]
     sentences, types, titles = zip(*paper, strict=True)
     assert section_titles(sentences, types) == titles
-
-
-def test_empty() -> None:
-    assert section_titles((), ()) == ()

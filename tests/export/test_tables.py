@@ -132,12 +132,6 @@ def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None
     )
 
 
-def test_no_predictions_at_all() -> None:
-    stream = io.StringIO()
-    write_predictions([], TASK, stream)
-    assert json.loads(stream.getvalue()) == {}
-
-
 def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
     (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=["er@3", "result-er@5"], limit=5))
     run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()

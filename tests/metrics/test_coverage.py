@@ -65,15 +65,6 @@ def test_recall_never_falls_when_a_sentence_is_added(
         assert 0.0 <= before <= after <= 1.0
 
 
-@given(SELECTIONS, COVERS)
-def test_an_aspect_is_covered_where_it_is_covered_at_least_once(
-    selection: list[int], covers: list[frozenset[int]]
-) -> None:
-    times = times_covered(selection, covers)
-    recall = aspect_recall(selection, covers)
-    assert recall == (sum(count > 0 for count in times) / len(times) if times else None)
-
-
 def test_ledger_by_hand() -> None:
     covers = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset({5, 7})]
     assert marginal_gains([5, 1, 7, 2], covers) == (

@@ -43,3 +43,12 @@ def with_model(app: AppTest, server_url: str, **caps: str) -> AppTest:
     app.run()
     assert not app.exception
     return app
+
+
+def run_dialog(dataset: str) -> None:
+    """A script for AppTest: the dialog that starts a run (AppTest reruns all, a browser the dialog alone)."""
+    from components.app.resources import named_dataset
+    from components.leaderboard import start
+    from evidencebench_core.tasks import task_named
+
+    start.run_dialog(named_dataset(dataset), task_named("er@optimal"))

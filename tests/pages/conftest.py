@@ -62,6 +62,22 @@ def open_page() -> OpenPage:
     return opened
 
 
+@pytest.fixture
+def open_alone() -> OpenPage:
+    """Open a page as `app.py` would run it, without the others."""
+
+    def opened(page: str, **params: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+        app.session_state["entered"] = True
+        for name, value in params.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
 def finished_runs(
     store: Store, *retrievers: str, dataset: str = "sample_data", **options: Any
 ) -> dict[str, str]:
@@ -78,6 +94,11 @@ def texts(app: AppTest) -> str:
     return "\n".join(
         str(element.value) for kind in kinds for element in app.get(kind) if hasattr(element, "value")
     )
+
+
+def press(app: AppTest, label: str) -> None:
+    """Click the first button whose label begins so."""
+    next(button for button in app.button if button.label.startswith(label)).click().run()
 
 
 def address(app: AppTest) -> dict[str, str]:

@@ -85,7 +85,7 @@ def test_write_mark_undo_redo(empty_store: Store, own: OwnPaper, open_page: Open
     assert not app.exception
 
 
-def test_aspects_are_renamed_moved_and_removed(
+def test_aspects_are_renamed_moved_removed_and_the_hypothesis_changed(
     empty_store: Store, own: OwnPaper, open_page: OpenPage
 ) -> None:
     Annotations(empty_store).save(own.key, annotation("Ada", own, {"One": [2], "Two": [3]}))
@@ -99,12 +99,6 @@ def test_aspects_are_renamed_moved_and_removed(
     assert standing(empty_store, own) == {"One": (2,)}
     button(app, "Undo").click().run()
     assert standing(empty_store, own) == {"Second": (3,), "One": (2,)}
-
-
-def test_another_hypothesis_is_kept_with_the_annotation(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
-) -> None:
-    app = open_page("annotate", paper=str(own.id), annotator="Ada")
     app.text_area[0].input("Tea helps women.").run()
     kept = Annotations(empty_store).latest(own.key, "Ada").annotation
     assert kept is not None
@@ -139,16 +133,12 @@ def test_a_paper_that_is_not_there_is_said(own: OwnPaper, open_page: OpenPage, p
     assert "Or an instance of a dataset" in texts(app)
 
 
-def test_a_sentence_that_is_not_there_is_said(own: OwnPaper, open_page: OpenPage) -> None:
-    app = open_page("annotate", paper=str(own.id), annotator="Ada", sentence="99")
-    assert "the paper has 0 to 5" in texts(app)
-
-
 def test_what_is_incomplete_cannot_be_saved_and_says_why(
     empty_store: Store, own: OwnPaper, open_page: OpenPage
 ) -> None:
     Annotations(empty_store).save(own.key, annotation("Ada", own, {"One": [2], "Two": []}))
-    app = open_page("annotate", paper=str(own.id), annotator="Ada")
+    app = open_page("annotate", paper=str(own.id), annotator="Ada", sentence="99")
+    assert "the paper has 0 to 5" in texts(app)
     assert "It still lacks a sentence for 1 aspect." in texts(app)
     assert app.get("download_button")[0].proto.disabled
 

@@ -6,15 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store, ingest
-from tests.pages.conftest import SAMPLE, OpenPage, address, texts
-
-
-def press(app: AppTest, label: str) -> None:
-    """Click the first button whose label begins so."""
-    next(button for button in app.button if button.label.startswith(label)).click().run()
+from tests.pages.conftest import SAMPLE, OpenPage, address, press, texts
 
 
 @pytest.mark.usefixtures("empty_store")
@@ -25,13 +19,9 @@ def test_without_data_it_leads_to_home(open_page: OpenPage) -> None:
 
 
 @pytest.mark.usefixtures("sample_store")
-def test_the_list_says_how_many_of_how_many(open_page: OpenPage) -> None:
-    assert "6 of 6 instances" in texts(open_page("browse"))
-
-
-@pytest.mark.usefixtures("sample_store")
 def test_a_search_narrows_the_list_and_goes_into_the_address(open_page: OpenPage) -> None:
     app = open_page("browse")
+    assert "6 of 6 instances" in texts(app)
     app.text_input[0].set_value("night shift diabetes").run()
     assert "1 of 6 instances" in texts(app)
     assert address(app)["q"] == "night shift diabetes"
@@ -79,12 +69,8 @@ def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: Op
     assert address(app)["h"] == "Night work helps."
     assert "asif" not in address(app)
     assert "Not scored" in texts(app)
-
-
-@pytest.mark.usefixtures("sample_store")
-def test_the_agreement_belongs_to_one_instance(open_page: OpenPage) -> None:
-    app = open_page("browse", instance="sample_cohort", h="Night work harms.", asif="1")
-    assert "What each pick of bm25 adds" in texts(app)
+    # The agreement belongs to one instance.
+    app.checkbox[0].check().run()
     press(app, "Next")
     assert {"h", "asif"}.isdisjoint(address(app))
 

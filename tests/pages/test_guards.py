@@ -13,6 +13,7 @@ from components.app.resources import jobs
 from components.leaderboard import start
 from components.widgets import job_panel as job_panel_module
 from evidencebench_core.errors import SettingError
+from tests.pages.asking import run_dialog
 from tests.pages.conftest import ROOT, OpenPage, texts
 from tests.pages.waiting import jobs_ended
 
@@ -24,14 +25,6 @@ def raising(error: Exception):
         raise error
 
     return raised
-
-
-def dialog() -> None:
-    from components.app.resources import named_dataset
-    from components.leaderboard.start import run_dialog
-    from evidencebench_core.tasks import task_named
-
-    run_dialog(named_dataset("sample_data"), task_named("er@10"))
 
 
 def panel() -> None:
@@ -49,7 +42,7 @@ def errors(app: AppTest) -> list[str]:
 @pytest.mark.usefixtures("sample_store")
 def test_in_a_dialog(monkeypatch: pytest.MonkeyPatch, logged: io.StringIO) -> None:
     monkeypatch.setattr(start, "start_run", raising(REFUSED))
-    app = AppTest.from_function(dialog, default_timeout=60).run()
+    app = AppTest.from_function(run_dialog, args=("sample_data",), default_timeout=60).run()
     app.button(key="run.start").click().run()
     assert errors(app) == [str(REFUSED)]
     assert "Traceback" not in logged.getvalue()

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
-from tests.pages.asking import click
+from tests.pages.asking import click, run_dialog
 from tests.pages.conftest import OpenPage, finished_runs, texts
 from tests.pages.waiting import jobs_ended
 
@@ -24,14 +24,6 @@ def test_without_a_run_it_says_how_to_get_one(open_page: OpenPage) -> None:
     assert "Start one above" in texts(open_page("leaderboard"))
 
 
-def dialog() -> None:
-    from components.app.resources import named_dataset
-    from components.leaderboard.start import run_dialog
-    from evidencebench_core.tasks import task_named
-
-    run_dialog(named_dataset("sample_data"), task_named("er@optimal"))
-
-
 @pytest.mark.usefixtures("sample_store")
 def test_the_button_opens_the_dialog(open_page: OpenPage) -> None:
     app = open_page("leaderboard")
@@ -40,7 +32,7 @@ def test_the_button_opens_the_dialog(open_page: OpenPage) -> None:
 
 
 def test_a_run_is_started_from_the_dialog_and_finishes(open_page: OpenPage, sample_store: Store) -> None:
-    app = AppTest.from_function(dialog, default_timeout=60).run()  # AppTest reruns all, a browser the dialog
+    app = AppTest.from_function(run_dialog, args=("sample_data",), default_timeout=60).run()
     app.selectbox(key="run.retriever").set_value("abstract-tail").run()
     app.button(key="run.start").click().run()
     assert not app.exception

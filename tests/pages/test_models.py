@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.llm import price_of, prompt_names
 from tests.llm.server import (
@@ -17,42 +15,24 @@ from tests.llm.server import (
     status,
 )
 from tests.pages.asking import LISTED, SECRET, click, listing, said, type_into
-from tests.pages.conftest import ROOT, address
-
-OpenModels = Callable[..., AppTest]
+from tests.pages.conftest import OpenPage, address
 
 pytestmark = pytest.mark.usefixtures("own_places")
-
-
-@pytest.fixture
-def open_models() -> OpenModels:
-    """The page on its own, as `app.py` would run it."""
-
-    def opened(**params: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "pages" / "models.py"), default_timeout=60)
-        app.session_state["entered"] = True
-        for name, value in params.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return opened
 
 
 # -- the server ---------------------------------------------------------------------------------------
 
 
-def test_the_empty_page_teaches(open_models: OpenModels) -> None:
-    app = open_models()
+def test_the_empty_page_teaches(open_alone: OpenPage) -> None:
+    app = open_alone("models")
     assert "Three steps" in said(app)
     assert "No key for `https://api.openai.com/v1`" in said(app)
     assert [b.label for b in app.button if b.label == "Try the connection"]
 
 
-def test_one_click_lists_the_models_and_asks_the_chosen_one(open_models: OpenModels) -> None:
+def test_one_click_lists_the_models_and_asks_the_chosen_one(open_alone: OpenPage) -> None:
     with scripted(listing(reply("ready"))) as server:
-        app = open_models()
+        app = open_alone("models")
         type_into(app, "Address", server.url)
         click(app, "Try the connection")
         assert "The server is there: 2 models listed. Choose one" in said(app)
@@ -65,18 +45,18 @@ def test_one_click_lists_the_models_and_asks_the_chosen_one(open_models: OpenMod
         assert "authorization" not in server.requests[-1].headers  # a local server needs no key
 
 
-def test_a_server_without_a_list_takes_the_models_name_as_text(open_models: OpenModels) -> None:
+def test_a_server_without_a_list_takes_the_models_name_as_text(open_alone: OpenPage) -> None:
     with scripted(status(404), reply("ready")) as server:
-        app = open_models()
+        app = open_alone("models")
         type_into(app, "Address", server.url)
         type_into(app, "Model", " tiny ")
         click(app, "Try the connection")
         assert "it has no list of models; tiny answered in" in said(app)
 
 
-def test_a_refused_key_is_said_without_it(open_models: OpenModels) -> None:
+def test_a_refused_key_is_said_without_it(open_alone: OpenPage) -> None:
     with scripted(status(401, f"Incorrect API key provided: {SECRET}")) as server:
-        app = open_models()
+        app = open_alone("models")
         type_into(app, "Address", server.url)
         type_into(app, "Key", SECRET)
         click(app, "Try the connection")
@@ -85,8 +65,8 @@ def test_a_refused_key_is_said_without_it(open_models: OpenModels) -> None:
         assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
 
 
-def test_a_typed_key_is_taken_out_of_its_field_and_can_be_forgotten(open_models: OpenModels) -> None:
-    app = open_models()
+def test_a_typed_key_is_taken_out_of_its_field_and_can_be_forgotten(open_alone: OpenPage) -> None:
+    app = open_alone("models")
     type_into(app, "Key", SECRET)
     assert all(one.value != SECRET for one in app.text_input)
     assert "A key for `https://api.openai.com/v1` is kept for this session" in said(app)
@@ -96,19 +76,19 @@ def test_a_typed_key_is_taken_out_of_its_field_and_can_be_forgotten(open_models:
 
 
 @pytest.mark.parametrize("text", ["ключ-1234", "two words", "line\nbreak"])
-def test_what_cannot_be_a_key_is_not_taken(open_models: OpenModels, text: str) -> None:
-    app = open_models()
+def test_what_cannot_be_a_key_is_not_taken(open_alone: OpenPage, text: str) -> None:
+    app = open_alone("models")
     type_into(app, "Key", text)
     assert "No key for" in said(app)
     assert any("It was not taken" in one.value for one in app.toast)
 
 
 def test_no_key_goes_to_a_server_that_it_was_not_given_for(
-    open_models: OpenModels, monkeypatch: pytest.MonkeyPatch
+    open_alone: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
     with scripted(body(LISTED)) as server:
-        app = open_models()
+        app = open_alone("models")
         assert "The key of the environment" in said(app)
         type_into(app, "Key", SECRET)  # for OpenAI
         type_into(app, "Address", server.url)
@@ -120,27 +100,27 @@ def test_no_key_goes_to_a_server_that_it_was_not_given_for(
     "text",
     ["localhost:8000", "file:///etc/passwd", "http://", "http://me:pw@host/v1", "http://host/v1?key=a"],
 )
-def test_what_is_no_address_is_said_and_not_taken(open_models: OpenModels, text: str) -> None:
-    app = open_models()
+def test_what_is_no_address_is_said_and_not_taken(open_alone: OpenPage, text: str) -> None:
+    app = open_alone("models")
     type_into(app, "Address", text)
     assert any("address of the server" in one.value for one in app.toast)
     assert "No key for `https://api.openai.com/v1`" in said(app)
 
 
-def test_an_unknown_part_in_the_address_is_said(open_models: OpenModels) -> None:
-    assert "There is no part nonsense" in said(open_models(part="nonsense"))
+def test_an_unknown_part_in_the_address_is_said(open_alone: OpenPage) -> None:
+    assert "There is no part nonsense" in said(open_alone("models", part="nonsense"))
 
 
 # -- prices and prompts ---------------------------------------------------------------------------------
 
 
-def test_prices_are_shown_with_their_model(open_models: OpenModels) -> None:
-    app = open_models(part="prices")
+def test_prices_are_shown_with_their_model(open_alone: OpenPage) -> None:
+    app = open_alone("models", part="prices")
     assert "Check them at the source" in said(app)
     assert "gpt-4o-mini" in set(app.dataframe[0].value["model"])
 
 
-def test_a_price_in_the_users_table_is_known(open_models: OpenModels) -> None:
+def test_a_price_in_the_users_table_is_known(open_alone: OpenPage) -> None:
     from components.models.prices import save_prices
     from evidencebench_core.llm import Price
 
@@ -149,8 +129,8 @@ def test_a_price_in_the_users_table_is_known(open_models: OpenModels) -> None:
     assert completion("x")["usage"]["prompt_tokens"] == 100
 
 
-def test_a_prompt_is_read_copied_and_edited(open_models: OpenModels) -> None:
-    app = open_models(part="prompts", prompt="cot")
+def test_a_prompt_is_read_copied_and_edited(open_alone: OpenPage) -> None:
+    app = open_alone("models", part="prompts", prompt="cot")
     assert "$hypothesis" in app.code[0].value
     type_into(app, "Name of the copy", "my-own")
     click(app, "Copy to edit")
@@ -165,8 +145,8 @@ def test_a_prompt_is_read_copied_and_edited(open_models: OpenModels) -> None:
 
 
 @pytest.mark.parametrize("name", ["cot", "../escape", ""])
-def test_a_copy_needs_a_name_of_its_own(open_models: OpenModels, tmp_path: Path, name: str) -> None:
-    app = open_models(part="prompts", prompt="cot")
+def test_a_copy_needs_a_name_of_its_own(open_alone: OpenPage, tmp_path: Path, name: str) -> None:
+    app = open_alone("models", part="prompts", prompt="cot")
     before = prompt_names()
     type_into(app, "Name of the copy", name)
     click(app, "Copy to edit")
@@ -175,5 +155,5 @@ def test_a_copy_needs_a_name_of_its_own(open_models: OpenModels, tmp_path: Path,
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_an_unknown_prompt_in_the_address_is_said(open_models: OpenModels) -> None:
-    assert "There is no prompt <script>" in said(open_models(part="prompts", prompt="<script>"))
+def test_an_unknown_prompt_in_the_address_is_said(open_alone: OpenPage) -> None:
+    assert "There is no prompt <script>" in said(open_alone("models", part="prompts", prompt="<script>"))

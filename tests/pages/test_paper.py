@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from contextlib import suppress
@@ -19,7 +18,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper, read_paper
 from evidencebench_core.papers.own import OwnPapers
 from tests.llm.server import reply, scripted
-from tests.pages.conftest import SAMPLE, OpenPage, address, texts
+from tests.pages.conftest import OpenPage, address, press, texts
 from tests.pages.waiting import jobs_ended
 from tests.papers.test_europe_pmc import Service, service
 
@@ -39,11 +38,6 @@ Salt raises blood pressure. Kitchens season the food of residents.
 Systolic pressure was lower with the substitute. Sleep did not change.
 """
 HYPOTHESIS = "A salt substitute lowers systolic blood pressure."
-
-
-def press(app: AppTest, label: str) -> None:
-    """Click the first button whose label begins so."""
-    next(button for button in app.button if button.label.startswith(label)).click().run()
 
 
 def after_jobs(app: AppTest) -> str:
@@ -76,16 +70,15 @@ def in_memory(paper: Paper) -> str:
     return ref
 
 
-def test_the_empty_page_says_what_it_takes_and_how_much(open_page: OpenPage) -> None:
+def test_the_empty_page_says_what_it_takes_and_how_much(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page("paper", r="bm25")
     (upload,) = app.file_uploader
     assert "up to 25 MiB" in upload.label
     assert [tab.label for tab in app.tabs] == ["Upload", "Paste text", "Europe PMC", "Sample"]
     assert "Nothing is kept before you keep it" in texts(app)
     assert "Kept papers" not in texts(app)
-
-
-def test_the_size_limit_is_a_setting(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", "3")
     assert "up to 3 MiB" in open_page("paper", r="bm25").file_uploader[0].label
 
@@ -131,11 +124,10 @@ def fetching(open_page: OpenPage, reference: str) -> AppTest:
     return app
 
 
-def test_a_reference_that_is_none_is_told_at_once(open_page: OpenPage) -> None:
+def test_a_reference_that_is_none_and_a_lack_of_internet_are_reported(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "is no PMC id\\, PubMed id or DOI" in fetching(open_page, "no such thing").error[0].value
-
-
-def test_without_the_internet_fetching_says_so(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", "http://127.0.0.1:9/none")  # nobody listens there
     app = fetching(open_page, "PMC2785062")
     after_jobs(app)
@@ -198,16 +190,15 @@ def test_doubts_about_the_text_are_listed_by_section(open_page: OpenPage, paper:
     assert listed.markdown[0].value == r"- **Re\*s\*ults\, page 4**: Mixed \<b\>\."
 
 
-def test_a_sample_opens_with_its_hypothesis_and_is_marked_synthetic(open_page: OpenPage) -> None:
+def test_a_sample_opens_with_its_hypothesis_marked_synthetic_and_nothing_is_scored(
+    open_page: OpenPage,
+) -> None:
     app = open_page("paper", r="bm25")
     press(app, "**Cluster")
     assert address(app)["paper"] == "sample_trial"
     assert "The paper is synthetic" in texts(app)
     assert app.text_area[0].value.startswith("Replacing regular salt")
     assert "10 sentences picked by bm25" in texts(app)
-
-
-def test_there_is_no_score_and_no_oracle_without_gold(open_page: OpenPage) -> None:
     app = open_page("paper", paper="sample_trial", r="bm25~oracle")
     assert "Aspect Recall" not in texts(app)
     assert "picked by oracle" not in texts(app)
@@ -337,10 +328,6 @@ def test_presenting_without_a_question_asks_for_one(open_page: OpenPage, in_memo
     app = open_page("paper", paper=in_memory, present="1", r="bm25")
     assert "Type a statement above" in texts(app)
     assert "no medical advice" in texts(app)
-
-
-def test_the_sample_file_is_the_repositorys() -> None:
-    assert set(resources.sample_papers()) == set(json.loads(SAMPLE.read_text(encoding="utf-8")))
 
 
 @pytest.mark.usefixtures("own_places")

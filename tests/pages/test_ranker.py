@@ -14,14 +14,10 @@ from evidencebench_core.retrievers.ranker.model_file import default_model_path, 
 from evidencebench_core.runs import RunStore, execute, keep_trained, plan
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
-from tests.pages.conftest import ROOT, OpenPage, texts
+from tests.pages.asking import run_dialog, said
+from tests.pages.conftest import OpenPage
 from tests.pages.waiting import jobs_ended
 from tests.retrievers.ranker.made_up import small_model
-
-
-def said_by(app: AppTest) -> str:
-    """Everything a page says, without the marks that keep text from being Markdown."""
-    return texts(app).replace("\\", "")
 
 
 @pytest.fixture
@@ -42,31 +38,21 @@ def seen_by_small_model(store: Store) -> None:
     keep_trained(store, write_model(model, default_model_path()), model.trained_on)
 
 
-def models_page(**params: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "models.py"), default_timeout=60)
-    app.session_state["entered"] = True
-    for name, value in {"part": "ranker", **params}.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
 # -- without a model ---------------------------------------------------------------------------------
 
 
 def test_choosing_it_without_a_model_says_how_to_come_by_one(open_page: OpenPage, tiny_store: Store) -> None:
     (first, *_) = tiny_store.ids("tiny")
     app = open_page("browse", dataset="tiny", instance=first, r="evidence-ranker~structure")
-    said = said_by(app)
-    assert "needs a trained model, and there is none yet" in said
-    assert "**structure** works at once" in said
-    assert "CC BY-NC-SA 4.0" in said
+    words = said(app)
+    assert "needs a trained model, and there is none yet" in words
+    assert "**structure** works at once" in words
+    assert "CC BY-NC-SA 4.0" in words
     labels = [button.label for button in app.button]
     assert "Train on tiny" in labels
     assert "Accept the licence, download and train" in labels
     assert not app.error
-    assert "Why each was picked" in said  # of structure, which answered
+    assert "Why each was picked" in words  # of structure, which answered
 
 
 def test_a_fusion_with_it_is_told_the_same(open_page: OpenPage, tiny_store: Store) -> None:
@@ -74,54 +60,46 @@ def test_a_fusion_with_it_is_told_the_same(open_page: OpenPage, tiny_store: Stor
     app = open_page(
         "browse", dataset="tiny", instance=first, r="hybrid;of=bm25,evidence-ranker~evidence-ranker"
     )
-    assert "hybrid and evidence-ranker need a trained model" in said_by(app)
+    assert "hybrid and evidence-ranker need a trained model" in said(app)
     assert not app.error
 
 
 def test_the_sample_papers_are_not_learnt_from(open_page: OpenPage, sample_store: Store) -> None:
     (first, *_) = sample_store.ids("sample_data")
     app = open_page("browse", dataset="sample_data", instance=first, r="evidence-ranker")
-    assert "nothing true of others can be learnt" in said_by(app)
+    assert "nothing true of others can be learnt" in said(app)
     assert not [button for button in app.button if button.label.startswith("Train on")]
-
-
-def dialog() -> None:
-    from components.app.resources import named_dataset
-    from components.leaderboard.start import run_dialog
-    from evidencebench_core.tasks import task_named
-
-    run_dialog(named_dataset("tiny"), task_named("er@optimal"))
 
 
 @pytest.mark.usefixtures("tiny_store")
 def test_a_run_of_it_cannot_be_started_without_a_model() -> None:
-    app = AppTest.from_function(dialog, default_timeout=60).run()
+    app = AppTest.from_function(run_dialog, args=("tiny",), default_timeout=60).run()
     app.selectbox(key="run.retriever").set_value("evidence-ranker").run()
     assert not app.exception
-    assert "needs a trained model" in said_by(app)
+    assert "needs a trained model" in said(app)
     assert app.button(key="run.start").disabled
     app.selectbox(key="run.retriever").set_value("structure").run()
     assert not app.button(key="run.start").disabled
 
 
-def test_a_file_that_is_no_model_is_told_and_trained_over(sample_store: Store) -> None:
+def test_a_file_that_is_no_model_is_told_and_trained_over(open_alone: OpenPage, sample_store: Store) -> None:
     assert sample_store.datasets()
     default_model_path().write_text("{}")
-    said = said_by(models_page())
-    assert "is no trained ranker" in said
-    assert "No model is trained yet" in said
+    words = said(open_alone("models", part="ranker"))
+    assert "is no trained ranker" in words
+    assert "No model is trained yet" in words
 
 
-def test_one_click_trains(tiny_store: Store) -> None:
-    app = models_page()
-    assert "No model is trained yet" in said_by(app)
+def test_one_click_trains(open_alone: OpenPage, tiny_store: Store) -> None:
+    app = open_alone("models", part="ranker")
+    assert "No model is trained yet" in said(app)
     app.button(key="train").click().run()
     assert not app.exception
     jobs_ended(180)
     assert default_retriever() == "evidence-ranker"
-    said = said_by(models_page())
-    assert "Trained on 6 instances. Cross-validated: ER@Optimal" in said
-    assert "**Trained on** tiny: 6 instances of 6 papers" in said
+    words = said(open_alone("models", part="ranker"))
+    assert "Trained on 6 instances. Cross-validated: ER@Optimal" in words
+    assert "**Trained on** tiny: 6 instances of 6 papers" in words
     (run,) = RunStore(tiny_store).runs("tiny")
     assert run.label == "evidence-ranker cross-validated"
     assert run.n_trained_on == 0
@@ -130,18 +108,18 @@ def test_one_click_trains(tiny_store: Store) -> None:
 # -- with a model ------------------------------------------------------------------------------------
 
 
-def test_what_was_learnt_is_shown_and_measured(tiny_store: Store) -> None:
+def test_what_was_learnt_is_shown_and_measured(open_alone: OpenPage, tiny_store: Store) -> None:
     seen_by_small_model(tiny_store)
-    app = models_page()
-    said = said_by(app)
-    assert "**Trained on** tiny: 2 instances of 2 papers" in said
-    assert "Cross-validated by paper in 5 folds" in said
-    assert "it ranks as for all aspects" in said  # the small model knows no results
+    app = open_alone("models", part="ranker")
+    words = said(app)
+    assert "**Trained on** tiny: 2 instances of 2 papers" in words
+    assert "Cross-validated by paper in 5 folds" in words
+    assert "it ranks as for all aspects" in words  # the small model knows no results
     app.button(key="weigh").click().run()
     jobs_ended()
     app.run()
     assert not app.exception
-    assert "6 papers, 72 sentences" in said_by(app)  # 12 sentences each
+    assert "6 papers, 72 sentences" in said(app)  # 12 sentences each
 
 
 def test_retraining_changes_the_answers(open_page: OpenPage, tiny_store: Store) -> None:

@@ -40,37 +40,25 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class PaperView:
-    """Everything the reader shows. Positions that the paper does not have count as ``None``.
-
-    Attributes
-    ----------
-    paper : str
-        Names the paper (an instance id); the page stays where it is as long as it and the text do.
-    sentences, sentence_types : tuples of one length
-    aspects : tuple of Aspect
-        Empty where there is no gold, or none to be shown.
-    focus : {"all", "results"}
-        Which aspects the task asks for; marks stand on those only.
-    systems : sequence of System
-        At most three; they are called A, B and C.
-    active : int or None
-        Position of the system whose picks are marked on the page; ``None`` shows the gold alone.
-    selected, aspect : int or None
-        The selected sentence; the position of the aspect whose sentences are lit.
-    plain : bool
-        For readers who are no researchers: no sentence indices, no keys, plain words.
-    """
+    """Everything the reader shows. Positions that the paper does not have count as ``None``."""
 
     paper: str
+    """Names it (an instance id); the page stays where it is as long as it and the text do."""
     sentences: tuple[str, ...]
     sentence_types: tuple[SentenceType, ...]
     aspects: tuple[Aspect, ...] = ()
+    """Empty where there is no gold, or none to be shown."""
     focus: Focus = "all"
+    """Which aspects the task asks for; marks stand on those only."""
     systems: Sequence[System] = ()
+    """At most three; they are called A, B and C."""
     active: int | None = 0
+    """Position of the system whose picks are marked on the page; ``None`` shows the gold alone."""
     selected: int | None = None
     aspect: int | None = None
+    """Position of the aspect whose sentences are lit."""
     plain: bool = False
+    """For readers who are no researchers: no sentence indices, no keys, plain words."""
 
 
 def view_of(instance: Instance, **shown: Any) -> PaperView:

@@ -1,5 +1,177 @@
-"""A table of records as a v2 component; see `components.widgets.table.table`."""
+"""A table of records: server-side sort by a click on a heading, open or tick a row, aspect chips.
 
-from components.widgets.table.table import Cell, Chip, Column, Interval, Row, TableEvent, table, table_data
+``st.dataframe`` sorts only the rows it was sent and selects by position; this table tells Python
+which *record* was meant. All text goes to the browser as data and is written as text.
+"""
 
-__all__ = ["Cell", "Chip", "Column", "Interval", "Row", "TableEvent", "table", "table_data"]
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from components.app.state import component_event
+from components.widgets.component import component
+
+__all__ = ["Cell", "Chip", "Column", "Interval", "Row", "TableEvent", "event_from", "table", "table_data"]
+
+EventKind = Literal["open", "tick", "sort", "chip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `kind` says how its cells are drawn.
+
+    ``number`` and ``percent`` are right-aligned with tabular figures, ``title`` is the serif head of the
+    record, ``id`` small and on one line.
+    """
+
+    key: str
+    label: str
+    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips"] = "text"
+    help: str = ""
+    """Shown on hover over the heading."""
+    sortable: bool = False
+    digits: int = 0
+    """Decimals of a ``number``."""
+    signed: bool = False
+    """A plus before a positive ``number``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A share with its interval, all from 0 to 1."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """Something small in a cell that can be clicked: a study aspect or a sentence."""
+
+    target: str
+    """Sent back by a click: ``"aspect:3"``, ``"sentence:17"``."""
+    label: str
+    number: int | None = None
+    """0-based position of the aspect, which chooses its colour; ``None`` for a sentence."""
+    title: str = ""
+    filled: bool = True
+    """False draws the aspect hollow: repeated, or missed."""
+
+
+Cell = str | int | float | None | Interval | tuple[Chip, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record: its id and one cell a column; a ``muted`` row can be neither opened nor ticked."""
+
+    id: str
+    cells: tuple[Cell, ...]
+    muted: bool = False
+    heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvent:
+    """A click or key of the user: ``open`` a record, ``tick`` it, ``sort`` by a column, click a ``chip``."""
+
+    kind: EventKind
+    value: str
+
+
+def table_data(
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    action: Literal["none", "open", "tick"] = "open",
+    chosen: Sequence[str] = (),
+    **look: object,
+) -> dict[str, Any]:
+    """The JSON-able data of a table (see `table` for the parameters)."""
+    for row in rows:
+        if len(row.cells) != len(columns):
+            raise ValueError(f"row {row.id!r} has {len(row.cells)} cells for {len(columns)} columns")
+    return {
+        "columns": [asdict(column) for column in columns],
+        "rows": [
+            {"id": row.id, "cells": [_cell(c) for c in row.cells], "muted": row.muted, "heading": row.heading}
+            for row in rows
+        ],
+        "action": action,
+        "chosen": list(chosen),
+        **look,
+    }
+
+
+def _cell(cell: Cell) -> Any:
+    if isinstance(cell, Interval):
+        return asdict(cell)
+    if isinstance(cell, tuple):
+        return [asdict(chip) for chip in cell]
+    return cell
+
+
+_component = component(
+    "table", Path(__file__).parent, '<div class="table-root"></div>', palette=".table-root"
+)
+
+
+def table(  # noqa: PLR0913 - the whole table, by name
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    key: str,
+    on_event: Callable[[TableEvent], None] = lambda event: None,
+    on_open: Callable[[str], None] = lambda row: None,
+    sort: str = "",
+    descending: bool = False,
+    action: Literal["none", "open", "tick"] = "open",
+    chosen: Sequence[str] = (),
+    caption: str = "",
+    empty: str = "",
+    height: int | None = None,
+) -> None:
+    """Draw a table, one cell a column in every row.
+
+    Parameters
+    ----------
+    key : str
+        Identity of the table on the page.
+    on_event, on_open : callable
+        Called with a `TableEvent`, or with the id of a row that was opened, before the page is drawn again.
+    sort, descending
+        The column key the rows are sorted by (sorting itself is the caller's), for the arrow.
+    action : {"none", "open", "tick"}
+        What a click on a row means.
+    chosen : sequence of str
+        Ids of rows drawn as chosen.
+    caption : str
+        Read by screen readers; names the table.
+    empty : str
+        Shown instead of rows where there are none.
+    height : int or None
+        Pixels after which the table scrolls inside itself.
+    """
+
+    def on_change() -> None:
+        event = event_from(component_event(key))
+        if event is not None:
+            on_event(event)
+            if event.kind == "open":
+                on_open(event.value)
+
+    look = {"sort": sort, "descending": descending, "caption": caption, "empty": empty, "height": height}
+    data = table_data(columns, rows, action=action, chosen=chosen, **look)
+    _component(key=key, data=data, on_event_change=on_change)
+
+
+def event_from(payload: object) -> TableEvent | None:
+    """The event that a browser's message stands for; ``None`` where it is not one of ours."""
+    if not isinstance(payload, Mapping) or payload.get("kind") not in get_args(EventKind):
+        return None
+    value = payload.get("value")
+    return TableEvent(payload["kind"], value) if isinstance(value, str) else None

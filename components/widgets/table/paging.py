@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components.app.state import PageState
-from components.widgets.table.table import TableEvent
+from components.widgets.table import TableEvent
 
 ROWS: Final = 50
 

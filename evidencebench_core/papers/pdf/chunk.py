@@ -12,7 +12,7 @@ from typing import Final
 from evidencebench_core.data.sections import class_of_heading, is_aside, part_of_heading
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import Column
-from evidencebench_core.papers.pdf.page import Line, share
+from evidencebench_core.papers.pdf.page import Line, Word, share
 
 BULLETS: Final = frozenset("•▪■●◦‣")  # of lists; a line that begins with one begins a paragraph
 _SENTENCE_END: Final = re.compile(r"[.?!:;][\"'”’)\]]*(?:\[?\d[\d,–\-\]\[ ]*)?[*†‡§]*$")
@@ -41,21 +41,25 @@ class Chunk:
     @property
     def largest(self) -> float:
         """Size of its largest word; of small capitals that of the capitals."""
-        return max(word.size for line in self.lines for word in line.words)
+        return max(word.size for word in self.words)
+
+    @property
+    def words(self) -> list[Word]:
+        return [word for line in self.lines for word in line.words]
 
     @property
     def n_words(self) -> int:
-        return sum(len(line.words) for line in self.lines)
+        return len(self.words)
 
     @property
     def bold(self) -> float:
         """Share of its characters that are bold."""
-        return share([word for line in self.lines for word in line.words], "bold")
+        return share(self.words, "bold")
 
     @property
     def italic(self) -> float:
         """Share of its characters that are italic."""
-        return share([word for line in self.lines for word in line.words], "italic")
+        return share(self.words, "italic")
 
     @property
     def left(self) -> float:

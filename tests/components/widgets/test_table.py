@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from components.widgets.table import Chip, Column, Interval, Row, TableEvent, table_data
-from components.widgets.table.table import event_from
+from components.widgets.table import Chip, Column, Interval, Row, TableEvent, event_from, table_data
 
 COLUMNS = (
     Column("name", "Name"),

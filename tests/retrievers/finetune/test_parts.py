@@ -1,4 +1,4 @@
-"""What needs no model: triplets, folds, data that was trained on."""
+"""What needs no model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from evidencebench_core.retrievers.finetune import (
     encoder_scores,
     triplets_of,
 )
-from evidencebench_core.retrievers.trained_on import TrainedOn, read_trained_on
 from evidencebench_core.tasks import task_named
 
 
@@ -65,19 +64,6 @@ def test_nothing_to_learn_from() -> None:
     none_covers = _instance(("a", "b"), {"x": ((), False)})
     rng = np.random.default_rng(0)
     assert list(triplets_of([all_cover, none_covers], [5, 5], "all", "random", rng)) == []
-
-
-def test_what_was_trained_on_is_read_back(tmp_path: Path) -> None:
-    record = TrainedOn("ab", ("i1", "i2"), ("p1",))
-    record.write(tmp_path)
-    assert read_trained_on(tmp_path) == record
-
-
-@pytest.mark.parametrize("content", [None, "not json", "[]", '{"dataset_sha256": 1}'])
-def test_no_readable_record(tmp_path: Path, content: str | None) -> None:
-    if content is not None:
-        (tmp_path / "trained_on.json").write_text(content, encoding="utf-8")
-    assert read_trained_on(tmp_path) is None
 
 
 def test_a_folder_that_is_taken(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from components.annotate.consensus import draw_consensus
+from components.annotate.desk import draw_marks
 from components.annotate.marking import draw_page_bar, draw_title
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, PaperView, paper_view
+from components.widgets.paper_view import PaperEvent
 from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.agreement import (
@@ -130,16 +131,8 @@ def _draw_reader(
     def act(event: PaperEvent) -> None:
         state.put(sentence=event.sentence, lit=None if event.aspect is None else str(event.aspect))
 
-    view = PaperView(
-        paper=marked.key,
-        sentences=marked.paper.sentences,
-        sentence_types=marked.paper.sentence_types,
-        aspects=tuple(Aspect(name, tuple(sorted(of)), False, name, text) for name, of, text in groups),
-        active=None,
-        selected=state.number("sentence"),
-        aspect=state.number("lit"),
-    )
-    paper_view(view, key="compared", height=740, on_event=act)
+    aspects = tuple(Aspect(name, tuple(sorted(of)), False, name, text) for name, of, text in groups)
+    draw_marks(state, marked, aspects, state.number("lit"), act, key="compared", height=740)
 
 
 def _draw_figures(report: Report) -> None:

@@ -15,7 +15,8 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState, flash, open_later, session_text, set_session_text
 from components.widgets.markdown import literal
-from evidencebench_core.data import Instance, ingest
+from components.widgets.paper_view import PaperEvent, PaperView, paper_view
+from evidencebench_core.data import Aspect, Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
@@ -83,6 +84,23 @@ class Desk:
         """One revision on."""
         resources.paper_annotations().redo(self.marked.key, self.annotator)
         _count_edit()
+
+
+def draw_marks(
+    state: PageState,
+    marked: MarkedPaper,
+    aspects: tuple[Aspect, ...],
+    lit: int | None,
+    on_event: Callable[[PaperEvent], None],
+    *,
+    key: str = "reader",
+    height: int = 780,
+) -> None:
+    """The paper with what was marked in it, and no picks."""
+    paper, selected = marked.paper, state.number("sentence")
+    types = paper.sentence_types
+    view = PaperView(marked.key, paper.sentences, types, aspects, active=None, selected=selected, aspect=lit)
+    paper_view(view, key=key, height=height, on_event=on_event)
 
 
 def desk_of(marked: MarkedPaper, annotator: str) -> Desk:

@@ -7,12 +7,12 @@ from functools import partial
 import streamlit as st
 
 from components.annotate.aspects import draw_aspects, draw_others
-from components.annotate.desk import Desk, ask_who, desk_of, draw_saving
+from components.annotate.desk import Desk, ask_who, desk_of, draw_marks, draw_saving
 from components.app import resources
 from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, PaperView, paper_view
+from components.widgets.paper_view import PaperEvent
 from components.widgets.switches import on_off_switch
 from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
 from evidencebench_core.papers.marked import MarkedPaper
@@ -99,17 +99,8 @@ def _draw_reader(state: PageState, desk: Desk) -> None:
         if event.kind == "sentence" and state["click"] == "1" and clicked is not None:
             _toggle(desk, state["aspect"], clicked)
 
-    paper = desk.marked.paper
-    view = PaperView(
-        paper=desk.marked.key,
-        sentences=paper.sentences,
-        sentence_types=paper.sentence_types,
-        aspects=desk.annotation.evidence().aspects,
-        active=None,
-        selected=state.number("sentence"),
-        aspect=ids.index(state["lit"]) if state["lit"] in ids else None,
-    )
-    paper_view(view, key="reader", height=780, on_event=act)
+    lit = ids.index(state["lit"]) if state["lit"] in ids else None
+    draw_marks(state, desk.marked, desk.annotation.evidence().aspects, lit, act)
 
 
 def _toggle(desk: Desk, aspect_id: str, index: int) -> None:

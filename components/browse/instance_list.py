@@ -13,7 +13,7 @@ from components.app.state import PageState
 from components.widgets.table import Column, Row, TableEvent, table
 from components.widgets.table.paging import paging, put_sort
 from components.widgets.task_picker import task_picker
-from evidencebench_core.data import DatasetInfo, Filter, InstanceRow
+from evidencebench_core.data import DatasetInfo, Filter
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
@@ -198,9 +198,24 @@ def _table(
         elif event.kind == "open":
             state.put(instance=event.value)
 
+    recalls = (
+        Column(run.id, run.label, "percent", f"Aspect Recall on {task.title}, run {run.id}", sortable=True)
+        for run in runs
+    )
+    rows = []
+    for row in shown:
+        counts = (
+            row.n_sentences,
+            row.n_aspects,
+            row.n_result_aspects or None,
+            row.optimal,
+            row.ends_coverage,
+        )
+        recall = (found.recalls[run.id].get(row.id) for run in runs)
+        rows.append(Row(row.id, (row.hypothesis, row.id, *counts, *recall)))
     table(
-        _columns(runs, task),
-        [_row(row, found, runs) for row in shown],
+        (*_COLUMNS, *recalls),
+        rows,
         key="instances",
         on_event=on_event,
         sort=state["sort"],
@@ -219,32 +234,4 @@ def _count_line(dataset: DatasetInfo, found: Listing) -> None:
         + ("Click one to read it. " if found.ids else "")
         + "Optimal K: the smallest number of sentences that cover all aspects. "
         f"Ends coverage: {_ENDS_HELP[0].lower()}{_ENDS_HELP[1:]}."
-    )
-
-
-def _columns(runs: Sequence[RunInfo], task: Task) -> tuple[Column, ...]:
-    return (
-        *_COLUMNS,
-        *(
-            Column(
-                run.id, run.label, "percent", f"Aspect Recall on {task.title}, run {run.id}", sortable=True
-            )
-            for run in runs
-        ),
-    )
-
-
-def _row(row: InstanceRow, found: Listing, runs: Sequence[RunInfo]) -> Row:
-    return Row(
-        row.id,
-        (
-            row.hypothesis,
-            row.id,
-            row.n_sentences,
-            row.n_aspects,
-            row.n_result_aspects or None,
-            row.optimal,
-            row.ends_coverage,
-            *(found.recalls[run.id].get(row.id) for run in runs),
-        ),
     )

@@ -11,7 +11,7 @@
 >>> print(f"{instance.hypothesis} Aspect Recall: {result.aspect_recall:.2f}")
 
 `instance`, `retrieval` and `result` draw themselves where they are the last line of a notebook's cell.
-A whole dataset: ``for progress in execute(store, dataset.name, "bm25"): ...``, then
+A whole dataset: ``for progress in execute(plan(store, dataset.name, "bm25")): ...``, then
 ``score_run(store, progress.run_id, "er@10")`` and ``compare_runs(store, a, b, "er@10")``.
 
 The names below are all there is to keep in mind; each is imported when it is first used.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import open_store
     from evidencebench_core.errors import EvidenceBenchError
     from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever, query_of
-    from evidencebench_core.runs import compare_runs, execute, score_run
+    from evidencebench_core.runs import compare_runs, estimate, execute, plan, score_run
     from evidencebench_core.tasks import TASKS, score, task_named
 
     __version__: str
@@ -42,10 +42,12 @@ __all__ = [
     "Retrieval",
     "__version__",
     "compare_runs",
+    "estimate",
     "execute",
     "ingest",
     "make_retriever",
     "open_store",
+    "plan",
     "query_of",
     "score",
     "score_run",
@@ -60,10 +62,12 @@ _HOMES: Final = {
     "Query": "retrievers",
     "Retrieval": "retrievers",
     "compare_runs": "runs",
+    "estimate": "runs",
     "execute": "runs",
     "ingest": "data.ingest",
     "make_retriever": "retrievers",
     "open_store": "data.store",
+    "plan": "runs",
     "query_of": "retrievers",
     "score": "tasks",
     "score_run": "runs",

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from openai import types
 
     from evidencebench_core.llm.client import LLM
-    from evidencebench_core.runs.engines.batch import BatchEngine, Lines
+    from evidencebench_core.runs.engines.batch import BatchEngine
+    from evidencebench_core.runs.engines.batch_files import Lines
     from evidencebench_core.runs.plan import Plan
 
 _T = TypeVar("_T")

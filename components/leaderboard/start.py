@@ -11,6 +11,7 @@ from components.app.choices import Choice
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import local_widget
+from components.leaderboard.engines import engine_picker
 from components.models.caps import (
     asked_text,
     draw_caps,
@@ -26,7 +27,7 @@ from components.widgets.retriever_picker import settings_editor
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
-from evidencebench_core.runs import Plan, RunInfo, execute, plan
+from evidencebench_core.runs import Engine, Plan, RunInfo, execute, plan
 from evidencebench_core.tasks import TASKS, Task
 
 
@@ -56,6 +57,7 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
         key=f"run.tasks.{task.name}",
     )
     limit = first_instances(dataset, "run.limit")
+    engine, batch = engine_picker(name)
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
     )
@@ -66,9 +68,9 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
             st.info("Name a model under Settings, or choose one on the page Models.")
             ready = False
         elif ready:
-            ready = draw_estimate(dataset, name, settings, [known[t] for t in tasks], limit)
+            ready = draw_estimate(dataset, name, settings, [known[t] for t in tasks], limit, batch)
     if st.button("Start", type="primary", disabled=not ready, key="run.start"):
-        start_run(dataset.name, name, settings, [known[t] for t in tasks], limit)
+        start_run(dataset.name, name, settings, [known[t] for t in tasks], limit, engine)
         st.rerun()
 
 
@@ -90,6 +92,7 @@ def start_run(
     settings: Mapping[str, object],
     tasks: Sequence[Task],
     limit: int | None = None,
+    engine: Engine | None = None,
 ) -> Job:
     """Run a retriever over a dataset in the background; answers in the store are not asked again.
 
@@ -109,7 +112,7 @@ def start_run(
 
     def work(job: Job) -> str:
         answered = f"0 instances answered{whole}"
-        steps = execute(ready or make_plan(), cancelled=job.cancelled)
+        steps = execute(ready or make_plan(), engine, job.cancelled)
         with stopped_at_caps(lambda: f"{answered}.{asked_text(budget)}"):
             failed = ""
             for step in steps:

@@ -79,11 +79,12 @@ def draw_estimate(
     settings: Mapping[str, object],
     tasks: Sequence[Task],
     limit: int | None,
+    batch: bool = False,
 ) -> bool:
     """What a run will take; whether it can begin."""
     store, llm = resources.store(), session_llm()
     return draw_estimate_of(
-        lambda: estimate(plan(store, dataset.name, retriever, settings, tasks, limit, llm=llm))
+        lambda: estimate(plan(store, dataset.name, retriever, settings, tasks, limit, llm=llm), batch)
     )
 
 

@@ -117,6 +117,7 @@ def _run(args: argparse.Namespace) -> int:
         tell_estimate(cost)
         if cost.calls and name != "batch":
             tell_unlisted(llm, cost.model)
+            _tell_batches(store, planned.spec.id)
     with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
         try:
             last = _last(execute(planned, _engine(name, args), stopped), stopped, command)
@@ -185,6 +186,16 @@ def _engine(name: str, args: argparse.Namespace) -> Engine:
     from evidencebench_core.runs import LocalEngine
 
     return LocalEngine()
+
+
+def _tell_batches(store: Store, run_id: str) -> None:
+    from evidencebench_core.runs.engines.batch_endpoint import batches_under_way
+
+    if n := batches_under_way(store, run_id):
+        note(
+            f"{n:,} {'batch' if n == 1 else 'batches'} of this run may still be under way: --engine batch goes on with"
+            " them; what is asked now is paid twice."
+        )
 
 
 def _variant(store: Store, args: argparse.Namespace) -> Variant | None:

@@ -22,6 +22,17 @@ def test_by_the_batch_endpoint(command, tiny: Path, monkeypatch: pytest.MonkeyPa
     assert "ER@10: the model gave 6 a selection" in printed.out
 
 
+def test_batches_under_way_are_told_to_who_asks_call_by_call(
+    command, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with batch_server(lambda _: "DECISION: [5]") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        server.before = {"POST /batches": (401, "no")}.get
+        assert command(*LLM, "--engine", "batch").code == 1
+        printed = command(*LLM)  # this server answers no single calls
+    assert "1 batch of this run may still be under way: --engine batch goes on with them" in printed.err
+
+
 def test_by_files(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")  # nobody there is asked
     written = command(*LLM, "--batch-out", tmp_path / "out")

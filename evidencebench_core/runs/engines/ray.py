@@ -22,7 +22,7 @@ from evidencebench_core.llm.limiter import Timeouts
 from evidencebench_core.llm.sender import ConnectionBroken, RawReply
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines.ray_cluster import cluster
-from evidencebench_core.runs.engines.ray_workers import Feed, Packed, SendingWorker, Worker
+from evidencebench_core.runs.engines.ray_workers import Feed, Packed, SendingWorker, Worker, blas_threads
 
 if TYPE_CHECKING:
     from evidencebench_core.runs.engines import Answered
@@ -87,6 +87,7 @@ class RayEngine:
             "feed": feed,
             "made_of": (plan.spec.retriever, dict(plan.spec.settings)),
             "n_threads": max(1, n_cpus // n_workers),
+            "n_blas_threads": blas_threads(),
             "keep_embeddings": self.keep_embeddings,
         }
         pool = ray.data.ActorPoolStrategy(min_size=1, max_size=n_workers, initial_size=min(n_workers, n_cpus))

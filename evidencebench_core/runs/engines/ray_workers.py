@@ -24,6 +24,13 @@ Packed: TypeAlias = tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], f
 """A retrieval on its way: ranking, scores, selection, seconds, details."""
 
 
+def blas_threads() -> int:
+    """How many threads numpy's products are divided among in this process."""
+    from threadpoolctl import threadpool_info
+
+    return max((int(one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"), default=1)
+
+
 class Feed:
     """An actor beside the driver that knows where the shards are; workers ask it for theirs."""
 
@@ -57,9 +64,18 @@ class Worker:
     """Answers shards with a retriever that it makes once; one of Ray Data's actors."""
 
     def __init__(
-        self, feed: Any, made_of: tuple[str, dict[str, Any]], n_threads: int, keep_embeddings: bool
+        self,
+        feed: Any,
+        made_of: tuple[str, dict[str, Any]],
+        n_threads: int,
+        n_blas_threads: int,
+        keep_embeddings: bool,
     ) -> None:
+        from threadpoolctl import threadpool_limits
+
         os.environ["OMP_NUM_THREADS"] = str(n_threads)
+        # a product's last digits depend on how it is divided: as the local engine divides it
+        threadpool_limits(n_blas_threads, "blas")
         self._feed, self._made_of = feed, made_of
         self._retriever: Retriever | None = None
         self._vectors = _own_cache() if keep_embeddings else None

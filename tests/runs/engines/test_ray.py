@@ -118,6 +118,21 @@ def test_embeddings_come_back_if_asked(connected: Any, store: Store) -> None:
     assert len(rows) == kept
 
 
+@pytest.mark.model
+@pytest.mark.realdata
+def test_scores_of_long_papers_are_equal_to_the_last_digit(
+    connected: Any, store: Store, train_path: Path
+) -> None:
+    ingest(store, train_path, name="train")
+    both = []
+    for engine in (None, RayEngine()):
+        last = finished(execute(plan(store, "train", "structure", tasks=TASKS, limit=8), engine))
+        both.append(answers(store, last.run_id))
+        forget(store)
+    assert len(both[0]) == 16
+    assert both[0] == both[1]
+
+
 def test_what_a_variant_arranges_and_leaves_out(connected: Any, many: Store) -> None:
     def backwards(instance: Any) -> list[int] | None:
         return list(reversed(range(len(instance.sentences)))) if instance.id != "tiny_3" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 
 import streamlit as st
 
@@ -11,7 +12,6 @@ from components.app.choices import Choice
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import local_widget
-from components.leaderboard.engines import engine_picker
 from components.models.caps import (
     asked_text,
     draw_caps,
@@ -26,8 +26,10 @@ from components.widgets.markdown import literal
 from components.widgets.retriever_picker import settings_editor
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.retrievers import full_settings, retriever_entries, retriever_entry
-from evidencebench_core.runs import Engine, Plan, RunInfo, execute, plan
+from evidencebench_core.retrievers import RetrieverEntry, full_settings, retriever_entries, retriever_entry
+from evidencebench_core.runs import Engine, LocalEngine, Plan, RunInfo, execute, plan
+from evidencebench_core.runs.engines.batch import BatchEngine
+from evidencebench_core.runs.engines.ray import RayEngine
 from evidencebench_core.tasks import TASKS, Task
 
 
@@ -57,21 +59,54 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
         key=f"run.tasks.{task.name}",
     )
     limit = first_instances(dataset, "run.limit")
-    engine, batch = engine_picker(name)
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
     )
     ready = bool(tasks) and not offer_training([Choice(name, settings)], in_dialog=True)
+    engine = _draw_engine(entries[name])
     if entries[name].asks_server:
         draw_caps()
         if not settings.get("model"):
             st.info("Name a model under Settings, or choose one on the page Models.")
             ready = False
         elif ready:
+            batch = isinstance(engine, BatchEngine)
             ready = draw_estimate(dataset, name, settings, [known[t] for t in tasks], limit, batch)
-    if st.button("Start", type="primary", disabled=not ready, key="run.start"):
+    if st.button("Start", type="primary", disabled=not ready or engine is None, key="run.start"):
         start_run(dataset.name, name, settings, [known[t] for t in tasks], limit, engine)
         st.rerun()
+
+
+def _draw_engine(entry: RetrieverEntry) -> Engine | None:
+    """Who answers; ``None``, and why is said, where that engine cannot be used here."""
+    names = {"local": "This machine", "ray": "A Ray cluster"}
+    if entry.name == "llm":
+        names |= {"batch": "The server's batch endpoint"}
+    with st.expander("Where it runs"):
+        chosen = st.radio(
+            "Who answers",
+            list(names),
+            format_func=names.__getitem__,
+            key=f"run.engine.{entry.name}",
+            horizontal=True,
+        )
+        if chosen == "batch":
+            st.caption(
+                "As cheap as the server makes batches, and done within a day. A run that is stopped goes on."
+            )
+            return BatchEngine()
+        if chosen == "local":
+            return LocalEngine()
+        address = st.text_input(
+            "Address of the cluster",
+            placeholder="a cluster of this machine alone",
+            help="Such as 10.0.0.1:6379, or ray://10.0.0.1:10001.",
+            key="run.ray",
+        )
+        if find_spec("ray") is None:
+            st.warning("Ray is not installed here: `pip install 'evidencebench-explorer[ray]'`.")
+            return None
+        return RayEngine(address=address.strip() or None)
 
 
 @st.dialog("Resume a run", width="medium")

@@ -59,3 +59,16 @@ def test_published_figures_are_labelled_as_other_instances(open_page: OpenPage) 
     assert any("other instances" in fold.label for fold in app.expander)
     app = open_page("leaderboard", task="er@7")  # the paper has no figures for it
     assert not any("other instances" in fold.label for fold in app.expander)
+
+
+def test_a_run_by_another_engine_is_chosen_in_the_dialog(
+    sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = AppTest.from_function(run_dialog, args=("sample_data",), default_timeout=60).run()
+    assert [radio.options for radio in app.radio] == [["This machine", "A Ray cluster"]]
+    monkeypatch.setattr("components.leaderboard.start.find_spec", lambda _: None)
+    app.radio[0].set_value("ray").run()
+    assert "Ray is not installed here" in app.warning[0].value
+    assert next(button for button in app.button if button.label == "Start").disabled
+    app.selectbox[0].set_value("llm").run()
+    assert "The server's batch endpoint" in app.radio[0].options

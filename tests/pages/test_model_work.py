@@ -17,7 +17,6 @@ from tests.llm.server import Handler, Step, answering, body, reply, scripted, st
 from tests.pages.asking import SECRET, click, listing, said, type_into, with_model
 from tests.pages.conftest import ROOT, OpenPage, address
 from tests.pages.waiting import jobs_ended
-from tests.runs.engines.batch_server import batch_server
 
 pytestmark = pytest.mark.usefixtures("own_places")
 
@@ -135,21 +134,6 @@ def started(server_url: str, **caps: str) -> AppTest:
     assert not app.exception
     jobs_ended()
     return app
-
-
-def test_a_run_in_batches(open_page: OpenPage, sample_store: Store) -> None:
-    with batch_server(lambda _: "DECISION: [0]") as server:
-        app = dialog(start, server.url)
-        app.selectbox(key="run.retriever").set_value("llm").run()
-        app.multiselect(key="run.tasks.er@10").set_value(["er@10"]).run()
-        (engine,) = (one for one in app.selectbox if one.label == "Answered by")
-        engine.set_value("batch").run()
-        app.button(key="run.start").click().run()
-        assert not app.exception
-        jobs_ended()
-        assert len(server.asked()) == 6
-    (run,) = RunStore(sample_store).runs()
-    assert run.tasks == {"er@10": 6}
 
 
 def test_a_run_counts_what_came_back_and_what_it_took(open_page: OpenPage, sample_store: Store) -> None:

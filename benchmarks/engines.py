@@ -74,9 +74,10 @@ def main() -> None:
     ingest(store, copies(source, n, folder / "copies.json"), name="copies")
     writer(store)
 
-    from evidencebench_core.runs.engines.ray import RayEngine, _cluster
+    from evidencebench_core.runs.engines.ray import RayEngine
+    from evidencebench_core.runs.engines.ray_cluster import cluster
 
-    with _cluster(None, None):
+    with cluster(None, None):
         for retriever, dataset, limit in (("bm25", "copies", None), ("dense", "train", 24)):
             for turn in range(2):
                 for name, engine in (

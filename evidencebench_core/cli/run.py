@@ -62,7 +62,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     engine.add_argument(
         "--engine",
         choices=("local", "batch", "ray"),
-        default="local",
         help="who answers: this process, the server's batch endpoint, or a Ray cluster (default: local)",
     )
     engine.add_argument(
@@ -81,10 +80,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     engine.add_argument(
         "--ray-address",
         metavar="ADDR",
-        help="the cluster, such as 10.0.0.1:6379 or ray://10.0.0.1:10001 (default: one on this machine)",
+        help="the cluster that this machine is a node of, such as 10.0.0.1:6379, or auto (default: RAY_ADDRESS,"
+        " else a cluster of this machine alone); implies --engine ray",
     )
     engine.add_argument(
         "--workers", type=positive, metavar="N", help="workers of the Ray engine (default: one a core)"
+    )
+    engine.add_argument(
+        "--keep-embeddings",
+        action="store_true",
+        help="bring the embeddings that Ray's workers compute into this machine's cache (1.5 kB a sentence)",
     )
     add_json(parser)
 
@@ -93,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
     from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimate, execute, plan, score_run
 
-    store = store_of(args)
+    store, name = store_of(args), _engine_name(args)
     planned = plan(
         store,
         args.dataset,
@@ -108,14 +113,14 @@ def _run(args: argparse.Namespace) -> int:
     )
     llm, cost, command = planned.llm, None, "evidencebench " + shlex.join(args.words)
     if llm is not None:
-        cost = estimate(planned, batch=args.engine == "batch")
+        cost = estimate(planned, batch=name == "batch")
         tell_estimate(cost)
-        if cost.calls and args.engine != "batch":
+        if cost.calls and name != "batch":
             tell_unlisted(llm, cost.model)
-    engine = _engine(args)
+            _tell_batches(store, planned.spec.id)
     with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
         try:
-            last = _last(execute(planned, engine, stopped), stopped, command)
+            last = _last(execute(planned, _engine(name, args), stopped), stopped, command)
         finally:
             if llm is not None:
                 tell_spending(llm.spending())
@@ -148,24 +153,49 @@ def _llm(store: Store, args: argparse.Namespace) -> LLM | None:
     return None
 
 
-def _engine(args: argparse.Namespace) -> Engine:
+def _engine_name(args: argparse.Namespace) -> str:
+    """The engine that is asked for, by its name or by what is for it alone."""
     from evidencebench_core.errors import SettingError
-    from evidencebench_core.runs import LocalEngine
 
-    for_batch, for_ray = args.batch_out or args.batch_in, args.ray_address or args.workers
-    if for_ray and args.engine != "ray":
-        raise SettingError("--ray-address, --workers", "are for the Ray engine", "Add --engine ray.")
-    if args.engine == "batch" or (args.engine == "local" and for_batch):
+    given = {
+        "batch": {"--batch-out": args.batch_out, "--batch-in": args.batch_in},
+        "ray": {
+            "--ray-address": args.ray_address,
+            "--workers": args.workers,
+            "--keep-embeddings": args.keep_embeddings,
+        },
+    }
+    wanted = [name for name, values in given.items() if any(values.values())]
+    name: str = args.engine or (wanted[0] if wanted else "local")
+    for other in wanted:
+        if other != name:
+            told = ", ".join(flag for flag, value in given[other].items() if value)
+            raise SettingError(told, f"is for the engine {other}, not {name}", f"Say --engine {other}.")
+    return name
+
+
+def _engine(name: str, args: argparse.Namespace) -> Engine:
+    if name == "batch":
         from evidencebench_core.runs.engines.batch import BatchEngine
 
         return BatchEngine(out=args.batch_out, into=tuple(args.batch_in or ()))
-    if for_batch:
-        raise SettingError("--batch-out, --batch-in", "are for the batch engine", "Leave out --engine.")
-    if args.engine == "ray":
+    if name == "ray":
         from evidencebench_core.runs.engines.ray import RayEngine
 
-        return RayEngine(address=args.ray_address, workers=args.workers)
+        return RayEngine(args.ray_address, args.workers, args.keep_embeddings)
+    from evidencebench_core.runs import LocalEngine
+
     return LocalEngine()
+
+
+def _tell_batches(store: Store, run_id: str) -> None:
+    from evidencebench_core.runs.engines.batch_endpoint import batches_under_way
+
+    if n := batches_under_way(store, run_id):
+        note(
+            f"{n:,} {'batch' if n == 1 else 'batches'} of this run may still be under way: --engine batch goes on with"
+            " them; what is asked now is paid twice."
+        )
 
 
 def _variant(store: Store, args: argparse.Namespace) -> Variant | None:

@@ -7,13 +7,12 @@ hand, and a run that was killed begins like any other pass.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import (
     BudgetReachedError,
@@ -29,18 +28,18 @@ from evidencebench_core.llm.budget import Reservation
 from evidencebench_core.llm.conversation import Conversation
 from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
-from evidencebench_core.llm.request import Answer, ChatRequest, from_json, json_bytes
+from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes
 from evidencebench_core.llm.verdict import FieldsTaken, verdict
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs.engines.batch_files import Asked, Folder, Lines, Requests
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.runs.engines import Answered
+    from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
     from evidencebench_core.runs.plan import Plan, Question
 
-MOST_LINES: Final = 50_000  # a file
-MOST_BYTES: Final = 100_000_000
 _TOGETHER: Final = 200  # questions whose answers are kept in one transaction
 
 
@@ -80,7 +79,7 @@ class BatchEngine:
             folder = Path(held.enter_context(TemporaryDirectory(prefix="evidencebench-batch-")))
             lines = held.enter_context(closing(Lines(folder / "lines.sqlite")))
             carrier = self._carrier(plan, plan.llm, stopped, held)
-            work = _Work(plan, plan.llm, lines, _Files(folder, carrier))
+            work = _Work(plan, plan.llm, lines, Requests(folder, carrier))
             try:
                 for path in self.into:
                     lines.read(path, str(path))
@@ -88,9 +87,11 @@ class BatchEngine:
             except LLMCancelledError:
                 return
 
-    def _carrier(self, plan: Plan, llm: LLM, stopped: Callable[[], bool], held: ExitStack) -> Carrier:
+    def _carrier(
+        self, plan: Plan, llm: LLM, stopped: Callable[[], bool], held: ExitStack
+    ) -> Folder | BatchEndpoint:
         if self.out is not None or self.into:
-            return _Folder(self, plan.spec.id)
+            return Folder(self, plan.spec.id)
         from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
 
         return held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
@@ -99,14 +100,14 @@ class BatchEngine:
         self,
         plan: Plan,
         work: _Work,
-        carrier: Carrier,
+        carrier: Folder | BatchEndpoint,
         questions: Iterable[Question],
         stopped: Callable[[], bool],
     ) -> Iterator[Sequence[Answered]]:
         while True:
             for _ in carrier.fetch(work.lines):
                 yield []
-            work.begin()
+            work.number += 1
             unanswered: dict[tuple[str, str], None] = {}
             batch: list[Answered] = []
             for question in questions:
@@ -126,12 +127,12 @@ class BatchEngine:
             if stopped():
                 return
             work.check_sources([str(path) for path in self.into])
-            n_asked = work.files.finish()
+            n_asked = work.requests.finish()
             carrier.settle()
-            if work.ended is not None and (not n_asked or self.out is not None):
-                raise work.ended
-            if not n_asked or isinstance(carrier, _Folder):
+            if not n_asked or isinstance(carrier, Folder):
                 yield []  # with the last note
+                if work.ended is not None:
+                    raise work.ended
                 return
             questions = _again(plan, unanswered)
 
@@ -142,162 +143,6 @@ def _again(plan: Plan, unanswered: Collection[tuple[str, str]]) -> Iterator[Ques
         yield from (one for one in questions if (instance_id, one.task) in unanswered)
 
 
-class Carrier(Protocol):
-    """Takes files of requests away, and brings results."""
-
-    def submit(self, path: Path, n_lines: int) -> None:
-        """Take a file of requests; it may be moved."""
-        ...
-
-    def fetch(self, lines: Lines) -> Iterator[None]:
-        """Add all results of what was submitted, yielding while they are not there."""
-        ...
-
-    def settle(self) -> None:
-        """Forget what was fetched: its answers are kept."""
-        ...
-
-
-class _Folder:
-    """Files for a server that is run offline, such as ``vllm run-batch``."""
-
-    def __init__(self, engine: BatchEngine, run_id: str) -> None:
-        self._engine, self._run_id = engine, run_id
-        self._n_files = self._n_lines = 0
-
-    def submit(self, path: Path, n_lines: int) -> None:
-        import hashlib
-        import shutil
-
-        self._n_lines += n_lines
-        out = self._engine.out
-        if out is None:
-            self._engine.note = f"{quantity(self._n_lines, 'request')} left: --batch-out DIR writes them"
-            return
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:8]
-        self._n_files += 1
-        name = f"{self._run_id}-{self._n_files:03}-{digest}.jsonl"
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, out / name)
-        except OSError as error:
-            raise SettingError(
-                str(out), f"cannot be written to ({error.strerror})", "Name another."
-            ) from error
-        self._engine.note = (
-            f"{quantity(self._n_lines, 'request')} in {quantity(self._n_files, 'file')} in {out} (the last is {name});"
-            " give their results with --batch-in"
-        )
-
-    def fetch(self, lines: Lines) -> Iterator[None]:
-        yield from ()
-
-    def settle(self) -> None:
-        pass
-
-
-class Lines:
-    """Results by the key of their request, and how often a request was asked; on disk, as there may be millions."""
-
-    def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._db.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            "CREATE TABLE results (key TEXT PRIMARY KEY, line BLOB, source TEXT, used INTEGER) WITHOUT ROWID;"
-            "CREATE TABLE asked (key TEXT PRIMARY KEY, times INTEGER, pass INTEGER) WITHOUT ROWID"
-        )
-
-    def close(self) -> None:
-        self._db.close()
-
-    def read(self, path: Path, source: str) -> None:
-        """Add the results of a file.
-
-        Raises
-        ------
-        SettingError
-            If it cannot be read, or holds other lines than results.
-        """
-        try:
-            with path.open("rb") as file:
-                rows = (
-                    (_key_of(line, f"{source}, line {number}"), line, source)
-                    for number, line in enumerate(file, start=1)
-                    if line.strip()
-                )
-                self._db.execute("BEGIN")
-                self._db.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?, 0)", rows)
-                self._db.execute("COMMIT")
-        except OSError as error:
-            raise SettingError(source, f"cannot be read ({error.strerror})", "Check its name.") from error
-
-    def take(self, key: str) -> dict[str, Any] | None:
-        """The result of a request, once."""
-        row = self._db.execute("SELECT line FROM results WHERE key = ? AND NOT used", (key,)).fetchone()
-        if row is None:
-            return None
-        self._db.execute("UPDATE results SET used = 1, line = NULL WHERE key = ?", (key,))
-        line: dict[str, Any] = from_json(row[0])
-        return line
-
-    def unused(self, source: str) -> tuple[list[str], int]:
-        """The keys of a file's results that nobody asked for, and how many results it has."""
-        rows = self._db.execute("SELECT key, used FROM results WHERE source = ?", (source,)).fetchall()
-        return [key for key, used in rows if not used], len(rows)
-
-    def times_asked(self, key: str) -> tuple[int, int]:
-        """In how many passes a request was asked, and the last one."""
-        return self._db.execute("SELECT times, pass FROM asked WHERE key = ?", (key,)).fetchone() or (0, -1)
-
-    def add_asked(self, key: str, number: int) -> None:
-        self._db.execute(
-            "INSERT INTO asked VALUES (?1, 1, ?2) ON CONFLICT (key) DO UPDATE SET times = times + 1, pass = ?2",
-            (key, number),
-        )
-
-
-def _key_of(line: bytes, place: str) -> str:
-    try:
-        result = from_json(line)
-    except ValueError:
-        result = None
-    if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
-        raise SettingError(place, "is no line of a batch's results", "Give the files that the server wrote.")
-    if "response" not in result and "error" not in result:
-        raise SettingError(place, "is a request, not a result", "Give the files that the server wrote.")
-    key: str = result["custom_id"]
-    return key
-
-
-class _Files:
-    """Requests on their way into files of at most 50,000 lines and 100 MB."""
-
-    def __init__(self, folder: Path, carrier: Carrier) -> None:
-        self._path, self._carrier = folder / "requests.jsonl", carrier
-        self._n_lines = self._n_bytes = self._n_total = 0
-
-    def add(self, line: bytes) -> None:
-        if self._n_lines and (self._n_lines == MOST_LINES or self._n_bytes + len(line) > MOST_BYTES):
-            self._submit()
-        with self._path.open("ab") as file:
-            file.write(line)
-        self._n_lines, self._n_bytes = self._n_lines + 1, self._n_bytes + len(line)
-
-    def finish(self) -> int:
-        """Submit what is left; how many lines there were since the last time."""
-        if self._n_lines:
-            self._submit()
-        n_lines, self._n_total = self._n_total, 0
-        return n_lines
-
-    def _submit(self) -> None:
-        self._carrier.submit(self._path, self._n_lines)
-        self._path.unlink(missing_ok=True)
-        self._n_total += self._n_lines
-        self._n_lines = self._n_bytes = 0
-
-
 @dataclass
 class _Work:
     """The conversations of one run: what is known, what is asked."""
@@ -305,7 +150,7 @@ class _Work:
     plan: Plan
     llm: LLM
     lines: Lines
-    files: _Files
+    requests: Requests
     number: int = -1  # of the pass
     ended: LLMError | None = None  # why nothing more is asked
     records: list[Record] = field(default_factory=list)
@@ -315,9 +160,6 @@ class _Work:
     _reserved: dict[str, Reservation] = field(default_factory=dict)
     _fields: FieldsTaken = field(default_factory=FieldsTaken)
     _attempts: int = 3  # batches that a request takes part in before it is given up
-
-    def begin(self) -> None:
-        self.number += 1
 
     def answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
         """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
@@ -369,33 +211,26 @@ class _Work:
         found: Answer | LLMError | None = self._unkept.get(key) or self._errors.get(key)
         if found is not None:
             return found
-        times, last = self.lines.times_asked(key)
-        result = self.lines.take(key)
-        if result is None and (not self.plan.fresh or times) and (known := self.llm.known(request)):
+        asked, result = self.lines.asked(key), self.lines.take(key)
+        if (not self.plan.fresh or asked.kept) and (known := self.llm.known(request)):
             if self.number == 0:
                 self.llm.budget.count_cached()
-            return replace(known, cached=False) if times else known
-        if result is not None:
-            if not times:  # asked by a process that was killed, or for a file
-                self.lines.add_asked(key, -1)
-            reply = self._read(key, request, result)
-            if isinstance(reply, LLMError):
-                self._errors[key] = reply
-            if reply is not None:
-                return reply
-        if last == self.number or self.ended is not None:
-            return None
-        if times >= self._attempts:
-            reason = self._reasons.get(key, "it was in no result")
-            self._errors[key] = self._error(
-                LLMUnreachableError, f"gave no answer in {times} batches ({reason})"
-            )
+            return replace(known, cached=not asked.kept)
+        reply = None if result is None else self._read(key, request, result)
+        if reply is None and asked.last < self.number and self.ended is None:
+            if asked.times < self._attempts:
+                self._ask(key, request, asked.times + 1)
+            else:
+                reason = self._reasons.get(key, "it was in no result")
+                reply = self._error(
+                    LLMUnreachableError, f"gave no answer in {asked.times} batches ({reason})"
+                )
+        if isinstance(reply, LLMError):
+            self._errors[key] = reply
             self.llm.budget.count_failed()
-            return self._errors[key]
-        self._ask(key, request)
-        return None
+        return reply
 
-    def _ask(self, key: str, request: ChatRequest) -> None:
+    def _ask(self, key: str, request: ChatRequest, times: int) -> None:
         """Write a request into the next file, unless a cap forbids it."""
         budget = self.llm.budget
         if budget.capped:
@@ -406,9 +241,9 @@ class _Work:
                 self.ended = error
                 return
         body, _ = self._fields.fitting(request.body(), request.model)
-        self.lines.add_asked(key, self.number)
+        self.lines.set_asked(key, Asked(times, self.number))
         line = {"custom_id": key, "method": "POST", "url": f"/v1{request.path}", "body": body}
-        self.files.add(json_bytes(line) + b"\n")
+        self.requests.add(json_bytes(line) + b"\n")
 
     def _read(self, key: str, request: ChatRequest, result: dict[str, Any]) -> Answer | LLMError | None:
         """What a result line says; ``None``: it is to be asked again."""
@@ -417,7 +252,7 @@ class _Work:
         status, body = response.get("status_code", 0), response.get("body")
         reservation = self._reserved.pop(key, None)
         fields = request.body()
-        _, left_out = self._fields.fitting(fields, request.model)
+        sent, left_out = self._fields.fitting(fields, request.model)
         try:
             if status != 200 or not body or result.get("error"):
                 failure = failure_of(json_bytes(body or {"error": result.get("error")}))
@@ -435,7 +270,7 @@ class _Work:
         judged = verdict(status if status >= 300 else 500, failure, {*fields, "max_completion_tokens"})
         if judged.action == "filtered":
             return self._paid(key, request, Answer("", "content_filter"), None)
-        if judged.action == "without":
+        if judged.action == "without" and judged.field in sent:
             self._fields.leave_out(request.model, judged.field)
             self._attempts += 1
         if judged.action in ("without", "again", "wait"):
@@ -444,7 +279,6 @@ class _Work:
         if judged.action == "end_run":
             rejected.stops_run, self.ended = True, rejected
             return None
-        self.llm.budget.count_failed()
         return rejected
 
     def _paid(
@@ -459,6 +293,7 @@ class _Work:
         else:
             self.llm.budget.settle(reservation, n_prompt, n_answer, 0.0, estimated)
         self.records.append(record_of(key, request.model, json_bytes(request.body()), answer))
+        self.lines.set_asked(key, Asked(kept=True))
         self._unkept[key] = answer = replace(answer, key=key)
         return answer
 

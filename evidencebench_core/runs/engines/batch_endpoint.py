@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     import openai
     from openai import types
 
+    from evidencebench_core.data.store import Store
     from evidencebench_core.llm.client import LLM
-    from evidencebench_core.runs.engines.batch import BatchEngine, Lines
+    from evidencebench_core.runs.engines.batch import BatchEngine
+    from evidencebench_core.runs.engines.batch_files import Lines
     from evidencebench_core.runs.plan import Plan
 
 _T = TypeVar("_T")
@@ -247,6 +249,12 @@ class BatchEndpoint:
             if left <= 0:
                 return
             time.sleep(min(left, 0.2))
+
+
+def batches_under_way(store: Store, run_id: str) -> int:
+    """How many batches of a run some server has, as far as is known here."""
+    with store.read() as db:
+        return int(db.execute("SELECT count(*) FROM llm_batches WHERE run_id = ?", (run_id,)).fetchone()[0])
 
 
 def _problem(state: types.Batch) -> str:

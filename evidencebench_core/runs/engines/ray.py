@@ -7,45 +7,30 @@ is answered by another; if this process dies, what it has stored is not asked ag
 
 from __future__ import annotations
 
-import asyncio
-import importlib.util
 import itertools
-import logging
-import os
 import pickle
-import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.llm.limiter import Timeouts
-from evidencebench_core.llm.sender import ConnectionBroken, OpenAISender, RawReply
-from evidencebench_core.retrievers import Retrieval, Retriever, make_retriever
+from evidencebench_core.llm.sender import ConnectionBroken, RawReply
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs.engines.ray_cluster import cluster
+from evidencebench_core.runs.engines.ray_workers import Feed, Packed, SendingWorker, Worker, blas_threads
 
 if TYPE_CHECKING:
-    from evidencebench_core.llm.connection import Connection
     from evidencebench_core.runs.engines import Answered
     from evidencebench_core.runs.plan import Plan, Question
 
 _LARGEST: Final = 32  # instances of a shard
 _AHEAD: Final = 4  # shards for each worker that are read before they are answered
-_QUESTION_MEMORY: Final = 512 << 20  # bytes of the object store of a cluster that is started here
 _AVOIDED: Final = 5.0  # seconds for which a worker that broke off is not asked to send
-_ANSWERS_WITHIN: Final = 30.0  # seconds
-_QUIET: Final = {  # nothing is sent to Ray's makers, and what it logs stays in its files
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
-}
-
-Packed = tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], float, dict[str, str]]
 
 
 @dataclass
@@ -75,7 +60,11 @@ class RayEngine:
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         """As `Engine.answers`."""
-        with _cluster(self.address, self.workers) as ray:
+        if not plan.missing:
+            return
+        self.note = "waiting for Ray and its workers"
+        yield []
+        with cluster(self.address, self.workers) as ray:
             if plan.llm is not None:
                 yield from self._asked(ray, plan, questions, stopped)
             else:
@@ -93,16 +82,17 @@ class RayEngine:
         size = max(1, min(_LARGEST, len(plan.missing) // (8 * n_workers)))
         n_shards = -(-len(plan.missing) // size)
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        feed = ray.remote(_Feed).options(num_cpus=0, scheduling_strategy=here).remote()
+        feed = ray.remote(Feed).options(num_cpus=0, scheduling_strategy=here).remote()
         work = {
             "feed": feed,
             "made_of": (plan.spec.retriever, dict(plan.spec.settings)),
             "n_threads": max(1, n_cpus // n_workers),
+            "n_blas_threads": blas_threads(),
             "keep_embeddings": self.keep_embeddings,
         }
         pool = ray.data.ActorPoolStrategy(min_size=1, max_size=n_workers, initial_size=min(n_workers, n_cpus))
         results = ray.data.from_items(list(range(n_shards)), override_num_blocks=n_shards).map_batches(
-            _Worker, fn_constructor_kwargs=work, compute=pool, batch_size=None, num_cpus=1
+            Worker, fn_constructor_kwargs=work, compute=pool, batch_size=None, num_cpus=1
         )
         feeding = _Feeding(ray, feed, questions, size, _AHEAD * n_workers + 4, stopped)
         feeding.start()
@@ -112,7 +102,7 @@ class RayEngine:
                     packed, vectors = pickle.loads(content)  # noqa: S301 - of our own workers
                     if isinstance(packed, str):
                         raise _failed(packed)
-                    asked = feeding.answered(int(number))
+                    asked, self.note = feeding.answered(int(number)), ""
                     if vectors:
                         _add_vectors(vectors)
                     if asked:
@@ -137,129 +127,17 @@ class RayEngine:
 
         llm, served = plan.served
         n_senders = self.workers or sum(node["Alive"] for node in ray.nodes())
-        kind = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(_SendingWorker)
+        kind = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(SendingWorker)
         senders = [kind.remote(llm.connection) for _ in range(n_senders)]
         conversations = ((one, served.conversation(one.query)) for one in questions)
         try:
+            self.note = ""
             with llm.sending_by(_RaySender(ray, senders)):
                 yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped)
         finally:
             for one in senders:
                 with suppress(Exception):
                     ray.kill(one)
-
-
-# -- the cluster ------------------------------------------------------------------------------
-
-
-@contextmanager
-def _cluster(address: str | None, workers: int | None) -> Iterator[Any]:
-    """Ray, connected; a connection that was there before is used, and stays."""
-    if importlib.util.find_spec("ray") is None:
-        raise RetrieverError(
-            "Ray engine", "is not installed", "Install it: pip install 'evidencebench-explorer[ray]'."
-        )
-    for name, value in _QUIET.items():
-        os.environ.setdefault(name, value)
-    import ray
-    import ray.data
-
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-    if ray.is_initialized():
-        yield ray
-        return
-    address = address or os.environ.get("RAY_ADDRESS") or None
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    try:
-        if address is None or address == "local":
-            ray.init(
-                address="local",
-                num_cpus=workers,
-                object_store_memory=_QUESTION_MEMORY,
-                include_dashboard=False,
-                **quiet,
-            )
-        else:
-            _check(address)
-            ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise SettingError(
-            f"Ray address {shown(address or 'local')}",
-            f"does not answer ({reason.rstrip('.')})",
-            "Start Ray there (ray start --head), and on this machine too (ray start --address=HOST:6379).",
-        ) from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _check(address: str) -> None:
-    """Raise unless something listens at an address; Ray itself would try for minutes."""
-    if address == "auto":
-        return
-    host, _, port = address.rpartition(":")
-    if "://" in address or not host or not port.isdigit():
-        raise SettingError(
-            f"Ray address {shown(address)}",
-            "is not of the form HOST:PORT",
-            "Give the cluster's own address, usually port 6379, and start Ray on this machine too"
-            " (ray start --address=HOST:6379).",
-        )
-    socket.create_connection((host, int(port)), timeout=10).close()
-    # in a process of its own, as Ray ends the one that finds something else there
-    check = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
-    try:
-        done = subprocess.run(check, capture_output=True, timeout=_ANSWERS_WITHIN, check=False)  # noqa: S603
-        healthy = done.returncode == 0
-    except subprocess.TimeoutExpired:
-        healthy = False
-    if not healthy:
-        raise ConnectionError("what listens there is no Ray cluster")
-
-
-def _failed(reason: str) -> RetrieverError:
-    line = next(iter(reason.strip().splitlines()), "for no reason that it tells").strip().rstrip(".")
-    return RetrieverError(
-        "Ray engine",
-        f"a worker failed ({line[:300]})",
-        "Check that every node has the same evidencebench-explorer, and the files that the settings name.",
-    )
-
-
-# -- shards of questions ----------------------------------------------------------------------
-
-
-class _Feed:
-    """An actor beside the driver that knows where the shards are; workers ask it for theirs."""
-
-    def __init__(self) -> None:
-        self._shards: dict[int, list[Any]] = {}
-        self._ended = False
-        self._changed = asyncio.Condition()
-
-    async def add(self, number: int, boxed: list[Any]) -> None:
-        async with self._changed:
-            self._shards[number] = boxed
-            self._changed.notify_all()
-
-    async def drop(self, number: int) -> None:
-        self._shards.pop(number, None)
-
-    async def end(self) -> None:
-        """There will be no others."""
-        async with self._changed:
-            self._ended = True
-            self._changed.notify_all()
-
-    async def shard(self, number: int) -> list[Any] | None:
-        """A reference to a shard's questions, once it is there; ``None``: it never will be."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: number in self._shards or self._ended)
-            return self._shards.get(number)
 
 
 class _Feeding(threading.Thread):
@@ -325,55 +203,6 @@ def _shards(questions: Iterable[Question], size: int) -> Generator[list[Question
         yield [one for group in several for one in group]
 
 
-class _Worker:
-    """Answers shards with a retriever that it makes once; one of Ray Data's actors."""
-
-    def __init__(
-        self, feed: Any, made_of: tuple[str, dict[str, Any]], n_threads: int, keep_embeddings: bool
-    ) -> None:
-        os.environ["OMP_NUM_THREADS"] = str(n_threads)
-        self._feed, self._made_of = feed, made_of
-        self._retriever: Retriever | None = None
-        self._vectors = _own_cache() if keep_embeddings else None
-        self._n_sent = 0
-
-    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
-        import ray
-
-        numbers = [int(number) for number in batch["item"]]
-        contents = []
-        for number in numbers:
-            boxed = ray.get(self._feed.shard.remote(number))
-            questions = ray.get(boxed[0]) if boxed else ()
-            try:
-                content: Any = [self._answer(one) for one in questions], self._new_vectors()
-            except Exception as error:  # noqa: BLE001 - told by the driver, in one line
-                content = f"{type(error).__name__}: {error}", []
-            contents.append(pickle.dumps(content))
-        return {"number": numbers, "answers": contents}
-
-    def _answer(self, question: Question) -> Packed | RetrieverError:
-        from evidencebench_core.runs.engines.local import answer_of
-
-        name, settings = self._made_of
-        try:
-            if question.evidence is not None:
-                retriever = make_retriever(name, settings, evidence=question.evidence)
-            else:
-                retriever = self._retriever = self._retriever or make_retriever(name, settings)
-            answer = answer_of(retriever, question)
-        except RetrieverError as error:
-            return error
-        return answer.ranking, answer.scores, answer.selection, answer.seconds, dict(answer.details)
-
-    def _new_vectors(self) -> list[tuple[bytes, bytes, bytes]]:
-        if self._vectors is None:
-            return []
-        rows: list[tuple[bytes, bytes, bytes]]
-        self._n_sent, rows = self._vectors.rows_after(self._n_sent)
-        return rows
-
-
 def _unpacked(answer: Packed | RetrieverError) -> Retrieval | EvidenceBenchError:
     if isinstance(answer, RetrieverError):
         return answer
@@ -381,37 +210,10 @@ def _unpacked(answer: Packed | RetrieverError) -> Retrieval | EvidenceBenchError
     return Retrieval(*cast("tuple[Any, Any, Any, Any]", tuple(rest)), MappingProxyType(details))
 
 
-def _own_cache() -> Any:
-    """A cache of embeddings for this worker alone, so that what is new in it is what it computed."""
-    from tempfile import mkdtemp
-
-    from evidencebench_core.retrievers.encoding import EmbeddingCache
-
-    os.environ["EVIDENCEBENCH_CACHE"] = mkdtemp(prefix="evidencebench-ray-")
-    return EmbeddingCache()
-
-
 def _add_vectors(rows: list[tuple[bytes, bytes, bytes]]) -> None:
     from evidencebench_core.retrievers.encoding import EmbeddingCache
 
     EmbeddingCache().add_rows(rows)
-
-
-# -- calls sent from the nodes ----------------------------------------------------------------
-
-
-class _SendingWorker:
-    """Sends calls from a node; an actor."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._sender = OpenAISender(connection)
-
-    async def send(self, path: str, body: bytes | None, timeouts: Timeouts) -> RawReply | Exception:
-        try:
-            return await self._sender.send(path, body, timeouts=timeouts)
-        except Exception as error:  # noqa: BLE001 - raised again by the driver
-            error.__cause__ = error.__context__ = None  # what they hold cannot always be pickled
-            return error
 
 
 class _RaySender:
@@ -451,3 +253,12 @@ class _RaySender:
 
     async def close(self) -> None:
         """The workers end with the engine."""
+
+
+def _failed(reason: str) -> RetrieverError:
+    line = next(iter(reason.strip().splitlines()), "for no reason that it tells").strip().rstrip(".")
+    return RetrieverError(
+        "Ray engine",
+        f"a worker failed ({line[:300]})",
+        "Check that every node has the same evidencebench-explorer, and the files that the settings name.",
+    )

@@ -16,7 +16,7 @@ from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedE
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.llm.prices import Price
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
-from evidencebench_core.runs.engines import batch as engine_module
+from evidencebench_core.runs.engines import batch_files
 from evidencebench_core.runs.engines.batch import BatchEngine
 from tests.llm.server import answering, reply, scripted
 from tests.runs.engines.batch_server import BatchServer, answered, batch_server
@@ -109,11 +109,11 @@ def test_answers_have_the_keys_of_calls_made_one_by_one(store: Store) -> None:
 
 
 def test_small_files_are_many_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "MOST_LINES", 4)
+    monkeypatch.setattr(batch_files, "MOST_LINES", 4)
     with batch_server(pick) as server:
         assert run(store, server).done == 6
         assert sorted(batch["request_counts"]["total"] for batch in server.batches.values()) == [2, 4]
-    monkeypatch.setattr(engine_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(batch_files, "MOST_BYTES", 1)
     with batch_server(pick) as server:
         assert run(store, server, fresh=True).done == 6
         assert len(server.batches) == 6
@@ -134,7 +134,7 @@ def test_killed_anywhere_nothing_is_sent_twice(store: Store, step: str, when: st
         engine = BatchEngine(poll=0.001)
         plan_ = planned(store, server.url)
         # The client dies at the call, before the server hears of it or after it has done its work.
-        original = engine_module.BatchEngine._carrier
+        original = BatchEngine._carrier
 
         def carrier(self: BatchEngine, *arguments: Any) -> Any:
             made = original(self, *arguments)
@@ -417,3 +417,21 @@ def test_an_estimate_takes_the_price_of_a_batch(store: Store, monkeypatch: pytes
 def test_the_table_of_batches_goes_with_its_run(store: Store) -> None:
     with store.write() as db, pytest.raises(sqlite3.IntegrityError):
         db.execute("INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES ('a', 'none', '', '')")
+
+
+def test_an_old_answer_does_not_stand_in_for_a_fresh_one_that_failed_at_first(store: Store) -> None:
+    sentence, expired = "1", False
+
+    def say(request: dict[str, Any]) -> Any:
+        nonlocal expired
+        if sentence == "2" and cohort(request) == 4 and not expired:
+            expired = True
+            return None
+        return f"DECISION: [{sentence}]"
+
+    with batch_server(say) as server:
+        last = run(store, server)
+        sentence = "2"
+        run(store, server, fresh=True)
+        assert set(selections(store, last.run_id).values()) == {(2,)}
+        assert len(server.asked()) == 13

@@ -44,7 +44,7 @@ def cluster() -> Iterator[Any]:
     pytest.importorskip("ray", reason="the extra [ray] is not installed")
     from ray.cluster_utils import Cluster
 
-    from evidencebench_core.runs.engines.ray import _QUIET
+    from evidencebench_core.runs.engines.ray_cluster import _QUIET
 
     os.environ.update(_QUIET)
     node = {"num_cpus": 1, "object_store_memory": 80 << 20}
@@ -118,6 +118,21 @@ def test_embeddings_come_back_if_asked(connected: Any, store: Store) -> None:
     assert len(rows) == kept
 
 
+@pytest.mark.model
+@pytest.mark.realdata
+def test_scores_of_long_papers_are_equal_to_the_last_digit(
+    connected: Any, store: Store, train_path: Path
+) -> None:
+    ingest(store, train_path, name="train")
+    both = []
+    for engine in (None, RayEngine()):
+        last = finished(execute(plan(store, "train", "structure", tasks=TASKS, limit=8), engine))
+        both.append(answers(store, last.run_id))
+        forget(store)
+    assert len(both[0]) == 16
+    assert both[0] == both[1]
+
+
 def test_what_a_variant_arranges_and_leaves_out(connected: Any, many: Store) -> None:
     def backwards(instance: Any) -> list[int] | None:
         return list(reversed(range(len(instance.sentences)))) if instance.id != "tiny_3" else None
@@ -127,6 +142,12 @@ def test_what_a_variant_arranges_and_leaves_out(connected: Any, many: Store) -> 
     last = finished(execute(plan(many, "tiny", "lead", tasks=TASKS, variant=variant), RayEngine()))
     assert (last.done, last.total, last.left_out) == (N_INSTANCES - 1, N_INSTANCES - 1, 1)
     assert answers(many, last.run_id) == expected
+
+
+def test_a_finished_run_starts_no_cluster(store: Store) -> None:
+    local_one = finished(execute(plan(store, "tiny", "bm25")))
+    again = list(execute(plan(store, "tiny", "bm25"), RayEngine("nowhere:1")))
+    assert [(one.run_id, one.done) for one in again] == [(local_one.run_id, 6)]
 
 
 def test_settings_that_a_node_cannot_use_are_told(connected: Any, store: Store) -> None:
@@ -222,7 +243,7 @@ def test_a_model_is_asked_from_the_nodes_within_one_cap(connected: Any, store: S
 def test_an_address_that_does_not_answer(
     store: Store, address: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evidencebench_core.runs.engines.ray._ANSWERS_WITHIN", 3.0)
+    monkeypatch.setattr("evidencebench_core.runs.engines.ray_cluster._ANSWERS_WITHIN", 3.0)
     pytest.importorskip("ray", reason="the extra [ray] is not installed")
     with socket.create_server(("127.0.0.1", 0)) as server:
         if address in ("closed", "other"):

@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -218,17 +219,19 @@ def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str
     """
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} already answered")
-    said = ""
+    said: dict[str, float] = {}  # when each was
     with progress_bar(last.total, "instances", last.done) as bar:
         try:
             for last in reports:
                 bar.update(last.done + last.failed - bar.n)
                 if last.failed:
                     bar.set_postfix(failed=last.failed, refresh=False)
-                words = re.sub(r"\d+", "", last.note)  # a countdown is said once
-                if words and words != said:
+                words = re.sub(
+                    r"\d+", "", last.note
+                )  # a countdown is said once, what comes again once a minute
+                if words and time.monotonic() - said.get(words, -60) >= 60:
                     bar.write(last.note, file=sys.stderr)
-                said = words
+                    said[words] = time.monotonic()
             if stopped():
                 raise KeyboardInterrupt
         except KeyboardInterrupt:

@@ -163,6 +163,6 @@ def tell_spending(spent: Spending) -> None:
     )
     cost = "at a price that is not known" if spent.money is None else f"${spent.money:,.4f}"
     note(
-        f"It took {quantity(spent.calls, 'call')}{perhaps}, {spent.cached:,} answers from the store,"
+        f"It took {quantity(spent.calls, 'call')}{perhaps}, {quantity(spent.cached, 'answer')} from the store,"
         f" {spent.failed:,} failed; {tokens}{guessed}, {cost}."
     )

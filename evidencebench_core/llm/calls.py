@@ -21,7 +21,7 @@ from evidencebench_core.llm.connection import Connection
 from evidencebench_core.llm.limiter import GivenUp, Limiter, Slot, Stopped, Timeouts
 from evidencebench_core.llm.replies import Failure, Unusable, failure_of, has_model, model_names
 from evidencebench_core.llm.request import json_bytes
-from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
+from evidencebench_core.llm.sender import ConnectionBroken, ConnectionUnusable, RawReply, Sender
 from evidencebench_core.llm.verdict import FieldsTaken, Verdict, verdict
 
 _T = TypeVar("_T")
@@ -32,6 +32,7 @@ _AWAY: Final = frozenset({0, 502, 503, 520, 521, 522, 523, 529})  # no matter wh
 _STREAMED: Final = ("stream", "stream_options")
 _LISTING: Final = Timeouts(20.0, 20.0)
 _UNREACHED: Final = "Check the address, the network and whether the server runs."
+_UNUSABLE: Final = "Set OPENAI_BASE_URL and OPENAI_API_KEY, or type them on the Models page of the app."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ class Caller:
                 return model_names(reply.headers, reply.body)
         except ConnectionBroken as broken:
             kind = LLMRejectedError if broken.for_good else LLMUnreachableError
-            raise self.error(kind, place, broken.reason, _UNREACHED, broken.for_good) from broken
+            raise self.error(kind, place, broken.reason, _remedy(broken), broken.for_good) from broken
         except Unusable:
             return ()
         if reply.status in (404, 405):
@@ -222,7 +223,7 @@ class Caller:
         except ConnectionBroken as broken:
             if broken.for_good and not self.limiter.answered:
                 place = self.connection.address
-                raise self.error(LLMRejectedError, place, broken.reason, _UNREACHED, True) from broken
+                raise self.error(LLMRejectedError, place, broken.reason, _remedy(broken), True) from broken
             said = Verdict("again", _UNREACHED, perhaps_billed=broken.perhaps_billed)
             raise _Again(broken.reason, said) from broken
         except Unusable as unusable:
@@ -309,3 +310,7 @@ class Caller:
             problem = f"{again.reason}, and it lists no model of that name"
             remedy = f"Check the model's name; listed are: {names}"
             raise self.error(LLMRejectedError, place, problem, remedy, stops_run=True) from None
+
+
+def _remedy(broken: ConnectionBroken) -> str:
+    return _UNUSABLE if isinstance(broken, ConnectionUnusable) else _UNREACHED

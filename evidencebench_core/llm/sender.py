@@ -47,6 +47,13 @@ class ConnectionBroken(Exception):  # noqa: N818 - never leaves this package
         self.reason, self.perhaps_billed, self.for_good = reason, perhaps_billed, for_good
 
 
+class ConnectionUnusable(ConnectionBroken):
+    """The address or the key can be none; nothing was sent."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, for_good=True)
+
+
 class Sender(Protocol):
     """Sends one request; many at once, all in one event loop."""
 
@@ -231,7 +238,7 @@ def _checked(connection: Connection) -> SplitResult:
     if not (key.isascii() and key.isprintable() and base_url.isprintable()):
         problem = "the key or the address holds characters that none has"
     if problem:
-        raise ConnectionBroken(problem, for_good=True)
+        raise ConnectionUnusable(problem)
     return parts
 
 

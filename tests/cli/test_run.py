@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.cli.run import _last
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval
 from evidencebench_core.retrievers.baselines import Lead
+from evidencebench_core.runs import Progress
 
 RUN = ("run", "--dataset", "tiny", "--retriever")
 HEADER = "task recall % 95% interval SE ceiling random scored skipped missing"
@@ -103,6 +105,7 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from evidencebench_core.cli import main
 from evidencebench_core.retrievers.baselines import Lead
+from evidencebench_core.runs import Progress
 answer = Lead.retrieve
 def retrieve(self, query):
     if query.hypothesis.endswith("cohort 3."):
@@ -159,3 +162,10 @@ def test_an_unknown_variant_lists_those_there_are(command, tiny: Path) -> None:
     assert printed.code == 1
     assert "negation:rules, spelling:n=N" in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_a_wait_that_comes_again_is_told_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    waits = ("", "waiting 2 s: the server asks to wait", "", "waiting 1 s: the server asks to wait")
+    reports = (Progress("r1", 0, 4, 0, 1.0, None, None, note=words) for words in waits)
+    _last(reports, lambda: False, "evidencebench run")
+    assert capsys.readouterr().err.count("the server asks to wait") == 1

@@ -95,6 +95,7 @@ def test_connections_that_cannot_be_used(address: str | None, key: str | None, w
     with pytest.raises(LLMRejectedError, match=words) as caught:
         chat(LLM(Connection(address, key)), REQUEST)
     assert caught.value.stops_run
+    assert "Set OPENAI_BASE_URL and OPENAI_API_KEY" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def start_run(
             for step in steps:
                 answered = f"{step.done:,} instances answered{whole}"
                 failed = f", {step.failed:,} failed" if step.failed else ""
-                waits = f" It waits: {step.note}." if step.note else ""
+                waits = f" {step.note[0].upper()}{step.note[1:]}." if step.note else ""
                 so_far = f"{step.done:,} of {step.total:,} instances{failed}.{waits}{asked_text(budget)}"
                 job.report(step.done, step.total, so_far)
         resume = " Start it again to go on where it stopped." if job.cancelled() else ""

@@ -85,7 +85,7 @@ def _stream(job: Job, label: str) -> None:
             job.cancel()
             st.rerun(scope="fragment")
     if len(steps) > 1:
-        st.caption(f"{len(steps) - 1:,} before it {'is' if len(steps) == 2 else 'are'} done")
+        st.caption(f"{quantity(len(steps), 'call')} begun so far; what the last of them says:")
     st.code(_tail(steps[-1][1] if steps else "") or "…", language=None, wrap_lines=True, height=260)
 
 

@@ -100,7 +100,7 @@ def _draw_engine(entry: RetrieverEntry) -> Engine | None:
         address = st.text_input(
             "Address of the cluster",
             placeholder="a cluster of this machine alone",
-            help="Such as 10.0.0.1:6379,.",
+            help="Such as 10.0.0.1:6379, or auto for the cluster that this machine is part of.",
             key="run.ray",
         )
         if find_spec("ray") is None:

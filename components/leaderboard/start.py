@@ -27,7 +27,7 @@ from components.widgets.retriever_picker import settings_editor
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import RetrieverEntry, full_settings, retriever_entries, retriever_entry
-from evidencebench_core.runs import Engine, LocalEngine, Plan, RunInfo, execute, plan
+from evidencebench_core.runs import Engine, LocalEngine, Plan, RunInfo, execute, plan, run_label
 from evidencebench_core.runs.engines.batch import BatchEngine
 from evidencebench_core.runs.engines.ray import RayEngine
 from evidencebench_core.tasks import TASKS, Task
@@ -161,4 +161,4 @@ def start_run(
 
     names = ", ".join(task.title for task in tasks)
     subject = f"{dataset}/{retriever}/{sorted(full.items())}"
-    return resources.jobs().start("run", subject, f"{retriever} on {dataset}: {names}", work)
+    return resources.jobs().start("run", subject, f"{run_label(retriever, full)} on {dataset}: {names}", work)

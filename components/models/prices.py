@@ -118,7 +118,7 @@ def draw_prices() -> None:
                 "Answer, $ per million", min_value=0.0, format="%.3f"
             ),
             "batch": st.column_config.NumberColumn(
-                "In batches",
+                "Share in batches",
                 min_value=0.0,
                 max_value=1.0,
                 format="%.2f",

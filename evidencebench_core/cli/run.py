@@ -237,7 +237,7 @@ def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str
         except KeyboardInterrupt:
             bar.close()
             note(
-                f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} are answered and kept."
+                f"Interrupted: {last.done:,} of {quantity(last.total, 'instance')} answered and kept."
                 f" To go on, give the same command again: {command}"
             )
             raise

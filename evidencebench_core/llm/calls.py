@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 from evidencebench_core.errors import (
-    BudgetReachedError,
     LLMAnswerError,
     LLMCancelledError,
     LLMError,
@@ -148,7 +147,7 @@ class Caller:
                 remedy = "Start again: what is answered is kept."
                 raise self.error(LLMCancelledError, place, "the call was cancelled", remedy, True) from None
         except LLMError as error:
-            if not isinstance(error, (LLMCancelledError, BudgetReachedError)):
+            if not error.stops_run:  # the error of a run is met by all calls that wait, and told once
                 self._budget.count_failed()
             raise
 

@@ -164,7 +164,8 @@ class Limiter:
             )
             left = max(0.0, self._failing_since + self._patience() - now)
             giving_up = f"{math.ceil(left)} s" if left < 2 * _MINUTE else f"{round(left / _MINUTE)} min"
-            return f"the server is gone ({self._reason}): {try_}, giving up in {giving_up}"
+            state = "the server is gone" if self.answered else "the server does not answer"
+            return f"{state}, {self._reason}: {try_}, giving up in {giving_up}"
         why, until = self._waits
         return f"waiting {math.ceil(until - now):,} s: {why}" if why and until > now else ""
 

@@ -90,7 +90,7 @@ def test_an_interrupted_run_says_how_to_go_on(command, tiny: Path, monkeypatch: 
     monkeypatch.setattr(Lead, "retrieve", interrupted)
     printed = command(*RUN, "lead")
     assert (printed.code, printed.out) == (130, "")
-    assert "2 of 6 instances are answered and kept" in printed.err
+    assert "2 of 6 instances answered and kept" in printed.err
     assert f"evidencebench {' '.join(RUN)} lead" in printed.err
     monkeypatch.setattr(Lead, "retrieve", answer)
     assert "2 of 6 instances already answered" in command(*RUN, "lead").err
@@ -116,7 +116,7 @@ sys.exit(main(["run", "--dataset", "tiny", "--retriever", "lead"]))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 128 + signal.SIGINT
-    assert "3 of 6 instances are answered and kept" in done.stderr
+    assert "3 of 6 instances answered and kept" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evidencebench_core.llm import parsed, parsed_aspects, parsed_hypothesis
+from evidencebench_core.llm import parsed_aspects, parsed_hypothesis, read_answer
 
 UNITS = [
     *(
@@ -73,7 +73,7 @@ UNITS = [
 def seconds(unit: str, n_bytes: int) -> float:
     text = "DECISION: [3, " + unit * (n_bytes // len(unit))
     began = time.process_time()
-    parsed(text, range(300))
+    read_answer(text, range(300))
     parsed_aspects(text)
     parsed_hypothesis(text)
     return time.process_time() - began

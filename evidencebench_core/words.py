@@ -6,6 +6,6 @@ def quantity(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def clipped(text: str, limit: int) -> str:
+def clipped_text(text: str, limit: int) -> str:
     """At most so many characters, the last one an ellipsis where something was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -9,7 +9,7 @@ from components.annotate.comparing import draw_comparing
 from components.annotate.desk import annotator_here, draw_who
 from components.annotate.marking import draw_marking, draw_page_bar, draw_title
 from components.app import resources
-from components.app.page import drop_missing, guarded
+from components.app.page import drop_missing, guard
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.errors import UnknownNameError
@@ -62,5 +62,5 @@ def _key(paper: str) -> str:
     return f"own:{paper}" if paper.isascii() and paper.isdigit() else paper
 
 
-with guarded():
+with guard():
     draw(PageState("annotate", DEFAULTS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guarded
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.browse.instance_list import LIST_DEFAULTS, draw_list, listing
 from components.browse.reading import READING_DEFAULTS, draw_reading
@@ -63,5 +63,5 @@ def _open(state: PageState, instance_id: str | None) -> None:
     st.rerun()
 
 
-with guarded():
+with guard():
     draw(PageState("browse", DEFAULTS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guarded
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
 from components.compare.systems import (
@@ -127,5 +127,5 @@ def _slices(dataset: DatasetInfo, task: Task, systems: Systems) -> Report:
     return slice_report(systems, families, notes, instances=listed)
 
 
-with guarded():
+with guard():
     draw(PageState("compare", DEFAULTS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guarded
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.dataset.parts import draw_distributions, draw_overview, draw_places
 from components.widgets.copy_link import copy_link
@@ -49,5 +49,5 @@ def draw(state: PageState) -> None:
         st.switch_page("pages/browse.py", query_params={"dataset": dataset.name})
 
 
-with guarded():
+with guard():
     draw(PageState("dataset", DEFAULTS))

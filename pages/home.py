@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.app import resources
-from components.app.page import guarded
+from components.app.page import guard
 from components.app.state import PageState, open_later
 from components.home.add_data import draw_download, draw_file, draw_sample
 from components.widgets.job_panel import job_panel
@@ -87,6 +87,6 @@ def _origin(source: str) -> str:
     return f"upload, {Path(source).name}" if "/evidencebench-upload-" in source else source
 
 
-with guarded():
+with guard():
     PageState("", {})
     draw()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guarded
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
 from components.leaderboard.runs import draw_published, draw_run_table
@@ -37,5 +37,5 @@ def draw(state: PageState) -> None:
     draw_published(task)
 
 
-with guarded():
+with guard():
     draw(PageState("leaderboard", DEFAULTS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.app.page import dataset_picker, guarded
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.middle.along import ALONG_DEFAULTS, draw_along
 from components.middle.moved import MOVED_DEFAULTS, draw_moved
@@ -54,5 +54,5 @@ def draw(state: PageState) -> None:
     VIEWS[view][1](View(state, dataset, task, runs))
 
 
-with guarded():
+with guard():
     draw(PageState("middle", DEFAULTS))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guarded, percent
+from components.app.page import dataset_picker, guard, percent
 from components.app.state import PageState
 from components.missed.miss import draw_miss, scroll_to_top
 from components.missed.misses import draw_export, draw_filters, draw_queue, draw_shares
@@ -159,5 +159,5 @@ def _open(state: PageState, key: Key) -> None:
     st.rerun()
 
 
-with guarded():
+with guard():
     draw(PageState("missed", DEFAULTS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app.choices import Choice, choices_text
-from components.app.page import guarded
+from components.app.page import guard
 from components.app.state import PageState, open_later
 from components.models.prices import draw_prices
 from components.models.prompts import draw_prompts
@@ -58,5 +58,5 @@ def _choice() -> str:
     return choices_text([Choice("llm", {"model": session_model()})])
 
 
-with guarded():
+with guard():
     draw(PageState("models", DEFAULTS))

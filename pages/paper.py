@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import choices_from
-from components.app.page import drop_missing, guarded
+from components.app.page import drop_missing, guard
 from components.app.state import PageState
 from components.paper.bring import draw_bring
 from components.paper.import_job import forget_job, import_job
@@ -80,5 +80,5 @@ def _draw_gone(state: PageState) -> None:
         st.rerun()
 
 
-with guarded():
+with guard():
     draw(PageState("paper", DEFAULTS))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guarded
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.widgets.copy_link import copy_link
 from components.widgets.switches import option_switch
@@ -69,5 +69,5 @@ def draw(state: PageState) -> None:
         draw_effect(state, dataset, task)
 
 
-with guarded():
+with guard():
     draw(PageState("wording", DEFAULTS))

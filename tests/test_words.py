@@ -1,6 +1,6 @@
 """Numbers and long texts in words."""
 
-from evidencebench_core.words import clipped, quantity
+from evidencebench_core.words import clipped_text, quantity
 
 
 def test_a_number_with_its_noun() -> None:
@@ -8,4 +8,4 @@ def test_a_number_with_its_noun() -> None:
 
 
 def test_a_text_of_the_limit_is_whole() -> None:
-    assert (clipped("abcd", 4), clipped("abcde", 4)) == ("abcd", "abc…")
+    assert (clipped_text("abcd", 4), clipped_text("abcde", 4)) == ("abcd", "abc…")

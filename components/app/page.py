@@ -25,7 +25,7 @@ _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guard() -> Iterator[None]:
     """Show an error of ours as the one line that it is; everything else is a bug, shown and logged.
 
     Within it, and in the jobs that are started from it, models are asked at the session's server.
@@ -46,7 +46,7 @@ def guarded() -> Iterator[None]:
 def guarded_part(what: str = "This part of the page") -> Iterator[None]:
     """The same for fragments and dialogs, which are decorated with it.
 
-    An error in these never reaches the page's `guarded`: Streamlit catches it first, and draws it as a bug.
+    An error in these never reaches the page's `guard`: Streamlit catches it first, and draws it as a bug.
     """
     try:
         with using(session_connection()):

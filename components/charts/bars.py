@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import PERCENT_AXIS, escaped, name_rows, styled
+from components.charts.style import PERCENT_AXIS, escaped_text, name_rows, styled_figure
 
 _BARS: Final = 40
 
@@ -30,12 +30,12 @@ def histogram(frame: pd.DataFrame, title: str, of: str, colour: str) -> go.Figur
         width=0.9 * width,
         marker={"color": colour, "line": {"width": 0}},
         customdata=[f"{start}" if width == 1 else f"{start} to {start + width - 1}" for start in starts],
-        hovertemplate=f"%{{customdata}}: %{{y:,}} {escaped(of)}<extra></extra>",
+        hovertemplate=f"%{{customdata}}: %{{y:,}} {escaped_text(of)}<extra></extra>",
         showlegend=False,
     )
-    figure.update_xaxes(title=escaped(title), rangemode="tozero")
-    figure.update_yaxes(title=f"Number of {escaped(of)}", rangemode="tozero")
-    return styled(figure, height=250)
+    figure.update_xaxes(title=escaped_text(title), rangemode="tozero")
+    figure.update_yaxes(title=f"Number of {escaped_text(of)}", rangemode="tozero")
+    return styled_figure(figure, height=250)
 
 
 def share_chart(
@@ -45,17 +45,17 @@ def share_chart(
     figure = go.Figure()
     for column, name, colour in columns:
         figure.add_bar(
-            y=[escaped(where) for where in frame["where"]],
+            y=[escaped_text(where) for where in frame["where"]],
             x=100 * frame[column],
-            name=escaped(name),
+            name=escaped_text(name),
             orientation="h",
             marker={"color": colour, "line": {"width": 0}},
-            hovertemplate=f"%{{y}}: %{{x:.1f}}% of {escaped(n)}<extra>{escaped(name)}</extra>",
+            hovertemplate=f"%{{y}}: %{{x:.1f}}% of {escaped_text(n)}<extra>{escaped_text(name)}</extra>",
         )
     figure.update_layout(barmode="group", bargap=0.3)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=title, **PERCENT_AXIS)
-    return styled(figure, height=90 + 44 * len(frame))
+    return styled_figure(figure, height=90 + 44 * len(frame))
 
 
 def weights_chart(frame: pd.DataFrame, title: str, colour: str) -> go.Figure:
@@ -73,11 +73,11 @@ def weights_chart(frame: pd.DataFrame, title: str, colour: str) -> go.Figure:
         textposition="outside",
         textfont={"color": colour},
         cliponaxis=False,
-        customdata=[escaped(note) for note in frame["note"]],
+        customdata=[escaped_text(note) for note in frame["note"]],
         hovertemplate="%{x:.3f} SD<br>%{customdata}<extra></extra>",
         showlegend=False,
     )
     name_rows(figure, list(frame["name"]))
     most = max(frame["moves"], default=0.0)
     figure.update_xaxes(title=title, range=[0, 1.3 * most or 1])
-    return styled(figure, height=90 + 26 * len(frame)).update_layout(margin={"t": 12}, bargap=0.35)
+    return styled_figure(figure, height=90 + 26 * len(frame)).update_layout(margin={"t": 12}, bargap=0.35)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import PERCENT_AXIS, add_shares, escaped, name_steps, spread, styled
+from components.charts.style import PERCENT_AXIS, add_shares, escaped_text, name_steps, spread, styled_figure
 
 
 def recall_curve(curves: pd.DataFrame, colours: Mapping[str, str], dashed: Collection[str] = ()) -> go.Figure:
@@ -29,7 +29,7 @@ def recall_curve(curves: pd.DataFrame, colours: Mapping[str, str], dashed: Colle
     step = max(1, round(curves["pick"].max() / 8))
     figure.update_xaxes(title="Sentences picked", rangemode="tozero", dtick=step)
     figure.update_yaxes(title="Aspect Recall so far, %", **PERCENT_AXIS)
-    return styled(figure, height=260)
+    return styled_figure(figure, height=260)
 
 
 def spelling_chart(frame: pd.DataFrame) -> go.Figure:
@@ -52,12 +52,12 @@ def spelling_chart(frame: pd.DataFrame) -> go.Figure:
             [counts.index(count) + spread(place, len(groups), 0.07) for count in rows["errors"]],
             rows["colour"].iloc[0] if len(rows) else None,
             {"size": 8},
-            hovertemplate=f"{escaped(group)}: %{{y:.1f}}%<br>%{{customdata[3]}} errors asked for, "
+            hovertemplate=f"{escaped_text(group)}: %{{y:.1f}}%<br>%{{customdata[3]}} errors asked for, "
             "%{customdata[2]:.1f} made on average<br>n = %{customdata[0]}, capped: %{customdata[1]}<extra></extra>",
             mode="lines+markers",
-            name=escaped(group),
+            name=escaped_text(group),
             customdata=rows[["n", "n_capped", "mean_errors", "errors"]],
         )
     name_steps(figure, counts, "Misspelt words asked for (not to scale)")
     figure.update_yaxes(title="Aspect Recall, %", range=[0, min(102.0, 108 * top) or 102.0])
-    return styled(figure, height=360)
+    return styled_figure(figure, height=360)

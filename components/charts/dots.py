@@ -8,7 +8,16 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import DOTTED, GREY, PERCENT_AXIS, add_shares, escaped, name_rows, spread, styled
+from components.charts.style import (
+    DOTTED,
+    GREY,
+    PERCENT_AXIS,
+    add_shares,
+    escaped_text,
+    name_rows,
+    spread,
+    styled_figure,
+)
 
 
 def interval_chart(
@@ -40,7 +49,7 @@ def interval_chart(
     names = [f"{name} (n = {n})" for name, n in zip(frame["name"], frame["n"], strict=True)]
     name_rows(figure, names, top=0.7)
     figure.update_xaxes(title=title, **PERCENT_AXIS)
-    return styled(figure, height=90 + 34 * len(frame)).update_layout(margin={"t": 24})
+    return styled_figure(figure, height=90 + 34 * len(frame)).update_layout(margin={"t": 24})
 
 
 def difference_chart(frame: pd.DataFrame, title: str) -> go.Figure:
@@ -61,15 +70,15 @@ def difference_chart(frame: pd.DataFrame, title: str) -> go.Figure:
             [names.index(name) + spread(place, len(groups), 0.22) for name in rows["name"]],
             rows["colour"].iloc[0] if len(rows) else None,
             {"color": list(rows["colour"])},
-            hovertemplate=f"{escaped(group)}: %{{x:+.1f}} points<br>n = %{{customdata}}<extra></extra>",
-            name=escaped(group),
+            hovertemplate=f"{escaped_text(group)}: %{{x:+.1f}} points<br>n = %{{customdata}}<extra></extra>",
+            name=escaped_text(group),
             customdata=rows["n"],
             showlegend=len(groups) > 1,
         )
     figure.add_vline(x=0, line={"width": 1, "color": GREY})
     name_rows(figure, names)
     figure.update_xaxes(title=title)
-    return styled(figure, height=100 + 24 * len(names) * max(1, len(groups)))
+    return styled_figure(figure, height=100 + 24 * len(names) * max(1, len(groups)))
 
 
 def missed_chart(
@@ -116,4 +125,4 @@ def missed_chart(
         step = next((step for step in (2, 5, 10, 20, 25) if 100 * top / step <= 5), 50)
         axis = {"range": [0, 100 * top], "dtick": step}
     figure.update_xaxes(title={"text": title, "standoff": 6}, tickangle=0, **axis)
-    return styled(figure, height=max(200, 56 + 20 * len(shares)))
+    return styled_figure(figure, height=max(200, 56 + 20 * len(shares)))

@@ -8,7 +8,7 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.charts.style import DOTTED, PERCENT_AXIS, escaped, name_steps, styled
+from components.charts.style import DOTTED, PERCENT_AXIS, escaped_text, name_steps, styled_figure
 
 LINES_AT_MOST: Final = 400
 _WAYS: Final = {
@@ -35,17 +35,21 @@ def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -
         unselected={"marker": {"opacity": 0.65}},
         selected={"marker": {"opacity": 1}},
         hovertemplate="%{customdata[0]}<br>"
-        + f"{escaped(name_a)}: %{{y:.1f}}%<br>{escaped(name_b)}: %{{x:.1f}}%<extra></extra>",
+        + f"{escaped_text(name_a)}: %{{y:.1f}}%<br>{escaped_text(name_b)}: %{{x:.1f}}%<extra></extra>",
         showlegend=False,
     )
     for x, y, name in ((3, 97, name_a), (97, 3, name_b)):
         figure.add_annotation(
-            x=x, y=y, text=f"{escaped(name)} ahead", showarrow=False, xanchor="left" if x < 50 else "right"
+            x=x,
+            y=y,
+            text=f"{escaped_text(name)} ahead",
+            showarrow=False,
+            xanchor="left" if x < 50 else "right",
         )
     axis = PERCENT_AXIS | {"range": [-2, 102]}
-    figure.update_xaxes(title=f"Aspect Recall of {escaped(name_b)}, %", **axis)
-    figure.update_yaxes(title=f"Aspect Recall of {escaped(name_a)}, %", **axis)
-    return styled(figure, height=440)
+    figure.update_xaxes(title=f"Aspect Recall of {escaped_text(name_b)}, %", **axis)
+    figure.update_yaxes(title=f"Aspect Recall of {escaped_text(name_a)}, %", **axis)
+    return styled_figure(figure, height=440)
 
 
 def slope_chart(frame: pd.DataFrame, steps: Sequence[str], colours: Mapping[str, str]) -> go.Figure:
@@ -86,4 +90,4 @@ def slope_chart(frame: pd.DataFrame, steps: Sequence[str], colours: Mapping[str,
     name_steps(figure, [step.removeprefix("paraphrase:") for step in steps], "Wording")
     figure.update_xaxes(range=[-0.25, len(steps) - 0.75], showgrid=False)
     figure.update_yaxes(title="Aspect Recall of an instance, %", **(PERCENT_AXIS | {"range": [-3, 103]}))
-    return styled(figure, height=420)
+    return styled_figure(figure, height=420)

@@ -17,11 +17,11 @@ from components.charts.style import (
     GREY,
     SYMBOLS,
     add_shares,
-    escaped,
+    escaped_text,
     name_rows,
     name_steps,
     spread,
-    styled,
+    styled_figure,
     whiskers,
 )
 
@@ -108,7 +108,7 @@ def position_chart(
         figure.update_yaxes(title=unit, row=row, col=1)
     figure.update_xaxes(range=[-0.6, 100.6], dtick=20, showgrid=False)
     figure.update_xaxes(title="Position in the paper, % from its start", row=len(panels), col=1)
-    styled(figure, height=340 if len(panels) == 1 else 880)
+    styled_figure(figure, height=340 if len(panels) == 1 else 880)
     below = {"orientation": "h", "x": 0, "y": -0.08 if len(panels) == 4 else -0.28, "yanchor": "top"}
     return figure.update_layout(margin={"t": 30}, barmode="overlay", legend=below)
 
@@ -162,7 +162,7 @@ def _runs(
             {"symbol": SYMBOLS[place % len(SYMBOLS)]},
             hovertemplate="%{y:.1f}%, n = %{text}<extra>%{fullData.name}</extra>",
             mode="lines+markers",
-            name=escaped(rows["label"].iloc[0]),
+            name=escaped_text(rows["label"].iloc[0]),
             legendgroup=run,
             showlegend=panel == "recall",
             customdata=[(panel, run, bucket) for bucket in rows["bucket"]],
@@ -207,7 +207,7 @@ def ends_histogram(frame: pd.DataFrame, below: float, above: float, colour: str)
         figure.add_vline(x=100 * share, line=DOTTED | {"width": 1.5})
     figure.update_xaxes(title="Aspects covered by the ends, %", range=[0, 100], dtick=20, showgrid=False)
     figure.update_yaxes(title="Instances", rangemode="tozero")
-    return styled(figure, height=260)
+    return styled_figure(figure, height=260)
 
 
 def ends_chart(frame: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
@@ -249,7 +249,7 @@ def ends_chart(frame: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=marker | {"color": GREY}, name=group)
     name_rows(figure, names, top=0.6, bottom=0.6)
     figure.update_xaxes(title="Aspect Recall, %", range=[-2, 102], tick0=0, dtick=25)
-    return styled(figure, height=110 + 62 * len(names))
+    return styled_figure(figure, height=110 + 62 * len(names))
 
 
 def needle_chart(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
@@ -265,7 +265,7 @@ def needle_chart(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
     for number, run in enumerate(runs):
         rows, aside = frame[frame["run"] == run], spread(number, len(runs), 0.12)
         symbol = SYMBOLS[number % len(SYMBOLS)]
-        of_run: dict[str, Any] = {"name": escaped(rows["label"].iloc[0]), "legendgroup": run}
+        of_run: dict[str, Any] = {"name": escaped_text(rows["label"].iloc[0]), "legendgroup": run}
         moved, removed = rows[rows["place"] != "removed"], rows[rows["place"] == "removed"]
         for part, mode in ((moved, "lines+markers"), (removed, "markers")):
             counts = zip(part["n_aspects"], part["n_instances"], strict=True)
@@ -296,4 +296,4 @@ def needle_chart(frame: pd.DataFrame, colours: Mapping[str, str]) -> go.Figure:
     name_steps(figure, [_PLACES[place] for place in places], "Where the part was put")
     figure.update_xaxes(range=[-0.5, len(places) - 0.5], showgrid=False)
     figure.update_yaxes(title="Recall of the counted aspects, %", range=[0, 102], tick0=0, dtick=25)
-    return styled(figure, height=380)
+    return styled_figure(figure, height=380)

@@ -15,7 +15,7 @@ GREY: Final = "gray"
 DOTTED: Final = {"dash": "dot", "width": 1, "color": GREY}
 
 
-def styled(figure: go.Figure, height: int) -> go.Figure:
+def styled_figure(figure: go.Figure, height: int) -> go.Figure:
     """The figure in the house style; colours of text and page come from Streamlit's theme."""
     figure.update_layout(
         height=height,
@@ -29,7 +29,7 @@ def styled(figure: go.Figure, height: int) -> go.Figure:
     return figure.update_yaxes(automargin=True, zeroline=False)
 
 
-def escaped(text: object) -> str:
+def escaped_text(text: object) -> str:
     """Text for plotly, which reads a few HTML tags in labels."""
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -72,12 +72,12 @@ def spread(place: int, of: int, gap: float) -> float:
 
 def name_rows(figure: go.Figure, names: Sequence[object], top: float = 0.5, bottom: float = 0.5) -> None:
     """Label the rows 0, 1, ... of a figure from top to bottom, with so much room above and below."""
-    texts = [escaped(name) for name in names]
+    texts = [escaped_text(name) for name in names]
     room = [len(names) - 1 + bottom, -top]
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
 
 
 def name_steps(figure: go.Figure, names: Sequence[object], title: str) -> None:
     """Label the steps 0, 1, ... from left to right."""
-    texts = [escaped(name) for name in names]
+    texts = [escaped_text(name) for name in names]
     figure.update_xaxes(tickvals=list(range(len(names))), ticktext=texts, title=title)

@@ -24,7 +24,7 @@ from evidencebench_core.analyses.missed import with_text
 from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import Note, NoteStore
-from evidencebench_core.words import clipped, quantity
+from evidencebench_core.words import clipped_text, quantity
 
 _PASSAGES: Final = (
     Column("sentence", "Sentence", "chips", "A click shows it in the paper"),
@@ -194,7 +194,7 @@ def _draw_tables(state: PageState, context: MissContext, missed: bool) -> None:
             chips(pick.new, True),
             chips(pick.repeated, False),
             part(pick),
-            clipped(instance.sentences[pick.sentence], 110),
+            clipped_text(instance.sentences[pick.sentence], 110),
         )
         for pick in picks[:60]
     ]

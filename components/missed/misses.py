@@ -24,7 +24,7 @@ from evidencebench_core.analyses.causes import CAUSES, Thresholds
 from evidencebench_core.analyses.missed_report import BINNINGS, bin_names
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
-from evidencebench_core.words import clipped, quantity
+from evidencebench_core.words import clipped_text, quantity
 
 _TITLES: Final = {
     "section": "By part of paper",
@@ -245,7 +245,7 @@ def _cells(dataset: DatasetInfo, queue: Queue, misses: pd.DataFrame) -> pd.DataF
     notes = [queue.notes.get((row["instance"], row["aspect"]), ()) for row in rows]
     cells = misses.assign(
         key=misses["instance"] + "\n" + misses["aspect"],
-        sentence=[clipped(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
+        sentence=[clipped_text(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
         aspect=misses["label"] + " in " + misses["instance"],
         rank=misses["best_rank"],
     )

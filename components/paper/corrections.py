@@ -17,7 +17,7 @@ from evidencebench_core.papers.blocks import clean_text
 BY_HAND: Final = "sentences taken out by hand"
 
 
-def retitled(paper: Paper, title: str) -> Paper:
+def with_title(paper: Paper, title: str) -> Paper:
     """The paper under another title, which is its first sentence; an empty one takes the title away."""
     called = clean_text(title)
     had = _has_title(paper)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, flash
-from components.paper.corrections import retitled, with_abstract, without_sentences
+from components.paper.corrections import with_abstract, with_title, without_sentences
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
@@ -104,7 +104,7 @@ def _corrections(state: PageState, opened: OpenPaper) -> None:
 
     title = st.text_input("Title", value=paper.title, max_chars=1000, key=f"correct-title.{opened.digest}")
     if st.button("Set the title", key="correct-title"):
-        correct(lambda: retitled(paper, title))
+        correct(lambda: with_title(paper, title))
     st.caption("Sentences by their number in the margin, both included.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = st.number_input("From", 0, last, 0, key=f"correct-from.{opened.digest}", width=110)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.output import note, plain, print_table, print_wrapped, text_columns
-from evidencebench_core.words import clipped
+from evidencebench_core.words import clipped_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def _cell(value: Any) -> str:
         return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
     else:
         text = str(value)
-    return clipped(text, _CELL)
+    return clipped_text(text, _CELL)
 
 
 def write_csv(report: Report, path: Path) -> None:

@@ -17,9 +17,9 @@ from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
 from evidencebench_core.llm.parse import (
     OutcomeKind,
     ParsedAnswer,
-    parsed,
     parsed_aspects,
     parsed_hypothesis,
+    read_answer,
 )
 from evidencebench_core.llm.planned import Planned, planned, stored
 from evidencebench_core.llm.prices import (
@@ -94,7 +94,6 @@ __all__ = [
     "listed_models",
     "numbered",
     "one_word",
-    "parsed",
     "parsed_aspects",
     "parsed_hypothesis",
     "planned",
@@ -105,6 +104,7 @@ __all__ = [
     "prompt_folder",
     "prompt_names",
     "prompt_version",
+    "read_answer",
     "results",
     "stored",
     "using",

@@ -159,7 +159,7 @@ class Budget:
             if self.calls is not None and n_answers + len(self._under_way) + 1 > self.calls:
                 perhaps = f", {spent.perhaps_billed:,} perhaps" if spent.perhaps_billed else ""
                 waiting = f" and {len(self._under_way):,} under way" if self._under_way else ""
-                raise _reached(f"{self.calls:,} calls", f"{spent.calls:,} are done{perhaps}{waiting}")
+                raise _cap_error(f"{self.calls:,} calls", f"{spent.calls:,} are done{perhaps}{waiting}")
             for cap, done, held, more, form, of in (
                 (self.tokens, spent.tokens, held_tokens, tokens, "{:,}", " tokens"),
                 (self.money, spent.money or 0.0, held_money, money, "${:,.4f}", ""),
@@ -167,7 +167,7 @@ class Budget:
                 if cap is not None and done + held + more > cap:
                     waiting = f", about {form.format(held)} are under way" if self._under_way else ""
                     state = f"{form.format(done)} are spent{waiting} and the next call takes about {form.format(more)}"
-                    raise _reached(form.format(cap) + of, state)
+                    raise _cap_error(form.format(cap) + of, state)
             self._hold(reservation)
             return reservation
 
@@ -243,7 +243,7 @@ class Budget:
         self._held = (tokens, money - reservation.money if self._under_way else 0.0)
 
 
-def _reached(cap: str, state: str) -> BudgetReachedError:
+def _cap_error(cap: str, state: str) -> BudgetReachedError:
     return BudgetReachedError(
         "budget",
         f"the cap of {cap} is reached: {state}",

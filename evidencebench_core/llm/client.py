@@ -246,7 +246,12 @@ class LLM:
                     vectors |= {keys[text]: row for text, row in zip(texts, rows, strict=True)}
                     await self._keep(
                         [
-                            (keys[text], request.model, _text_body(request, text), {"vector": _packed(row)})
+                            (
+                                keys[text],
+                                request.model,
+                                _text_body(request, text),
+                                {"vector": _vector_text(row)},
+                            )
                             for text, row in zip(texts, rows, strict=True)
                         ]
                     )
@@ -335,5 +340,5 @@ def _text_body(request: EmbeddingRequest, text: str) -> bytes:
     return json_bytes({"model": request.model, "input": text, **extra})
 
 
-def _packed(vector: Vectors) -> str:
+def _vector_text(vector: Vectors) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")

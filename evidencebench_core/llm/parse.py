@@ -169,7 +169,7 @@ _ASPECTS: Final = re.compile(
 _HYPOTHESIS: Final = re.compile(r"(?<!\w)hypothesis[ \t*_`]*[:：][ \t*_`]*", re.IGNORECASE)
 
 
-def parsed(
+def read_answer(
     text: str,
     shown: Collection[int],
     *,

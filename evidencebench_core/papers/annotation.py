@@ -112,14 +112,16 @@ def mark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> An
     """With sentences that cover an aspect, besides those that did."""
     added = _indices(annotation, sentences)
     return _with_aspect(
-        annotation, aspect_id, lambda a: replace(a, sentences=_sorted({*a.sentences, *added}))
+        annotation, aspect_id, lambda a: replace(a, sentences=_in_order({*a.sentences, *added}))
     )
 
 
 def unmark(annotation: Annotation, aspect_id: str, sentences: Iterable[int]) -> Annotation:
     """With sentences that no longer cover an aspect."""
     gone = _indices(annotation, sentences)
-    return _with_aspect(annotation, aspect_id, lambda a: replace(a, sentences=_sorted({*a.sentences} - gone)))
+    return _with_aspect(
+        annotation, aspect_id, lambda a: replace(a, sentences=_in_order({*a.sentences} - gone))
+    )
 
 
 def remove_aspect(annotation: Annotation, aspect_id: str) -> Annotation:
@@ -174,7 +176,7 @@ def _with_aspect(
     return replace(annotation, aspects=tuple(new if a == old else a for a in annotation.aspects))
 
 
-def _sorted(indices: Iterable[int]) -> tuple[int, ...]:
+def _in_order(indices: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(indices))
 
 

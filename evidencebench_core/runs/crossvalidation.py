@@ -136,7 +136,7 @@ def held_out(
     for instance, vectors in learnt.papers():
         model, began = models[learnt.fold_of[instance.id]], time.perf_counter()
         by_task = answers[instance.id] = {}
-        for task, query, paper in _scored(model, instance, vectors):
+        for task, query, paper in _scores_of(model, instance, vectors):
             answer = retrieval_of(model, paper, query)
             by_task[task.name] = replace(answer, seconds=time.perf_counter() - began)
             began = time.perf_counter()
@@ -147,7 +147,7 @@ def held_out(
     return answers, learnt.scores(selections)
 
 
-def _scored(
+def _scores_of(
     model: RankerModel, instance: Instance, vectors: NDArray[np.float32], features: Features | None = None
 ) -> Iterator[tuple[Task, Query, ScoredPaper]]:
     """The paper, scored once for a focus, with the query of each task that has aspects to cover."""
@@ -186,7 +186,7 @@ def ablate(
         for name, by_fold in rankers.items():
             model = by_fold[learnt.fold_of[instance.id]]
             by_task = selections[name][instance.id] = {}
-            for task, query, paper in _scored(model, instance, vectors, features):
+            for task, query, paper in _scores_of(model, instance, vectors, features):
                 picks = picks_of(paper.scores, features.similarities, query.budget, model.selecting)
                 by_task[task.name] = tuple(pick.sentence for pick in picks[: query.budget])
     return learnt.scores(selections)

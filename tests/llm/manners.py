@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evidencebench_core.llm import ParsedAnswer, parsed
+from evidencebench_core.llm import ParsedAnswer, read_answer
 
 N_SHOWN = 40
 
@@ -27,7 +27,7 @@ class Manner:
 
     def read(self) -> ParsedAnswer:
         shown = range(self.first, self.first + N_SHOWN)
-        return parsed(self.text, shown, finish_reason=self.finish_reason)
+        return read_answer(self.text, shown, finish_reason=self.finish_reason)
 
     def verdict(self) -> Literal["right", "lost", "wrong"]:
         """Lost: something chosen is missing. Wrong: something is taken that was not chosen, or the kind is."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.llm import parsed, parsed_aspects, parsed_hypothesis
+from evidencebench_core.llm import parsed_aspects, parsed_hypothesis, read_answer
 from tests.llm.manners import manners
 
 SHOWN = range(30)  # indices 0 to 29, as in a prompt that counts from 0
@@ -165,13 +165,13 @@ WITHOUT: dict[str, list[str]] = {
     ],
 )
 def test_selections(text: str, chosen: tuple[int, ...]) -> None:
-    answer = parsed(text, SHOWN)
+    answer = read_answer(text, SHOWN)
     assert (answer.kind, answer.indices, answer.n_unknown) == ("selection", chosen, 0)
 
 
 @pytest.mark.parametrize(("text", "chosen", "n_unknown"), WITH_UNKNOWN)
 def test_indices_that_were_not_shown(text: str, chosen: tuple[int, ...], n_unknown: int) -> None:
-    answer = parsed(text, SHOWN)
+    answer = read_answer(text, SHOWN)
     assert (answer.indices, answer.n_unknown) == (chosen, n_unknown)
     assert answer.kind == ("selection" if chosen else "unknown")
 
@@ -180,27 +180,27 @@ def test_indices_that_were_not_shown(text: str, chosen: tuple[int, ...], n_unkno
     ("kind", "text"), [(kind, text) for kind, texts in WITHOUT.items() for text in texts]
 )
 def test_no_selection(kind: str, text: str) -> None:
-    answer = parsed(text, SHOWN)
+    answer = read_answer(text, SHOWN)
     assert (answer.kind, answer.indices, answer.n_unknown) == (kind, (), 0)
 
 
 def test_the_server_can_tell_why_there_is_no_list() -> None:
-    assert parsed("3: the eff", SHOWN, finish_reason="length").kind == "cut_off"
-    assert parsed("", SHOWN, finish_reason="content_filter").kind == "refusal"
-    assert parsed("", SHOWN, refusal="No.").kind == "refusal"
+    assert read_answer("3: the eff", SHOWN, finish_reason="length").kind == "cut_off"
+    assert read_answer("", SHOWN, finish_reason="content_filter").kind == "refusal"
+    assert read_answer("", SHOWN, refusal="No.").kind == "refusal"
     # a list that is whole counts, whatever the server says
-    assert parsed("DECISION: [3]", SHOWN, finish_reason="length").kind == "selection"
+    assert read_answer("DECISION: [3]", SHOWN, finish_reason="length").kind == "selection"
 
 
 def test_a_prompt_that_counts_from_one() -> None:
     shown = range(1, 11)
-    assert parsed("DECISION: [0, 1, 10, 11]", shown).indices == (1, 10)
+    assert read_answer("DECISION: [0, 1, 10, 11]", shown).indices == (1, 10)
 
 
 def test_a_thousand_indices() -> None:
     numbers = list(range(0, 5_000, 2))
-    assert parsed(f"DECISION: {numbers}", range(5_000)).indices == tuple(numbers)
-    assert parsed(f"DECISION: {numbers}", frozenset(range(2_500))).n_unknown == 1_250
+    assert read_answer(f"DECISION: {numbers}", range(5_000)).indices == tuple(numbers)
+    assert read_answer(f"DECISION: {numbers}", frozenset(range(2_500))).n_unknown == 1_250
 
 
 @pytest.mark.parametrize(
@@ -220,15 +220,15 @@ def test_a_thousand_indices() -> None:
     ],
 )
 def test_reasons(text: str, reasons: dict[int, str]) -> None:
-    assert parsed(text, SHOWN).reasoning_by_index == reasons
+    assert read_answer(text, SHOWN).reasoning_by_index == reasons
 
 
 def test_thoughts_give_reasons_and_choose_nothing() -> None:
     thoughts = "3: the effect, I think\n7: small\nDECISION: [9]"
-    answer = parsed("7: its size\nDECISION: [3, 7]", SHOWN, thoughts=thoughts)
+    answer = read_answer("7: its size\nDECISION: [3, 7]", SHOWN, thoughts=thoughts)
     assert answer.indices == (3, 7)
     assert answer.reasoning_by_index == {3: "the effect, I think", 7: "its size"}
-    assert parsed("", SHOWN, thoughts=thoughts).kind == "no_list"
+    assert read_answer("", SHOWN, thoughts=thoughts).kind == "no_list"
 
 
 @given(
@@ -241,7 +241,7 @@ def test_thoughts_give_reasons_and_choose_nothing() -> None:
 )
 def test_any_list_in_any_form(chosen: list[int], frame: str, comma: str, form: str) -> None:
     text = frame.format("[" + comma.join(form.format(index) for index in chosen) + "]")
-    answer = parsed(text, SHOWN)
+    answer = read_answer(text, SHOWN)
     assert answer.indices == tuple(dict.fromkeys(index for index in chosen if index < 30))
     assert answer.n_unknown == sum(index >= 30 for index in chosen)
 
@@ -250,7 +250,7 @@ def test_any_list_in_any_form(chosen: list[int], frame: str, comma: str, form: s
     st.text(alphabet=st.sampled_from("DECISION: []()\"'0123456789,-*`\n{}<think>/abc：［】"), max_size=300)
 )
 def test_nothing_is_invented(text: str) -> None:
-    answer = parsed(text, SHOWN)
+    answer = read_answer(text, SHOWN)
     assert set(answer.indices) <= set(SHOWN)
     assert len(set(answer.indices)) == len(answer.indices)
     assert (answer.kind == "selection") == bool(answer.indices)
@@ -261,7 +261,7 @@ def test_nothing_is_invented(text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_at_all(text: str) -> None:
-    parsed(text, SHOWN)
+    read_answer(text, SHOWN)
     parsed_aspects(text)
     parsed_hypothesis(text)
 
@@ -308,5 +308,5 @@ def test_answers_in_the_manners_of_six_families() -> None:
 
 def test_structured_output_gives_reasons() -> None:
     text = '{"reasons":[{"index":3,"reason":"says \\"12 mg\\""},{"index":9,"reason":"no"}],"indices":[3, 7]}'
-    answer = parsed(text, SHOWN)
+    answer = read_answer(text, SHOWN)
     assert (answer.indices, answer.reasoning_by_index) == ((3, 7), {3: 'says "12 mg"'})

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.app import resources
-from components.paper.corrections import retitled
+from components.paper.corrections import with_title
 from components.paper.opened import OpenPaper, new_ref
 from evidencebench_core.data import Store
 from evidencebench_core.papers import Doubt, Paper, read_paper
@@ -289,7 +289,7 @@ def test_an_impossible_number_of_sentences_is_none(open_page: OpenPage, k: str) 
 def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, empty_store: Store) -> None:
     sentence = "<script>alert(1)</script> :red[x] $\\sqrt{2}$ [a](http://b.c) \u202e\U0001d4ce" + "x" * 500
     read = read_paper("\n\n".join(["A title", *[f"Words first. {sentence}."] * 50]).encode(), "a.txt")
-    paper = retitled(read, "<img src=x onerror=alert(1)> *a*")
+    paper = with_title(read, "<img src=x onerror=alert(1)> *a*")
     kept = OwnPapers(empty_store).save(paper, "</h1> :red[name]", "<b>salt</b>")
     app = open_page("paper", paper=str(kept.id), r="bm25")
     heading = next(element.value for element in app.markdown if element.value.startswith("## "))

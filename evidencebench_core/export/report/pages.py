@@ -23,7 +23,7 @@ from evidencebench_core.export.text import one_line, visible
 from evidencebench_core.metrics import Gain, Mark, aspect_recall, marginal_gains, marks
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score
-from evidencebench_core.words import clipped, quantity
+from evidencebench_core.words import clipped_text, quantity
 
 _NOTICE: Final = (
     "Highlights can miss evidence, and a highlighted sentence need not be evidence. "
@@ -157,7 +157,7 @@ def _environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else one_line(str(value)),
     )
     environment.filters |= {
-        "clipped": clipped,
+        "clipped": clipped_text,
         "quantity": quantity,
         "lines": _lines,
         "thousands": "{:,}".format,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError
 from evidencebench_core.llm.conversation import Ask, Conversation
-from evidencebench_core.llm.parse import OutcomeKind, parsed
+from evidencebench_core.llm.parse import OutcomeKind, read_answer
 from evidencebench_core.llm.prices import Price
 from evidencebench_core.llm.prompts import Prompt, numbered, prompt
 from evidencebench_core.llm.request import Answer, ChatRequest, Message
-from evidencebench_core.retrievers.llm.outcome import least_told
+from evidencebench_core.retrievers.llm.outcome import least_informative
 from evidencebench_core.retrievers.llm.records import OF_ANSWER, CallRecord
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Work:
             votes.update(one.picks)
             places.update({pick: place for place, pick in enumerate(one.picks)})
         if not votes:
-            return Chosen(least_told(one.kind for one in samples))
+            return Chosen(least_informative(one.kind for one in samples))
         picks = sorted(votes, key=lambda pick: (-votes[pick], places[pick] / votes[pick], pick))
         voters = sum(bool(one.picks) for one in samples)
         if choice.budget is None:
@@ -155,7 +155,7 @@ class Work:
     def _chosen(self, choice: Choice, ask: Ask, reply: Any) -> Chosen:
         """The choice in an answer, which is recorded."""
         answer, request = cast("Answer", reply), cast("ChatRequest", ask.request)
-        said = parsed(
+        said = read_answer(
             answer.text,
             frozenset(choice.shown),
             refusal=answer.refusal,

@@ -101,7 +101,7 @@ class OutcomeCounts:
         return ", ".join(parts)
 
 
-def least_told(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
+def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
     """The outcome of several answers none of which chose anything: the one that says least."""
     there = set(kinds)
     return next((kind for kind in _WORST_FIRST if kind in there), "empty")

@@ -93,7 +93,8 @@ def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallReco
 
     answers = AnswerCache(store)
     return tuple(
-        call if call.messages else replace(call, messages=_sent(answers.request(call.key))) for call in calls
+        call if call.messages else replace(call, messages=_messages_of(answers.request(call.key)))
+        for call in calls
     )
 
 
@@ -127,5 +128,5 @@ def _call(values: dict[str, Any]) -> CallRecord:
     return CallRecord(**values, picked=tuple(picked), left_out=tuple(left_out), messages=messages)
 
 
-def _sent(body: Any) -> tuple[Message, ...]:
+def _messages_of(body: Any) -> tuple[Message, ...]:
     return tuple(Message(one["role"], one["content"]) for one in (body or {}).get("messages", ()))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.llm.parse import parsed, parsed_aspects
+from evidencebench_core.llm.parse import parsed_aspects, read_answer
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.prompts import Prompt, focus_phrase, prompt, prompt_version
 from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Chosen, Work
-from evidencebench_core.retrievers.llm.outcome import LOST, least_told
+from evidencebench_core.retrievers.llm.outcome import LOST, least_informative
 from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _in_place_of(ours: str, own: str) -> Prompt:
 def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Chosen]:
     """What a strategy selects; ``guided`` looks for up to ``n_aspects`` points."""
     if steps.strategy == "guided":
-        return (yield from _guided(work, steps.prompts, n_aspects))
+        return (yield from _by_points(work, steps.prompts, n_aspects))
     if len(steps.prompts) > 1:
         return (yield from _by_section(work, *steps.prompts))
     budget = None if steps.strategy == "unconstrained" else work.query.budget
@@ -153,7 +153,7 @@ def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[Chosen
     return (yield from _best_of(work, final, found, first=1))
 
 
-def _guided(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversation[Chosen]:
+def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversation[Chosen]:
     """Name the points a judgement needs, search the paper for each, choose for coverage."""
     naming, searching, final = prompts
     query = work.query
@@ -167,7 +167,7 @@ def _guided(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversati
     )
     aspects = parsed_aspects(answer.text, n_aspects)
     if not aspects:
-        kind = parsed(
+        kind = read_answer(
             answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason or None
         ).kind
         return Chosen(kind if kind in LOST else "no_list")
@@ -197,7 +197,7 @@ def _best_of(
     """
     candidates = in_paper_order(pick for one in found for pick in one.picks)
     if not candidates:
-        return Chosen(least_told(one.kind for one in found))
+        return Chosen(least_informative(one.kind for one in found))
     choice = work.choice("final choice", asked, candidates, first=first, budget=work.query.budget, **fields)
     chosen = yield from work.final(choice)
     reasons = {index: reason for one in (*found, chosen) for index, reason in one.reasons.items()}

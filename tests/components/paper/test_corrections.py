@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from components.paper.corrections import BY_HAND, retitled, with_abstract, without_sentences
+from components.paper.corrections import BY_HAND, with_abstract, with_title, without_sentences
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Box, Doubt, Paper
 
@@ -34,15 +34,15 @@ def test_places_stay_with_their_sentences_and_a_doubt_about_the_abstract_goes() 
     boxes = tuple((Box(1, 50.0, 60.0 + 12 * n, 300.0, 70.0 + 12 * n),) for n in range(6))
     doubts = tuple(Doubt("", None, kind, "Look.") for kind in ("abstract", "columns"))
     printed = replace(paper("Old"), boxes=boxes, doubts=doubts)
-    assert retitled(printed, "New").boxes == boxes
-    assert retitled(printed, "").boxes == boxes[1:]
-    assert retitled(retitled(printed, ""), "New").boxes == ((), *boxes[1:])
+    assert with_title(printed, "New").boxes == boxes
+    assert with_title(printed, "").boxes == boxes[1:]
+    assert with_title(with_title(printed, ""), "New").boxes == ((), *boxes[1:])
     assert without_sentences(printed, 1, 2).boxes == (boxes[0], *boxes[3:])
     assert with_abstract(printed, 1, 2).doubts == doubts[1:]
 
 
 def test_a_title_is_put_first_and_its_note_goes() -> None:
-    corrected = retitled(paper(), "  A \u202etitle ")
+    corrected = with_title(paper(), "  A \u202etitle ")
     assert corrected.title == "A title"
     assert corrected.sentences == ("A title", *paper().sentences)
     assert corrected.sentence_types == ("section_name", *paper().sentence_types)
@@ -50,14 +50,14 @@ def test_a_title_is_put_first_and_its_note_goes() -> None:
 
 
 def test_another_title_takes_the_place_of_the_one_before() -> None:
-    assert retitled(paper("Old"), "New").sentences == ("New", *paper().sentences)
-    assert retitled(paper("Old"), " ").sentences == paper().sentences
-    assert retitled(paper("Old"), "").title == ""
+    assert with_title(paper("Old"), "New").sentences == ("New", *paper().sentences)
+    assert with_title(paper("Old"), " ").sentences == paper().sentences
+    assert with_title(paper("Old"), "").title == ""
 
 
 def test_a_title_that_is_no_sentence_takes_none_away() -> None:
     odd = Paper("p", "Elsewhere", ("One.",), ("abstract",), "jats", MappingProxyType({}), ())
-    assert retitled(odd, "New").sentences == ("New", "One.")
+    assert with_title(odd, "New").sentences == ("New", "One.")
 
 
 def test_the_abstract_is_what_it_is_said_to_be() -> None:

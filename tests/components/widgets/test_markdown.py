@@ -31,10 +31,10 @@ def test_a_markdown_reader_shows_the_text_letter_by_letter(text: str) -> None:
     "hostile", [":red[x]", "$x$", "https://a.b", "<b>", "![x](y)", ":material/home:", "# x"]
 )
 def test_every_punctuation_is_disarmed(hostile: str) -> None:
-    escaped = literal(hostile)
-    for place, char in enumerate(escaped):
+    escaped_text = literal(hostile)
+    for place, char in enumerate(escaped_text):
         if char in string.punctuation and char != "\\":
-            assert escaped[place - 1] == "\\"
+            assert escaped_text[place - 1] == "\\"
 
 
 def test_lines_become_one_and_long_texts_are_cut() -> None:

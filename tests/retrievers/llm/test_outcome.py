@@ -6,7 +6,7 @@ import pytest
 
 from evidencebench_core.llm import OutcomeKind
 from evidencebench_core.retrievers.llm import OUTCOME_KINDS, OutcomeCounts
-from evidencebench_core.retrievers.llm.outcome import least_told, outcome_text
+from evidencebench_core.retrievers.llm.outcome import least_informative, outcome_text
 
 
 def test_counts_and_words() -> None:
@@ -35,4 +35,4 @@ def test_counts_and_words() -> None:
     ],
 )
 def test_nothing_chosen_anywhere(kinds: list[OutcomeKind], least: OutcomeKind) -> None:
-    assert least_told(kinds) == least
+    assert least_informative(kinds) == least

@@ -1,1 +1,1 @@
-"""What the pages of the app share."""
+"""Parts that the pages of the app are made of."""

@@ -115,7 +115,7 @@ class LLMRejectedError(LLMError):
 
 
 class LLMAnswerError(LLMError):
-    """What came back is no answer of a language model: not JSON, no choices, endless."""
+    """A reply that is no answer of a language model: not JSON, no choices, endless."""
 
 
 class LLMCancelledError(LLMError):

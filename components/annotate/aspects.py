@@ -183,7 +183,7 @@ def _draw_change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str)
 
 
 def draw_others(state: PageState, desk: Desk) -> None:
-    """What others marked, hidden unless asked for, and the way to the comparison."""
+    """The marks of others, hidden unless asked for, and the way to the comparison."""
     annotations = resources.paper_annotations()
     others = [one for one in annotators_of(annotations, desk.marked) if one != desk.annotator]
     if not others:

@@ -32,7 +32,7 @@ _NAME: Final = "annotator"
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What an annotator has before them."""
+    """A paper with the marks of one annotator."""
 
     marked: MarkedPaper
     annotator: str
@@ -40,7 +40,7 @@ class Desk:
 
     @property
     def annotation(self) -> Annotation:
-        """What stands; nothing yet, under the paper's hypothesis, before the first edit."""
+        """The annotation as it stands; an empty one, under the paper's hypothesis, before the first edit."""
         return self.revision.annotation or _blank(self.marked, self.annotator)
 
     @property
@@ -104,7 +104,7 @@ def draw_marks(
 
 
 def desk_of(marked: MarkedPaper, annotator: str) -> Desk:
-    """What stands now."""
+    """The annotation as it stands now."""
     return Desk(marked, annotator, resources.paper_annotations().latest(marked.key, annotator))
 
 
@@ -162,7 +162,7 @@ def _take(state: PageState, name: str) -> None:
 
 
 def missing(annotation: Annotation) -> str:
-    """What an instance still lacks, as a sentence; ``""`` where it is complete."""
+    """The parts that an instance still lacks, as a sentence; ``""`` where it is complete."""
     lacks = []
     if not annotation.hypothesis.strip():
         lacks.append("a hypothesis")

@@ -111,7 +111,7 @@ def _toggle(desk: Desk, aspect_id: str, index: int) -> None:
 
 
 def _draw_sentence(state: PageState, desk: Desk) -> None:
-    """What the chosen sentence covers, to be toggled."""
+    """The aspects that the chosen sentence covers, to be toggled."""
     aspects, index = desk.annotation.aspects, state.number("sentence")
     if not aspects:
         return

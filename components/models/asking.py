@@ -42,7 +42,7 @@ class Question:
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
     def conversation(self) -> Conversation[Retrieval]:
-        """What is asked; ``SettingError`` for a retriever that asks no server."""
+        """The conversation with the model; ``SettingError`` for a retriever that asks no server."""
         made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
             raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
@@ -50,7 +50,7 @@ class Question:
 
 
 class AnswerFeed:
-    """What came in so far, step by step; written by the thread that asks, read by those that draw."""
+    """The answers as they come in, step by step; written by the thread that asks, read by those that draw."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

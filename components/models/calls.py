@@ -70,7 +70,7 @@ def draw_calls(question: Question, letter: str, retrieval: Retrieval) -> None:
 
 
 def _reasons(retrieval: Retrieval) -> None:
-    """What it said of each pick, in the order of its picks."""
+    """Its reason for each pick, in the order of its picks."""
     reasons = [(index, reason_line(retrieval, index)) for index in retrieval.selection[:_REASONS]]
     lines = [f"- **{index}** {reason}" for index, reason in reasons if reason]
     if lines:

@@ -1,4 +1,4 @@
-"""What a run may take of a server, what it will take, and what it has taken, in words."""
+"""Caps, estimates and spending of runs that ask a server, in words."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def session_llm(budget: Budget | None = None) -> LLM:
 
 
 def asked_text(budget: Budget | None) -> str:
-    """What was spent, as the next sentence of a job's note; empty where no server is asked."""
+    """The spending, as the next sentence of a job's note; empty where no server is asked."""
     return "" if budget is None else f" Asked: {spent_text(budget.spent)}."
 
 
@@ -81,7 +81,7 @@ def draw_estimate(
     limit: int | None,
     batch: bool = False,
 ) -> bool:
-    """What a run will take; whether it can begin."""
+    """Draw the cost of a run; returns whether it can begin."""
     store, llm = resources.store(), session_llm()
     return draw_estimate_of(
         lambda: estimate(plan(store, dataset.name, retriever, settings, tasks, limit, llm=llm), batch)
@@ -89,7 +89,7 @@ def draw_estimate(
 
 
 def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") -> bool:
-    """What work with the session's server will take; whether it can begin.
+    """Draw the cost of work with the session's server; returns whether it can begin.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _COLUMNS = ("model", "prompt", "completion", "batch", "date", "source")
 
 
 def own_prices(edited: pd.DataFrame) -> dict[str, Price]:
-    """What an edited table says otherwise than ours."""
+    """The rows of an edited table that differ from ours."""
     ours = prices(Path(os.devnull))
     own: dict[str, Price] = {}
     for place, row in enumerate(edited.to_dict("records"), start=1):

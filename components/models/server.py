@@ -67,7 +67,7 @@ def session_model() -> str:
 
 
 def known_models() -> tuple[str, ...]:
-    """What the server has listed when it was tried; empty if it was not, or has no list."""
+    """The models that the server listed when it was tried; empty if it was not, or has no list."""
     return tuple(filter(None, session_text(f"llm.models.{session_connection().address}").split("\n")))
 
 
@@ -86,7 +86,7 @@ def unlisted_text(model: str) -> str:
 
 
 def draw_model_needed(label: str) -> None:
-    """What stands in the place of a retriever that asks a server and has no model yet."""
+    """Draw the way to the choice of a model, for a retriever that has none yet."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{literal(label)}** has no model yet. Choose a server and a model first.")
         st.button("Open Models", key=f"models.{label}", on_click=open_later, args=("models", {}))

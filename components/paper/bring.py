@@ -87,7 +87,7 @@ def _upload() -> None:
 
 
 def _file_name(name: str) -> str:
-    """What the upload is called: the last part of what the browser said, for people only."""
+    """The name of the upload: the last part of what the browser said, for people only."""
     return name.replace("\\", "/").rsplit("/", 1)[-1][:200] or "upload"
 
 

@@ -72,7 +72,7 @@ def _start(
 
 
 def draw_progress(job: Job) -> None:
-    """What it is doing, and a way to stop it; the page is drawn again as soon as it ends or is cancelled."""
+    """The state of the job, and a way to stop it; the page is drawn again as soon as it ends or is cancelled."""
     st.fragment(_progress, run_every=_TICK)(job)
 
 

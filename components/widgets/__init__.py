@@ -1,1 +1,1 @@
-"""What any page may draw."""
+"""Widgets that any page may draw."""

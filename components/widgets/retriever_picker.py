@@ -115,7 +115,7 @@ def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -
 
 
 def _known_values(setting: str) -> tuple[str, ...] | None:
-    """What there is to choose from for a setting of a retriever that asks a server; ``None`` if that is not known."""
+    """The choices for a setting of a retriever that asks a server; ``None`` if that is not known."""
     if setting == "model":
         return known_models() or None
     if setting in ("prompt", "final_prompt"):

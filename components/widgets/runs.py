@@ -27,7 +27,7 @@ def resamples(dataset: DatasetInfo) -> int:
 
 
 def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:
-    """What a report on answers for a task depends on, as part of its key."""
+    """The part of a report's key that changes with the answers for a task."""
     return tuple((run.id, run.tasks.get(task.name, 0), run.n_failed) for run in runs)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the sentence that was clicked: what it covers, and what each retriever made of it."""
+"""The sentence that was clicked: the aspects that it covers, and its place with each retriever."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LETTERS = "ABC"
 
 
 def sentence_note(instance: Instance, index: int | None, answers: Mapping[str, Retrieval]) -> None:
-    """What is known of the sentence that was clicked."""
+    """Draw the facts about the sentence that was clicked."""
     if index is None or index >= len(instance.sentences):
         return
     with st.container(border=True):
@@ -48,7 +48,7 @@ def sentence_note(instance: Instance, index: int | None, answers: Mapping[str, R
 
 
 def _why_picked(instance: Instance, index: int, answers: Mapping[str, Retrieval]) -> None:
-    """What counted for the sentence, for every retriever that explains its picks and picked it."""
+    """Draw the reasons for the sentence, for every retriever that explains its picks and picked it."""
     for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
         whys = [why for why in whys_of(answer, instance.sentences) if why["index"] == index]
         if whys:

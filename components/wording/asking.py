@@ -123,7 +123,7 @@ def ask_dialog(dataset: DatasetInfo, systems: Sequence[System], question: str) -
 def _estimate(
     dataset: DatasetInfo, system: System, question: str, llm: LLM, limit: int | None
 ) -> RunEstimate:
-    """What a system that asks a server still has to be asked; ``n_instances`` counts the wordings."""
+    """The cost of the questions that a system still has to be asked; ``n_instances`` counts the wordings."""
     asked, settings = system.asked, system.asked.settings
     estimates = [
         estimate(

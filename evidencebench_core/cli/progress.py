@@ -71,7 +71,7 @@ def stopping(how: str) -> Iterator[Callable[[], bool]]:
 
 
 def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
-    """What the work makes: every text is said once, and what is counted has a bar."""
+    """The result of the work; every text is said once, and units that are counted have a bar."""
     from evidencebench_core.runs import drive
 
     said = ""

@@ -1,4 +1,4 @@
-"""What verbs that ask a server share: their arguments, and what is said of calls, tokens and money."""
+"""Shared by the verbs that ask a server: their arguments, and lines on calls, tokens and money."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def check_no_server_arguments(args: argparse.Namespace, retriever: str) -> None:
 
 
 def tell_estimate(estimate: RunEstimate) -> None:
-    """What a run will take, on stderr."""
+    """Print the cost of a run that is to come, on stderr."""
     if not estimate.calls:
         kept = estimate.cached
         stored = f": {quantity(kept, 'answer')} {'is' if kept == 1 else 'are'} in the store" if kept else ""
@@ -155,7 +155,7 @@ def tell_unlisted(llm: LLM, model: str) -> None:
 
 
 def tell_spending(spent: Spending) -> None:
-    """What it really took, on stderr."""
+    """Print the cost of a run that has ended, on stderr."""
     tokens = f"{spent.tokens:,} tokens ({spent.prompt_tokens:,} of prompts)"
     guessed = f", {spent.estimated:,} calls with tokens estimated by us" if spent.estimated else ""
     perhaps = (

@@ -25,7 +25,7 @@ _GO_ON: Final = "Check the network, then start the download again: it goes on wh
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What a whole file must hash to: git's id of a blob (SHA-1), or the SHA-256 of its content."""
+    """The hash of the whole file: git's id of a blob (SHA-1), or the SHA-256 of its content."""
 
     kind: Literal["git-blob", "sha256"]
     value: str

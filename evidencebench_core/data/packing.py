@@ -57,7 +57,7 @@ def unpacked_paper(frame: bytes) -> tuple[list[str], list[str]]:
 
 
 def packed_instance(instance_id: str, raw: Mapping[str, Any], inverse_follows: bool) -> bytes:
-    """What is left of a raw instance when its paper is stored elsewhere."""
+    """A raw instance without its paper, which is stored elsewhere."""
     rest = {**raw, _SENTENCES: None, _TYPES: None} | ({_INVERSE: None} if inverse_follows else {})
     try:
         return orjson.dumps(rest)

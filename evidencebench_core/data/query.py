@@ -1,4 +1,4 @@
-"""What to look for in a dataset, as a value, and as SQL."""
+"""A filter of a dataset, as a value and as SQL."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class DatasetInfo:
 
 @dataclass(frozen=True, slots=True)
 class InstanceRow:
-    """What a table of instances shows of one of them."""
+    """A row of a table of instances."""
 
     id: str
     hypothesis: str

@@ -36,7 +36,7 @@ _UNUSABLE: Final = "Set OPENAI_BASE_URL and OPENAI_API_KEY, or type them on the 
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[_T]):
-    """What is to be asked."""
+    """A request on its way."""
 
     path: str
     body: Mapping[str, Any]
@@ -135,7 +135,7 @@ class Caller:
 
     @contextmanager
     def counted(self, model: str) -> Iterator[None]:
-        """What comes out of the block as an error is one that may be shown, and counts as a failed call."""
+        """Errors that leave the block may be shown, and count as failed calls."""
         place = f"{model} at {self.connection.address}"
         try:
             try:

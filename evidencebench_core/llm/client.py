@@ -335,7 +335,7 @@ class _Deltas:
 
 
 def _text_body(request: EmbeddingRequest, text: str) -> bytes:
-    """What the vector of a single text is kept under."""
+    """The request under which the vector of a single text is kept."""
     extra = {} if request.dimensions is None else {"dimensions": request.dimensions}
     return json_bytes({"model": request.model, "input": text, **extra})
 

@@ -23,7 +23,7 @@ _KINDS: Final = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server is asked at most, and for how long.
+    """The most that a server is asked, and for how long.
 
     Attributes
     ----------

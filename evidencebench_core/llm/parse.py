@@ -451,7 +451,7 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 
 
 def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
-    """What the answer says of each index, in JSON or on lines; those of which nothing is said are left out."""
+    """The reason that the answer gives for each index, in JSON or on lines; indices without one are left out."""
     lines: dict[int, dict[str, None]] = {index: {} for index in indices}
     for match in _JSON_REASON.finditer(text):
         if int(match[1]) in lines:

@@ -96,7 +96,7 @@ def evidence_of(annotation: Annotation) -> frozenset[int]:
 
 
 def disagreements(a: Annotation, b: Annotation) -> tuple[Disagreement, ...]:
-    """What only one of them has: marks of the aspects of both, and whole aspects of one; by aspect, in order."""
+    """The differences between the two: marks of the aspects of both, and whole aspects of one; by aspect, in order."""
     found = []
     for number, pair in enumerate(matched_aspects(a, b), start=1):
         if pair.a is None or pair.b is None:

@@ -1,4 +1,4 @@
-"""What reading a paper may cost. Uploads are untrusted: each bound turns a bomb into one line of text."""
+"""Bounds on the reading of a paper. Uploads are untrusted: each bound turns a bomb into one line of text."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class MarkedPaper:
 
     @property
     def gold(self) -> Annotation | None:
-        """What the dataset says, as an annotation; ``None`` for an own paper.
+        """The gold of the dataset as an annotation; ``None`` for an own paper.
 
         Aspects without a text are called by their label ("A1"); see `gold_has_words`.
         """
@@ -79,7 +79,7 @@ def annotators_of(annotations: Annotations, marked: MarkedPaper) -> tuple[str, .
 
 
 def annotation_of(annotations: Annotations, marked: MarkedPaper, annotator: str) -> Annotation:
-    """What an annotator has marked in a paper."""
+    """The marks of an annotator in a paper."""
     gold = marked.gold
     found = gold if gold and annotator == GOLD else annotations.latest(marked.key, annotator).annotation
     if found is None:

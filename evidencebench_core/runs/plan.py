@@ -117,7 +117,7 @@ class Plan:
         return self.retriever
 
     def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, tuple[Question, ...]]]:
-        """What is missing, instance by instance; none for an instance that the variant turns out to leave out."""
+        """The questions still to be asked, instance by instance; none where the variant has no version."""
         for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
             perturbed = self.variant.perturbed(instance) if self.variant else Perturbed(instance.hypothesis)
             if perturbed is None:

@@ -100,7 +100,7 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
 
 
 def _digests(run_id: str, settings: Mapping[str, Setting]) -> tuple[str, ...]:
-    """What the training data behind a run is filed under."""
+    """The digests under which the training data behind a run is kept."""
     weights = [
         value
         for key, value in settings.items()

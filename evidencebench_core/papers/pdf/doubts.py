@@ -33,7 +33,7 @@ def doubts_of(
     set_aside: Iterable[Line],
     body: Body,
 ) -> tuple[Doubt, ...]:
-    """What a reader should check against the printed paper."""
+    """Doubts that a reader should check against the printed paper."""
     first: dict[int, str] = {}  # the section of the first sentence of a page
     for section, boxes in zip(paper.sections, paper.boxes, strict=True):
         for box in boxes:

@@ -19,7 +19,7 @@ _MARKED_OFF: Final = re.compile(r"\s*(?:[.:|–—-]|$)")
 
 @dataclass(slots=True)
 class _Row:
-    """What stands on one baseline within a float's width."""
+    """The words on one baseline within a float's width."""
 
     lines: list[Line]
 

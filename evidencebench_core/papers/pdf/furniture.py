@@ -44,7 +44,7 @@ class _Edge:
 
     @property
     def pattern(self) -> tuple[bool, str]:
-        """What it says, numbers aside."""
+        """Its text without numbers."""
         return self.at_head, _DIGITS.sub("#", self.line.text).casefold()
 
     @property

@@ -87,7 +87,7 @@ _Fonts = dict[tuple[str, int], _Font]
 
 
 class _Run(NamedTuple):
-    """What the characters of one text object have in common."""
+    """Properties that the characters of one text object share."""
 
     font: _Font
     handle: Any

@@ -1,4 +1,4 @@
-"""What stands on a page: words with their places and fonts, lines of them, and horizontal rules."""
+"""The content of a page: words with their places and fonts, lines of them, and horizontal rules."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rule:
 
 @dataclass(slots=True)
 class Counts:
-    """What was met beside words that are kept."""
+    """Things met on a page beside its words."""
 
     characters: int = 0  # upright ones, spaces excepted
     unreadable: int = 0  # those whose font does not say what they are

@@ -1,4 +1,4 @@
-"""What each chunk of a paper is: heading, running text, footnote, formula."""
+"""The role of each chunk of a paper: heading, running text, footnote, formula."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RUN_IN_END: Final = re.compile(r"[.:—–?]$")
 
 
 def role_of(chunk: Chunk, body: Body) -> Role:
-    """What a chunk is, by its look and its words."""
+    """The role of a chunk, by its look and its words."""
     text = chunk.text.strip()
     if _is_heading(chunk, text, body):
         return "heading"

@@ -29,5 +29,5 @@ _FONTS: Final = (
 
 
 def symbols_of(font: str) -> dict[str, str]:
-    """What the codes of a font show where they are not the characters that the file says; mostly nothing."""
+    """The characters that codes of a font show, where the file says others; mostly none."""
     return next((known for pattern, known in _FONTS if pattern.match(font)), {})

@@ -123,7 +123,7 @@ def _in_place_of(ours: str, own: str) -> Prompt:
 
 
 def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Chosen]:
-    """What a strategy selects; ``guided`` looks for up to ``n_aspects`` points."""
+    """The selection of a strategy; ``guided`` looks for up to ``n_aspects`` points."""
     if steps.strategy == "guided":
         return (yield from _by_points(work, steps.prompts, n_aspects))
     if len(steps.prompts) > 1:

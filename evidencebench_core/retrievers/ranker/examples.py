@@ -103,7 +103,7 @@ def folds_by_paper(paper_ids: Sequence[str], n_folds: int, seed: int = 0) -> lis
 
 
 def targets(evidence: EvidenceSet, focus: Focus) -> dict[str, NDArray[np.float64]]:
-    """What the members learn, one number a sentence.
+    """The targets of the members, one number a sentence.
 
     ``evidence``: 1 where the sentence covers an aspect of the focus. ``aspects``: the share of the aspects that it
     covers. ``share``: ten times its share of the evidence, each aspect being divided evenly among its sentences.

@@ -115,7 +115,7 @@ class RankerModel:
         return ScoredPaper(focus, features, columns, embedding, total / sum(model.weights.values()), spreads)
 
     def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
-        """What each column adds to the scores of some sentences, against an average training sentence.
+        """The share of each column in the scores of some sentences, against an average training sentence.
 
         In units of the score, of shape (sentences, len(COLUMNS) + 1): SHAP values of the trees and the terms of
         the linear model; the last column is that of the linear model of the embeddings.

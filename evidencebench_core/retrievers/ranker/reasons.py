@@ -29,7 +29,7 @@ class Wording:
     says: tuple[tuple[float, str], ...]  # of a sentence with at least so much; the last that applies counts
 
     def phrase(self, value: float) -> str:
-        """What may be said of a sentence with this value; empty where nothing may."""
+        """The words for a sentence with this value; empty where there are none."""
         return next((words for least, words in reversed(self.says) if value >= least), "")
 
 

@@ -38,7 +38,7 @@ WEIGHTS: Final[Mapping[Focus, Mapping[str, float]]] = {
         "test statistic": 0.5,
     },
 }
-"""What one unit of a feature adds to a sentence's score; cue words count once, however many there are."""
+"""The weight of one unit of a feature in a sentence's score; cue words count once, however many there are."""
 
 _CUES: Final = frozenset({"finding", "conclusion", "citation", "significance", "test statistic"})
 

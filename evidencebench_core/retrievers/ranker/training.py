@@ -52,7 +52,7 @@ _EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embedd
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a training may be told beside its data: ``without`` are places in `COLUMNS` that are set to 0."""
+    """Options of a training; ``without`` are places in `COLUMNS` that are set to 0."""
 
     seed: int = 0
     n_trees: int = 250  # of each of the three sums of trees

@@ -1,4 +1,4 @@
-"""What a trained ranker goes by: how much each feature and each group moves sentences within their paper."""
+"""The weights of a trained ranker in use: how much each feature and each group moves sentences within their paper."""
 
 from __future__ import annotations
 

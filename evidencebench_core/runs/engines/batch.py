@@ -246,7 +246,7 @@ class _Work:
         self.requests.add(json_bytes(line) + b"\n")
 
     def _read(self, key: str, request: ChatRequest, result: dict[str, Any]) -> Answer | LLMError | None:
-        """What a result line says; ``None``: it is to be asked again."""
+        """The reply in a result line; ``None``: it is to be asked again."""
         response = result.get("response")
         response = response if isinstance(response, dict) else {}
         status, body = response.get("status_code", 0), response.get("body")

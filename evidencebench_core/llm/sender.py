@@ -146,11 +146,10 @@ class OpenAISender:
         import httpx
         import openai
 
-        parts = _checked(self._connection)
+        package, carrier = client_settings(self._connection)
 
         async def without_made_up_key(request: httpx.Request) -> None:
-            if request.headers.get("authorization") == f"Bearer {_NO_KEY}":
-                del request.headers["authorization"]
+            drop_made_up_key(request)
 
         async def without_more_of_an_error_page(response: httpx.Response) -> None:
             if response.status_code >= 300:
@@ -161,27 +160,48 @@ class OpenAISender:
                         break
                 raise _ErrorPage(RawReply(response.status_code, dict(response.headers), page))
 
-        logger = logging.getLogger("httpx")  # which writes addresses, secrets and all
-        if _without_secrets not in logger.filters:
-            logger.addFilter(_without_secrets)
-        user = None
-        if parts.username and self._connection.api_key is None:
-            user = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
         hooks: Any = {"request": [without_made_up_key], "response": [without_more_of_an_error_page]}
         try:
             self._certificates = self._certificates or httpx.create_ssl_context()
-            carrier = httpx.AsyncClient(
-                auth=user, follow_redirects=False, verify=self._certificates, event_hooks=hooks
-            )
-            return openai.AsyncOpenAI(
-                api_key=self._connection.api_key or _NO_KEY,
-                base_url=urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
-                default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-                max_retries=0,
-                http_client=carrier,  # type: ignore[arg-type]  # the package takes httpx's clients and httpx2's
-            )
+            http = httpx.AsyncClient(**carrier, verify=self._certificates, event_hooks=hooks)
+            return openai.AsyncOpenAI(**package, http_client=http)  # type: ignore[arg-type]  # or httpx2's
         except _errors() as error:
             raise _broken(error) from error
+
+
+def client_settings(connection: Connection) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings of a client of the openai package for a server, and of the httpx client below it.
+
+    Without retries and redirects. A user name in the address is sent only where there is no key, and httpx's log
+    lines are without secrets from now on.
+
+    Raises
+    ------
+    ConnectionUnusable
+        If the address or the key can be none.
+    """
+    import httpx
+
+    parts = _checked(connection)
+    logger = logging.getLogger("httpx")  # which writes addresses, secrets and all
+    if _without_secrets not in logger.filters:
+        logger.addFilter(_without_secrets)
+    user = None
+    if parts.username and connection.api_key is None:
+        user = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
+    package = {
+        "api_key": connection.api_key or _NO_KEY,
+        "base_url": urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
+        "default_query": dict(parse_qsl(parts.query, keep_blank_values=True)),
+        "max_retries": 0,
+    }
+    return package, {"auth": user, "follow_redirects": False}
+
+
+def drop_made_up_key(request: httpx.Request) -> None:
+    """A hook of httpx: where there is no key, none is sent."""
+    if request.headers.get("authorization") == f"Bearer {_NO_KEY}":
+        del request.headers["authorization"]
 
 
 def _without_secrets(record: logging.LogRecord) -> bool:

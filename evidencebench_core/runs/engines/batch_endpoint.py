@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from evidencebench_core.errors import LLMCancelledError, LLMRejectedError, LLMUnreachableError
-from evidencebench_core.llm.connection import DEFAULT_ADDRESS
+from evidencebench_core.llm.sender import ConnectionUnusable, client_settings, drop_made_up_key
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -269,19 +268,16 @@ def _client(llm: LLM) -> openai.OpenAI:
     import openai
 
     connection = llm.connection
-    parts = urlsplit(connection.base_url or DEFAULT_ADDRESS)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        package, carrier = client_settings(connection)
+    except ConnectionUnusable as unusable:
         raise LLMRejectedError(
-            connection.address, "is no address of a server", "Set OPENAI_BASE_URL, such as https://host/v1."
-        )
-    return openai.OpenAI(
-        api_key=connection.api_key or "none",
-        base_url=urlunsplit(parts._replace(query="")),
-        default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-        max_retries=0,
-        timeout=llm.timeouts.total,
-        http_client=httpx.Client(follow_redirects=False),  # type: ignore[arg-type]  # httpx's or httpx2's
-    )
+            connection.address,
+            f"is no address of a server, or the key is none ({unusable.reason})",
+            "Set OPENAI_BASE_URL, such as https://host/v1, and OPENAI_API_KEY.",
+        ) from unusable
+    http = httpx.Client(**carrier, event_hooks={"request": [drop_made_up_key]})
+    return openai.OpenAI(**package, timeout=llm.timeouts.total, http_client=http)  # type: ignore[arg-type]  # or httpx2's
 
 
 def _lock(plan: Plan) -> int:

@@ -327,6 +327,16 @@ def test_a_server_that_is_not_there(store: Store) -> None:
         finished(execute(planned(store, "nonsense"), BatchEngine()))
 
 
+def test_no_secret_of_the_address_is_logged(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    with batch_server(pick) as server:
+        url = server.url.replace("http://", "http://user:p4ssw0rd@") + "?token=querySECRET"
+        assert finished(execute(planned(store, url), BatchEngine(poll=0.001))).done == 6
+    assert "HTTP Request" in caplog.text
+    for secret in ("p4ssw0rd", "querySECRET", "sk-a-very-secret-key"):
+        assert secret not in caplog.text
+
+
 def _impatient(store: Store, url: str) -> Plan:
     llm = LLM(Connection(url, "key"), AnswerCache(store), None, Limits(give_up=0.01, first_wait=0.001))
     return plan(store, "tiny", "llm", COT, ["er@10"], llm=llm)

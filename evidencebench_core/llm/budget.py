@@ -10,7 +10,7 @@ from typing import Any, Final
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
 from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
 
-_FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
+FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class Budget:
     def _guess(self, most: int | None) -> int:
         spent = self._spent
         n_answers = spent.calls + spent.perhaps_billed
-        guess = round(spent.completion_tokens / n_answers) if n_answers else _FIRST_GUESS
+        guess = round(spent.completion_tokens / n_answers) if n_answers else FIRST_GUESS
         return guess if most is None else min(guess, most)
 
     def count_failed(self) -> None:

@@ -51,6 +51,10 @@ class Limits:
     def __post_init__(self) -> None:
         _require_positive(self, "concurrency", "requests_per_minute", "tokens_per_minute", "give_up")
 
+    def patience(self, answered: bool) -> float:
+        """Seconds after which a server that fails is given up: sooner one that has answered nothing yet."""
+        return self.give_up if answered else min(self.give_up, _NEVER_ANSWERED)
+
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
@@ -162,7 +166,7 @@ class Limiter:
             try_ = (
                 "trying now" if self._probing or n_seconds <= 0 else f"next try in {math.ceil(n_seconds)} s"
             )
-            left = max(0.0, self._failing_since + self._patience() - now)
+            left = max(0.0, self._failing_since + self.limits.patience(self.answered) - now)
             giving_up = f"{math.ceil(left)} s" if left < 2 * _MINUTE else f"{round(left / _MINUTE)} min"
             state = "the server is gone" if self.answered else "the server does not answer"
             return f"{state}, {self._reason}: {try_}, giving up in {giving_up}"
@@ -177,7 +181,11 @@ class Limiter:
         """
         if self._stop.is_set():
             raise Stopped
-        if self.gone and not self._probing and self._now() - self._failing_since >= self._patience():
+        if (
+            self.gone
+            and not self._probing
+            and self._now() - self._failing_since >= self.limits.patience(self.answered)
+        ):
             raise GivenUp(f"{self._reason} (tried {self._failures:,} times)")
 
     async def pause(self, seconds: float) -> None:
@@ -241,7 +249,7 @@ class Limiter:
         if self._active >= int(self._window) or (self.gone and self._probing):
             return math.inf, ""
         if self.gone and self._next_probe > now:
-            left = self._failing_since + self._patience() - now
+            left = self._failing_since + self.limits.patience(self.answered) - now
             return max(min(self._next_probe - now, left), 1e-3), ""
         if self._closed_until > now:
             return self._closed_until - now, self._closed_because
@@ -254,9 +262,6 @@ class Limiter:
         if most_tokens and self._started and self._tokens + tokens > most_tokens:
             return self._started[0].began + _MINUTE - now, f"{most_tokens:,} tokens a minute are used up"
         return 0.0, ""
-
-    def _patience(self) -> float:
-        return self.limits.give_up if self.answered else min(self.limits.give_up, _NEVER_ANSWERED)
 
     # -- how a call went: told while its slot is held -----------------------------------------
 

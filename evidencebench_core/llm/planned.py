@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from evidencebench_core.errors import LLMError
+from evidencebench_core.llm.budget import FIRST_GUESS
 from evidencebench_core.llm.conversation import Ask, Conversation
 from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.request import Answer, ChatRequest, EmbeddingRequest, Reply
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
 
 _T = TypeVar("_T")
-
-ANSWER_TOKENS: Final = 800  # tokens that an answer is taken to have, as `llm.Budget` does at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +85,34 @@ def planned(
             total += Planned(cached=1) if known else Planned(1, 0, *_tokens(request))
         return known or Answer(ask.rehearsal)
 
-    _driven(conversation, answered)
+    result_of(conversation, answered)
     return total
 
 
 def stored(llm: LLM, conversation: Conversation[_T]) -> _T | None:
     """The result of a conversation if every answer it needs is in the store, else ``None``; nothing is sent."""
-    return _driven(conversation, lambda ask: llm.known(ask.request))
+    return result_of(conversation, lambda ask: llm.known(ask.request))
 
 
-def _driven(conversation: Conversation[_T], reply: Callable[[Ask], Reply | None]) -> _T | None:
+def result_of(conversation: Conversation[_T], reply: Callable[[Ask], Reply | LLMError | None]) -> _T | None:
+    """The result of a conversation, every ask of a round replied to by a function; ``None`` once it has no reply.
+
+    Raises
+    ------
+    LLMError
+        One of the replies that the conversation does not handle.
+    """
     try:
         asks = next(conversation)
         while True:
             replies = [one for ask in asks if (one := reply(ask)) is not None]
             if len(replies) < len(asks):
                 return None
-            asks = conversation.send(replies)
+            error = next((one for one in replies if isinstance(one, LLMError)), None)
+            if error is None:
+                asks = conversation.send([one for one in replies if not isinstance(one, LLMError)])
+            else:
+                asks = conversation.throw(error)
     except StopIteration as end:
         result: _T = end.value
         return result
@@ -110,4 +121,4 @@ def _driven(conversation: Conversation[_T], reply: Callable[[Ask], Reply | None]
 
 
 def _tokens(request: ChatRequest) -> tuple[int, int]:
-    return estimated_prompt_tokens(request.messages), min(ANSWER_TOKENS, request.max_tokens or ANSWER_TOKENS)
+    return estimated_prompt_tokens(request.messages), min(FIRST_GUESS, request.max_tokens or FIRST_GUESS)

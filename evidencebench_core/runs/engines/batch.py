@@ -25,7 +25,7 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm.answers import Record, record_of
 from evidencebench_core.llm.budget import Reservation
-from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm.planned import result_of
 from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
 from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
 from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes
@@ -163,26 +163,13 @@ class _Work:
 
     def answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
         """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
-        conversation: Conversation[Retrieval] = self.plan.served[1].conversation(question.query)
+        conversation = self.plan.served[1].conversation(question.query)
         try:
-            asks = next(conversation)
-            while True:
-                replies = [self._reply(cast("ChatRequest", ask.request)) for ask in asks]
-                if None in replies:
-                    return None
-                if failure := next((one for one in replies if isinstance(one, LLMError)), None):
-                    asks = conversation.throw(failure)
-                else:
-                    asks = conversation.send([one for one in replies if isinstance(one, Answer)])
-        except StopIteration as end:
-            retrieval: Retrieval = end.value
-            return retrieval
+            return result_of(conversation, lambda ask: self._reply(cast("ChatRequest", ask.request)))
         except (LLMError, RetrieverError) as error:
             if isinstance(error, LLMCancelledError) or getattr(error, "stops_run", False):
                 raise
             return error
-        finally:
-            conversation.close()
 
     def keep(self) -> None:
         """Make the answers durable that were read."""

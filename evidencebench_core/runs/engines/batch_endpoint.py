@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _NO_LIST: Final = frozenset({404, 405, 501})  # of servers that list neither files nor batches
-_NEVER_ANSWERED: Final = 30.0  # seconds after which a server that has answered nothing yet is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +215,7 @@ class BatchEndpoint:
             except (openai.APIConnectionError, httpx.HTTPError) as error:
                 reason = str(error.__cause__ or error)
             limits = self._llm.limits
-            patience = limits.give_up if self._answered else min(limits.give_up, _NEVER_ANSWERED)
-            if time.monotonic() - began > patience:
+            if time.monotonic() - began > limits.patience(self._answered):
                 raise LLMUnreachableError(
                     f"batch at {self._address}",
                     f"the server fails ({self._llm.connection.scrubbed(reason)})",

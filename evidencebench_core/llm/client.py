@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
@@ -71,12 +72,14 @@ class LLM:
         self._limiter = Limiter(self.limits, clock or Clock())
         self._caller = Caller(self.connection, self._limiter, self.timeouts, self.budget, sender)
         self._writer: Writer | None = None
+        self._room = asyncio.Semaphore(self.concurrency)
 
     def __repr__(self) -> str:
         return f"LLM({self.connection!r})"
 
     async def __aenter__(self) -> LLM:
         self._limiter.open()
+        self._room = asyncio.Semaphore(self.concurrency)
         self._writer = None if self.answers is None else Writer(self.answers)
         return self
 
@@ -200,9 +203,12 @@ class LLM:
         async with self._claimed((key,)):
             answer = None if fresh else self.answers.answer(key)
             if answer is None:
-                answer = replace(await self._asked(request, on_delta), key=key)
-                await self._keep([record_of(key, request.model, content, answer)])
-                return answer
+                async with (
+                    self._room
+                ):  # until it is kept: a kill costs no more answers than there are calls at once
+                    answer = replace(await self._asked(request, on_delta), key=key)
+                    await self._keep([record_of(key, request.model, content, answer)])
+                    return answer
         self.budget.count_cached()
         if on_delta is not None and answer.text:
             on_delta(answer.text)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 32  # instances of a shard
 _AHEAD: Final = 4  # shards for each worker that are read before they are answered
+_THREADS_END_WITHIN: Final = 60.0  # seconds; they take long on a busy machine only
 _AVOIDED: Final = 5.0  # seconds for which a worker that broke off is not asked to send
 
 
@@ -95,9 +96,10 @@ class RayEngine:
             Worker, fn_constructor_kwargs=work, compute=pool, batch_size=None, num_cpus=1
         )
         feeding = _Feeding(ray, feed, questions, size, _AHEAD * n_workers + 4, stopped)
+        batches = iter(results.iter_batches(batch_size=None, prefetch_batches=0))
         feeding.start()
         try:
-            for batch in results.iter_batches(batch_size=None, prefetch_batches=0):
+            for batch in batches:
                 for number, content in zip(batch["number"], batch["answers"], strict=True):
                     packed, vectors = pickle.loads(content)  # noqa: S301 - of our own workers
                     if isinstance(packed, str):
@@ -113,6 +115,8 @@ class RayEngine:
             raise _failed(str(error)) from error
         finally:
             feeding.stop()
+            batches.close()
+            _await_ray_data()
             with suppress(Exception):
                 ray.kill(feed)
         if feeding.error is not None:
@@ -194,6 +198,13 @@ class _Feeding(threading.Thread):
     def stop(self) -> None:
         self._ended = True
         self.join()
+
+
+def _await_ray_data() -> None:
+    """Wait for Ray Data's threads, as one that speaks to Ray after a disconnection ends the process."""
+    for thread in threading.enumerate():
+        if thread.name.startswith(("StreamingExecutor", "ray-data", "iter_threaded")):
+            thread.join(_THREADS_END_WITHIN)
 
 
 def _shards(questions: Iterable[Question], size: int) -> Generator[list[Question], None, None]:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import pickle
 from collections.abc import Mapping
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evidencebench_core.errors import RetrieverError
@@ -78,7 +78,8 @@ class Worker:
         threadpool_limits(n_blas_threads, "blas")
         self._feed, self._made_of = feed, made_of
         self._retriever: Retriever | None = None
-        self._vectors = _own_cache() if keep_embeddings else None
+        self._cache_folder = TemporaryDirectory(prefix="evidencebench-ray-") if keep_embeddings else None
+        self._vectors = _own_cache(self._cache_folder.name) if self._cache_folder else None
         self._n_sent = 0
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -115,11 +116,11 @@ class Worker:
         return rows
 
 
-def _own_cache() -> EmbeddingCache:
+def _own_cache(folder: str) -> EmbeddingCache:
     """A cache of embeddings for this worker alone, so that what is new in it is what it computed."""
     from evidencebench_core.retrievers.encoding import EmbeddingCache
 
-    os.environ["EVIDENCEBENCH_CACHE"] = mkdtemp(prefix="evidencebench-ray-")
+    os.environ["EVIDENCEBENCH_CACHE"] = folder
     return EmbeddingCache()
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -175,8 +176,7 @@ def test_a_driver_killed_in_mid_run_goes_on(cluster: Any, many: Store) -> None:
     command = [sys.executable, "-c", _DRIVER, str(many.path), cluster.address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None
-        while driver.stdout.readline().strip() != "1":
-            pass
+        assert "1\n" in driver.stdout  # reads up to that line
         driver.send_signal(signal.SIGKILL)
     planned = plan(many, "tiny", "bm25", tasks=TASKS)
     assert 0 < len(planned.missing) < N_INSTANCES
@@ -209,6 +209,7 @@ def test_stopped_it_keeps_what_came(connected: Any, many: Store) -> None:
             came.append(report)  # noqa: PERF401 - the list is what stops it
     assert 0 < len(came) < N_INSTANCES
     assert RunStore(many).run(came[0].run_id).tasks["er@10"] == len(came)
+    assert not [one for one in threading.enumerate() if one.name.startswith("StreamingExecutor")]
 
 
 def test_a_model_is_asked_from_the_nodes_within_one_cap(connected: Any, store: Store) -> None:

@@ -134,7 +134,7 @@ def run_of(source: Path, latency: float, concurrency: int) -> dict[str, Any]:
         *_, last = execute(planned)
         seconds, cpu = time.perf_counter() - began, time.process_time() - began_cpu
         n_calls = server.n_requests - 1
-        whole = last.failed == 0 and n_calls == llm.spending().calls
+        whole = last.failed == 0 and n_calls == llm.budget.spent.calls
     ideal = n_calls * latency / concurrency
     return {
         "latency": latency,

@@ -19,8 +19,7 @@ from components.app.reading import Reading
 from components.models.caps import spent_text
 from evidencebench_core.errors import LLMCancelledError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
-from evidencebench_core.llm.conversation import Conversation, answer_of
-from evidencebench_core.llm.planned import Planned, planned, stored
+from evidencebench_core.llm.conversation import Conversation, Planned, answer_of, planned, stored
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
 
 JOB_KIND: Final = "ask"

@@ -13,7 +13,7 @@ from components.models.server import address_text, draw_model_needed, unlisted_t
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import price_of
-from evidencebench_core.llm.planned import Planned
+from evidencebench_core.llm.conversation import Planned
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.words import quantity
 

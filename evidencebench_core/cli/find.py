@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         found = drive(steps, _say)
     finally:
         if llm is not None:
-            tell_spending(llm.spending())
+            tell_spending(llm.budget.spent)
     if args.html is not None:
         _write_html(args, found)
     if args.json:

@@ -124,7 +124,7 @@ def _run(args: argparse.Namespace) -> int:
             last = _last(execute(planned, _engine(name, args), stopped), stopped, command)
         finally:
             if llm is not None:
-                tell_spending(llm.spending())
+                tell_spending(llm.budget.spent)
     if last.left_out:
         note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
     info, tasks = RunStore(store).run(last.run_id), planned.tasks
@@ -134,7 +134,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
         if llm is not None and cost is not None:
-            document |= {"estimate": cost.as_dict(), "spending": asdict(llm.spending())}
+            document |= {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)}
         print_json(document)
     else:
         print_run(info, scores, outcomes)

@@ -103,7 +103,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
             raise
         stopped = error
     finally:
-        tell_spending(llm.spending())
+        tell_spending(llm.budget.spent)
         drafts.add(made)
     written = _write(path, made)
     refused = [one for one in made if one.problem]
@@ -117,7 +117,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
                     {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
                 ],
                 "drafts": counts,
-                "spending": asdict(llm.spending()),
+                "spending": asdict(llm.budget.spent),
             }
         )
     else:

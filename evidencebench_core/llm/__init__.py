@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from evidencebench_core.llm.answers import AnswerCache
 from evidencebench_core.llm.budget import Budget, Spending
-from evidencebench_core.llm.client import LLM, OnDelta
+from evidencebench_core.llm.calls import OnDelta
+from evidencebench_core.llm.client import LLM, listed_models, one_word
 from evidencebench_core.llm.connection import (
     DEFAULT_ADDRESS,
     Connection,
@@ -12,7 +13,18 @@ from evidencebench_core.llm.connection import (
     current_connection,
     using,
 )
-from evidencebench_core.llm.conversation import Ask, Conversation, OnStep, answer_of, converse, results
+from evidencebench_core.llm.conversation import (
+    Ask,
+    Conversation,
+    OnStep,
+    Planned,
+    answer_of,
+    converse,
+    planned,
+    result_of,
+    results,
+    stored,
+)
 from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
 from evidencebench_core.llm.parse import (
     OutcomeKind,
@@ -21,7 +33,6 @@ from evidencebench_core.llm.parse import (
     parsed_hypothesis,
     read_answer,
 )
-from evidencebench_core.llm.planned import Planned, planned, stored
 from evidencebench_core.llm.prices import (
     Price,
     estimated_prompt_tokens,
@@ -51,7 +62,6 @@ from evidencebench_core.llm.request import (
     Role,
 )
 from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
-from evidencebench_core.llm.trial import listed_models, one_word
 
 __all__ = [
     "DEFAULT_ADDRESS",
@@ -105,6 +115,7 @@ __all__ = [
     "prompt_names",
     "prompt_version",
     "read_answer",
+    "result_of",
     "results",
     "stored",
     "using",

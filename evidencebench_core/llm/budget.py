@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
-from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
+from evidencebench_core.llm.prices import Price, estimated_tokens, price_of, prices, prices_path
 
 FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
@@ -60,6 +60,10 @@ class Reservation:
     completion_tokens: int
     money: float
 
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
 
 class Budget:
     """Counts calls, tokens and money, and refuses the call that would go beyond a cap; thread-safe.
@@ -96,8 +100,7 @@ class Budget:
         self._table = table
         self._lock = threading.Lock()
         self._spent = Spending()
-        self._under_way: dict[int, Reservation] = {}
-        self._held = (0, 0.0)  # tokens and dollars of what is under way
+        self._held = (0, 0, 0.0)  # calls, tokens and dollars under way
 
     @property
     def spent(self) -> Spending:
@@ -105,26 +108,25 @@ class Budget:
         with self._lock:
             return self._spent
 
-    def price(self, model: str) -> Price | None:
-        """Of a model, by this budget's table."""
-        if self._table is None:
-            self._table = prices()
-        return price_of(model, self._table)
+    @property
+    def under_way(self) -> int:
+        """Calls that are neither answered nor given up yet."""
+        return self._held[0]
 
     @property
     def capped(self) -> bool:
         """Whether there is any cap."""
         return (self.calls, self.tokens, self.money) != (None, None, None)
 
-    def count_answer(self, model: str, prompt_tokens: int, completion_tokens: int, estimated: bool) -> None:
-        """An answer that nothing was reserved for; no cap can refuse it, as it is paid."""
-        reservation = Reservation(model, prompt_tokens, completion_tokens, 0.0)
-        with self._lock:
-            self._hold(reservation)
-        self.settle(reservation, prompt_tokens, completion_tokens, 0.0, estimated)
+    def answer_tokens(self, most: int | None = None) -> int:
+        """About how many tokens the next answer has, of at most so many: as many as those so far in the mean."""
+        spent = self._spent
+        n_answers = spent.calls + spent.perhaps_billed
+        guess = round(spent.completion_tokens / n_answers) if n_answers else FIRST_GUESS
+        return guess if most is None else min(guess, most)
 
     def reserve(
-        self, model: str, prompt_tokens: int, most: int | None = None, answers: bool = True
+        self, model: str, prompt_tokens: int, most: int | None = None, capped: bool = True
     ) -> Reservation:
         """Let a call begin.
 
@@ -133,16 +135,16 @@ class Budget:
         prompt_tokens : int
             Estimated.
         most : int, optional
-            Most tokens of the answer.
-        answers : bool
-            Whether tokens come back at all (embeddings have none).
+            Most tokens of the answer; 0 for embeddings, which have none.
+        capped : bool
+            Without it no cap refuses the call, as it has been paid.
 
         Raises
         ------
         BudgetReachedError
         """
-        price = self.price(model)
-        if price is None and self.money is not None:
+        price = self._price(model)
+        if capped and price is None and self.money is not None:
             raise BudgetReachedError(
                 "cap in money",
                 f"the price of {model} is not known",
@@ -150,75 +152,59 @@ class Budget:
                 stops_run=True,
             )
         with self._lock:
-            spent, (held_tokens, held_money) = self._spent, self._held
-            n_answers = spent.calls + spent.perhaps_billed
-            completion = self._guess(most) if answers else 0
-            money = price.of(prompt_tokens, completion, self.in_batches) if price else 0.0
-            reservation = Reservation(model, prompt_tokens, completion, money)
-            tokens = prompt_tokens + completion
-            if self.calls is not None and n_answers + len(self._under_way) + 1 > self.calls:
-                perhaps = f", {spent.perhaps_billed:,} perhaps" if spent.perhaps_billed else ""
-                waiting = f" and {len(self._under_way):,} under way" if self._under_way else ""
-                raise _cap_error(f"{self.calls:,} calls", f"{spent.calls:,} are done{perhaps}{waiting}")
-            for cap, done, held, more, form, of in (
-                (self.tokens, spent.tokens, held_tokens, tokens, "{:,}", " tokens"),
-                (self.money, spent.money or 0.0, held_money, money, "${:,.4f}", ""),
-            ):
-                if cap is not None and done + held + more > cap:
-                    waiting = f", about {form.format(held)} are under way" if self._under_way else ""
-                    state = f"{form.format(done)} are spent{waiting} and the next call takes about {form.format(more)}"
-                    raise _cap_error(form.format(cap) + of, state)
-            self._hold(reservation)
+            completion_tokens = self.answer_tokens(most)
+            money = price.of(prompt_tokens, completion_tokens, self.in_batches) if price else 0.0
+            reservation = Reservation(model, prompt_tokens, completion_tokens, money)
+            if capped:
+                self._check_caps(reservation)
+            self._hold(reservation, 1)
             return reservation
+
+    def _check_caps(self, next_call: Reservation) -> None:
+        spent, (n_held, held_tokens, held_money) = self._spent, self._held
+        if self.calls is not None and spent.calls + spent.perhaps_billed + n_held + 1 > self.calls:
+            perhaps = f", {spent.perhaps_billed:,} without an answer but perhaps billed"
+            state = f"{spent.calls + n_held:,} are made{perhaps if spent.perhaps_billed else ''}"
+            raise _cap_error(f"{self.calls:,} calls", state)
+        for cap, done, held, more, form, of in (
+            (self.tokens, spent.tokens, held_tokens, next_call.tokens, "{:,}", " tokens"),
+            (self.money, spent.money or 0.0, held_money, next_call.money, "${:,.4f}", ""),
+        ):
+            if cap is not None and done + held + more > cap:
+                waiting = f", about {form.format(held)} are under way" if n_held else ""
+                state = f"{form.format(done)} are spent{waiting} and the next call takes about {form.format(more)}"
+                raise _cap_error(form.format(cap) + of, state)
 
     def settle(
         self,
         reservation: Reservation,
         prompt_tokens: int | None,
         completion_tokens: int | None,
-        seconds: float,
-        estimated: bool = False,
-    ) -> None:
-        """A call was answered; ``None``: the server did not count, so that they stay as reserved."""
-        prompt = reservation.prompt_tokens if prompt_tokens is None else prompt_tokens
-        completion = reservation.completion_tokens if completion_tokens is None else completion_tokens
-        estimated |= prompt_tokens is None or completion_tokens is None
-        self._spend(reservation, prompt, completion, calls=1, estimated=int(estimated), seconds=seconds)
+        seconds: float = 0.0,
+        text: str = "",
+    ) -> int:
+        """A call was answered; the tokens it took.
+
+        Where the server did not count (``None``), they are those reserved, or about those of the answer's text.
+        """
+        estimated = prompt_tokens is None or completion_tokens is None
+        if prompt_tokens is None:
+            prompt_tokens = reservation.prompt_tokens
+        if completion_tokens is None:
+            completion_tokens = estimated_tokens(text) or reservation.completion_tokens
+        with self._lock:
+            self._spend(reservation, prompt_tokens, completion_tokens)
+            self._count(calls=1, estimated=int(estimated), seconds=seconds)
+        return prompt_tokens + completion_tokens
 
     def release(self, reservation: Reservation, perhaps_billed: bool = False) -> None:
         """An attempt brought no answer."""
-        if perhaps_billed:
-            prompt, completion = reservation.prompt_tokens, reservation.completion_tokens
-            self._spend(reservation, prompt, completion, perhaps_billed=1)
-        else:
-            with self._lock:
-                self._drop(reservation)
-
-    def _spend(self, reservation: Reservation, prompt: int, completion: int, **more: float) -> None:
-        price = self.price(reservation.model)
         with self._lock:
-            self._drop(reservation)
-            known = price is not None and self._spent.money is not None
-            if price is not None:
-                more["money"] = price.of(prompt, completion, self.in_batches)
-            self._count(prompt_tokens=prompt, completion_tokens=completion, **more)
-            if not known:
-                self._spent = replace(self._spent, money=None)
-
-    def _count(self, **more: float) -> None:
-        changed: dict[str, Any] = {name: (getattr(self._spent, name) or 0) + n for name, n in more.items()}
-        self._spent = replace(self._spent, **changed)
-
-    def answer_tokens(self, most: int | None = None) -> int:
-        """About how many tokens the next answer has, of at most so many."""
-        with self._lock:
-            return self._guess(most)
-
-    def _guess(self, most: int | None) -> int:
-        spent = self._spent
-        n_answers = spent.calls + spent.perhaps_billed
-        guess = round(spent.completion_tokens / n_answers) if n_answers else FIRST_GUESS
-        return guess if most is None else min(guess, most)
+            if perhaps_billed:
+                self._spend(reservation, reservation.prompt_tokens, reservation.completion_tokens)
+                self._count(perhaps_billed=1)
+            else:
+                self._hold(reservation, -1)
 
     def count_failed(self) -> None:
         """A call was given up without an answer."""
@@ -230,17 +216,32 @@ class Budget:
         with self._lock:
             self._count(cached=n)
 
-    def _hold(self, reservation: Reservation) -> None:
-        self._under_way[id(reservation)] = reservation
-        tokens, money = self._held
-        tokens += reservation.prompt_tokens + reservation.completion_tokens
-        self._held = (tokens, money + reservation.money)
+    # -- with the lock held --------------------------------------------------------------------
 
-    def _drop(self, reservation: Reservation) -> None:
-        del self._under_way[id(reservation)]
-        tokens, money = self._held
-        tokens -= reservation.prompt_tokens + reservation.completion_tokens
-        self._held = (tokens, money - reservation.money if self._under_way else 0.0)
+    def _spend(self, reservation: Reservation, prompt_tokens: int, completion_tokens: int) -> None:
+        self._hold(reservation, -1)
+        self._count(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+        price, money = self._price(reservation.model), self._spent.money
+        if price is not None and money is not None:
+            money += price.of(prompt_tokens, completion_tokens, self.in_batches)
+        self._spent = replace(self._spent, money=None if price is None else money)
+
+    def _count(self, **more: float) -> None:
+        self._spent = replace(
+            self._spent,
+            **{name: getattr(self._spent, name) + n for name, n in more.items()},
+        )
+
+    def _hold(self, reservation: Reservation, sign: int) -> None:
+        n, tokens, money = self._held
+        n += sign
+        money = money + sign * reservation.money if n else 0.0
+        self._held = (n, tokens + sign * reservation.tokens, money)
+
+    def _price(self, model: str) -> Price | None:
+        if self._table is None:
+            self._table = prices()
+        return price_of(model, self._table)
 
 
 def _cap_error(cap: str, state: str) -> BudgetReachedError:

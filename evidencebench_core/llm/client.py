@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
-from typing import Any, overload
+from typing import Any, Final, overload
 
-from evidencebench_core.errors import LLMAnswerError
-from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
-from evidencebench_core.llm.budget import Budget, Spending
-from evidencebench_core.llm.calls import Caller, Done, Task
+from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
+from evidencebench_core.llm.answers import AnswerCache, Record, Writer, answer_of_record, record_of
+from evidencebench_core.llm.budget import Budget
+from evidencebench_core.llm.calls import Call, OnDelta, refusal
 from evidencebench_core.llm.connection import Connection, current_connection
 from evidencebench_core.llm.limiter import Clock, Limiter, Limits, Timeouts
-from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
-from evidencebench_core.llm.replies import chat_answer, delta_text, vectors_of
+from evidencebench_core.llm.replies import FieldsTaken, Unusable, failure_of, model_names
 from evidencebench_core.llm.request import (
     Answer,
     ChatRequest,
@@ -26,15 +24,12 @@ from evidencebench_core.llm.request import (
     Reply,
     Request,
     Vectors,
-    json_bytes,
     request_key,
 )
-from evidencebench_core.llm.sender import OpenAISender, Sender
+from evidencebench_core.llm.sender import ConnectionBroken, OpenAISender, Sender
 
-OnDelta = Callable[[str | None], None]
-"""Given a piece of text as it comes; ``None``: the answer starts over, as the connection broke."""
-
-_TRYING = Timeouts(90.0, 90.0)
+_LISTING: Final = Timeouts(20.0, 20.0)
+_TRYING: Final = Timeouts(90.0, 90.0)
 
 
 class LLM:
@@ -52,7 +47,7 @@ class LLM:
     timeouts : Timeouts, optional
     clock : Clock, optional
     sender : Sender, optional
-        Carries the bytes; without it the openai package does.
+        Carries the bytes; without it the openai package does. An engine may put another in its place.
     """
 
     def __init__(
@@ -68,57 +63,42 @@ class LLM:
         self.connection = connection or current_connection()
         self.answers, self.budget = answers, budget or Budget()
         self.limits, self.timeouts = limits or Limits(), timeouts or Timeouts()
-        sender = sender or OpenAISender(self.connection)
-        self._limiter = Limiter(self.limits, clock or Clock())
-        self._caller = Caller(self.connection, self._limiter, self.timeouts, self.budget, sender)
+        self.sender = sender or OpenAISender(self.connection)
+        self.limiter = Limiter(self.limits, clock or Clock(), self.connection.address)
+        self.fields = FieldsTaken()
+        self.answering: set[str] = set()  # models that have answered
         self._writer: Writer | None = None
-        self._room = asyncio.Semaphore(self.concurrency)
+        self._room = asyncio.Semaphore(self.limits.concurrency)
 
     def __repr__(self) -> str:
         return f"LLM({self.connection!r})"
 
     async def __aenter__(self) -> LLM:
-        self._limiter.open()
-        self._room = asyncio.Semaphore(self.concurrency)
+        self.limiter.open()
+        self._room = asyncio.Semaphore(self.limits.concurrency)
         self._writer = None if self.answers is None else Writer(self.answers)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._writer is not None:
             await self._writer.close()
-        self._limiter.close()
-        await self._caller.sender.close()
-
-    @contextmanager
-    def sending_by(self, sender: Sender) -> Iterator[None]:
-        """Within it calls go another way; not to be entered while any is under way."""
-        before, self._caller.sender = self._caller.sender, sender
-        try:
-            yield
-        finally:
-            self._caller.sender = before
-
-    @property
-    def concurrency(self) -> int:
-        """The most calls at once."""
-        return self.limits.concurrency
+        self.limiter.close()
+        await self.sender.close()
 
     @property
     def note(self) -> str:
         """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
-        return self._limiter.note
-
-    def spending(self) -> Spending:
-        """Calls, tokens and money under this budget so far."""
-        return self.budget.spent
+        return self.limiter.note
 
     def stop(self) -> None:
         """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end; from any thread."""
-        self._limiter.stop()
+        self.limiter.stop()
+
+    # -- what is in the store ------------------------------------------------------------------
 
     def key(self, request: ChatRequest) -> str:
         """The name of the request's answer in the store."""
-        return self._key("chat", json_bytes(request.body()))
+        return self._keys(request)[""]
 
     @overload
     def known(self, request: ChatRequest) -> Answer | None: ...
@@ -127,19 +107,50 @@ class LLM:
 
     def known(self, request: Request) -> Reply | None:
         """The reply of the store, marked as cached; ``None``: the server would have to be asked."""
-        if isinstance(request, ChatRequest):
-            return None if self.answers is None else self.answers.answer(self.key(request))
-        kept = self._kept_vectors(self._text_keys(request).values())
-        try:
-            return self._stacked(request, kept)
-        except KeyError:
-            return None
+        keys = self._keys(request)
+        stored = self._stored(request, keys)
+        return self._whole(request, stored) if len(stored) == len(keys) else None
 
     def unknown_texts(self, request: EmbeddingRequest) -> tuple[str, ...]:
         """Those of the texts, each once, for which the server would have to be asked."""
-        keys = self._text_keys(request)
+        keys = self._keys(request)
         known = frozenset[str]() if self.answers is None else self.answers.known(keys.values())
         return tuple(text for text, key in keys.items() if key not in known)
+
+    def _keys(self, request: Request) -> dict[str, str]:
+        """The key of each part of a request."""
+        address = self.connection.address
+        return {part: request_key(request.kind, asked, address) for part, asked in request.parts().items()}
+
+    def _stored(self, request: Request, keys: Mapping[str, str]) -> dict[str, Any]:
+        """The parts of a reply that are in the store: answers or single vectors."""
+        records = {} if self.answers is None else self.answers.records(keys.values())
+        return {
+            part: answer_of_record(key, records[key])
+            if isinstance(request, ChatRequest)
+            else _unpacked(records[key]["vector"])
+            for part, key in keys.items()
+            if key in records
+        }
+
+    def _whole(self, request: Request, parts: Mapping[str, Any]) -> Any:
+        """The reply that has these parts."""
+        if isinstance(request, ChatRequest):
+            return parts[""]
+        import numpy as np
+
+        if not request.texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        if len(lengths := sorted({len(vector) for vector in parts.values()})) > 1:
+            raise self.error(
+                LLMAnswerError,
+                f"{request.model} at {self.connection.address}",
+                f"gives vectors of different lengths ({', '.join(map(str, lengths))})",
+                "Ask again with --fresh; the model behind this name may have changed.",
+            )
+        return np.stack([parts[text] for text in request.texts])
+
+    # -- asking --------------------------------------------------------------------------------
 
     @overload
     async def reply(
@@ -166,21 +177,75 @@ class LLM:
         LLMError
             One of its kinds; with ``stops_run`` every further call would fail the same way.
         """
-        with self._caller.counted(request.model):
-            self._limiter.check()
-            if isinstance(request, EmbeddingRequest):
-                return await self._vectors(request, fresh)
-            return await self._answer(request, fresh, on_delta)
+        try:
+            self.limiter.check()
+            keys = self._keys(request)
+            async with self._claimed(keys):
+                parts = {} if fresh else self._stored(request, keys)
+                missing = [part for part in keys if part not in parts]
+                self.budget.count_cached(len(parts))
+                if missing:
+                    # until it is kept: a kill costs no more answers than there are calls at once
+                    async with self._room:
+                        parts |= await self._asked(request.only(missing), keys, on_delta)
+                elif on_delta is not None and isinstance(request, ChatRequest) and parts[""].text:
+                    on_delta(parts[""].text)
+            whole: Reply = self._whole(request, parts)
+            return whole
+        except LLMError as error:
+            if not error.stops_run:  # the error of a run is met by all calls that wait, and told once
+                self.budget.count_failed()
+            raise
+
+    async def _asked(
+        self, request: Request, keys: Mapping[str, str], on_delta: OnDelta | None
+    ) -> dict[str, Any]:
+        """The parts of the server's reply, kept."""
+        reply, asked = await Call(self, request, on_delta).reply(), request.parts()
+        records: list[Record]
+        if isinstance(reply, Answer):
+            answer = reply if self.answers is None else replace(reply, key=keys[""])
+            parts: dict[str, Any] = {"": answer}
+            records = [record_of(answer.key, request.model, asked[""], answer)]
+        else:
+            parts = dict(zip(asked, reply, strict=True))
+            vectors = {text: {"vector": _packed(row)} for text, row in parts.items()}
+            records = [(keys[text], request.model, asked[text], vectors[text]) for text in parts]
+        if self._writer is not None:
+            await self._writer.keep(records)
+        return parts
+
+    def _claimed(self, keys: Mapping[str, str]) -> AbstractAsyncContextManager[None]:
+        return (
+            nullcontext() if self.answers is None else self.answers.claimed(keys.values(), self.limiter.check)
+        )
+
+    # -- trying a server out -------------------------------------------------------------------
 
     async def models(self) -> tuple[str, ...]:
-        """The models that the server lists, sorted; empty where it has no list.
+        """The models that the server lists, asked for once, whatever the limits; empty where it has no list.
 
         Raises
         ------
         LLMError
             If the server cannot be reached or refuses the key.
         """
-        return await self._caller.models()
+        place = self.connection.address
+        try:
+            reply = await self.sender.send("/models", None, timeouts=_LISTING)
+            if reply.status < 300:
+                return model_names(reply.headers, reply.body)
+        except ConnectionBroken as broken:
+            kind = LLMRejectedError if broken.for_good else LLMUnreachableError
+            raise self.error(kind, place, broken.reason, broken.remedy, broken.for_good) from broken
+        except Unusable:
+            return ()
+        if reply.status in (404, 405):
+            return ()
+        reason, said, _ = refusal(reply, failure_of(reply.body), ())
+        if said.action in ("again", "wait"):
+            raise self.error(LLMUnreachableError, place, reason, said.remedy)
+        raise self.error(LLMRejectedError, place, reason, said.remedy, said.action == "end_run")
 
     async def try_out(self, model: str) -> Answer:
         """Ask for one word, once and without the store: does this server answer with this model?
@@ -190,161 +255,54 @@ class LLM:
         LLMError
         """
         request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
-        with self._caller.counted(model):
-            return await self._asked(request, attempts=1, timeouts=_TRYING)
-
-    # -- chats ---------------------------------------------------------------------------------
-
-    async def _answer(self, request: ChatRequest, fresh: bool, on_delta: OnDelta | None) -> Answer:
-        if self.answers is None:
-            return await self._asked(request, on_delta)
-        content = json_bytes(request.body())
-        key = self._key("chat", content)
-        async with self._claimed((key,)):
-            answer = None if fresh else self.answers.answer(key)
-            if answer is None:
-                async with (
-                    self._room
-                ):  # until it is kept: a kill costs no more answers than there are calls at once
-                    answer = replace(await self._asked(request, on_delta), key=key)
-                    await self._keep([record_of(key, request.model, content, answer)])
-                    return answer
-        self.budget.count_cached()
-        if on_delta is not None and answer.text:
-            on_delta(answer.text)
+        answer = await Call(self, request, attempts=1, timeouts=_TRYING).reply()
+        assert isinstance(answer, Answer)  # noqa: S101 - for the type checker
         return answer
 
-    async def _asked(self, request: ChatRequest, on_delta: OnDelta | None = None, **how: Any) -> Answer:
-        body = request.body()
-        if on_delta is not None:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        n_prompt = estimated_prompt_tokens(request.messages)
-        n_tokens = n_prompt + self.budget.answer_tokens(request.max_tokens)
-        reserve = partial(self.budget.reserve, request.model, n_prompt, request.max_tokens)
-        task = Task(request.path, body, n_tokens, chat_answer, reserve, Answer("", "content_filter"))
-        deltas = None if on_delta is None else _Deltas(on_delta)
-        follow = (None, None) if deltas is None else (deltas.add, deltas.restart)
-        done = await self._caller.call(task, *follow, **how)
-        answer = done.result
-        if deltas is not None and not deltas.any and answer.text:
-            deltas.send(answer.text)
-        n_answer = answer.completion_tokens
-        if n_answer is None:
-            n_answer = estimated_tokens(answer.text + answer.reasoning)
-        self._settle(done, answer.prompt_tokens, n_answer, estimated=answer.completion_tokens is None)
-        left_out = tuple(name for name in done.left_out if name != "stream_options")
-        return replace(answer, seconds=done.seconds, attempts=done.attempts, left_out=left_out)
-
-    # -- vectors -------------------------------------------------------------------------------
-
-    async def _vectors(self, request: EmbeddingRequest, fresh: bool) -> Vectors:
-        keys = self._text_keys(request)
-        vectors = {} if fresh else self._kept_vectors(keys.values())
-        missing = {text: key for text, key in keys.items() if key not in vectors}
-        n_kept = len(vectors)
-        if missing:
-            async with self._claimed(missing.values()):
-                found = {} if fresh else self._kept_vectors(missing.values())
-                n_kept, vectors = n_kept + len(found), vectors | found
-                texts = tuple(text for text, key in missing.items() if key not in found)
-                if texts:
-                    rows = await self._asked_vectors(replace(request, texts=texts))
-                    vectors |= {keys[text]: row for text, row in zip(texts, rows, strict=True)}
-                    await self._keep(
-                        [
-                            (
-                                keys[text],
-                                request.model,
-                                _text_body(request, text),
-                                {"vector": _vector_text(row)},
-                            )
-                            for text, row in zip(texts, rows, strict=True)
-                        ]
-                    )
-        self.budget.count_cached(n_kept)
-        try:
-            return self._stacked(request, vectors)
-        except ValueError:
-            lengths = ", ".join(map(str, sorted({len(vector) for vector in vectors.values()})))
-            raise self._caller.error(
-                LLMAnswerError,
-                f"{request.model} at {self.connection.address}",
-                f"gives vectors of different lengths ({lengths})",
-                "Ask again with --fresh; the model behind this name may have changed.",
-            ) from None
-
-    async def _asked_vectors(self, request: EmbeddingRequest) -> Vectors:
-        body = request.body()
-        n_tokens = sum(map(estimated_tokens, request.texts))
-        read = partial(vectors_of, n_texts=len(request.texts))
-        reserve = partial(self.budget.reserve, request.model, n_tokens, answers=False)
-        done = await self._caller.call(Task(request.path, body, n_tokens, read, reserve))
-        rows, n_prompt = done.result
-        self._settle(done, n_prompt, 0)
-        return rows
-
-    def _kept_vectors(self, keys: Iterable[str]) -> dict[str, Vectors]:
-        import numpy as np
-
-        found = {} if self.answers is None else self.answers.records(keys)
-        return {
-            key: np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
-            for key, record in found.items()
-        }
-
-    def _text_keys(self, request: EmbeddingRequest) -> dict[str, str]:
-        return {text: self._key("embedding", _text_body(request, text)) for text in request.texts}
-
-    def _stacked(self, request: EmbeddingRequest, vectors: dict[str, Vectors]) -> Vectors:
-        """The vectors of all texts in order; `KeyError` if one is missing, `ValueError` if lengths differ."""
-        import numpy as np
-
-        keys = self._text_keys(request)
-        rows = [vectors[keys[text]] for text in request.texts]
-        return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
-
-    # -- both ----------------------------------------------------------------------------------
-
-    def _key(self, kind: str, content: bytes) -> str:
-        return request_key(kind, content, self.connection.address)
-
-    def _claimed(self, keys: Iterable[str]) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if self.answers is None else self.answers.claimed(keys, self._limiter.check)
-
-    async def _keep(self, records: list[Any]) -> None:
-        if self._writer is not None:
-            await self._writer.keep(records)
-
-    def _settle(
-        self, done: Done[Any], prompt_tokens: int | None, answer_tokens: int, estimated: bool = False
-    ) -> None:
-        self.budget.settle(done.reservation, prompt_tokens, answer_tokens, done.seconds, estimated)
-        if prompt_tokens is not None:
-            self._limiter.count(done.slot, prompt_tokens + answer_tokens)
+    def error(
+        self, kind: type[LLMError], place: str, problem: str, remedy: str, stops_run: bool = False
+    ) -> LLMError:
+        """An error with all keys struck out."""
+        scrubbed = self.connection.scrubbed
+        return kind(scrubbed(place), scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
 
 
-class _Deltas:
-    """Hands on pieces of text, and that they start over, if any had come."""
+def listed_models(connection: Connection) -> tuple[str, ...]:
+    """The models that a server lists, sorted; empty where it has no list.
 
-    def __init__(self, on_delta: OnDelta) -> None:
-        self.send, self.any = on_delta, False
+    Raises
+    ------
+    LLMError
+        If the server cannot be reached or refuses the key.
+    """
 
-    def add(self, data: str) -> None:
-        if piece := delta_text(data):
-            self.any = True
-            self.send(piece)
+    async def models() -> tuple[str, ...]:
+        async with LLM(connection) as llm:
+            return await llm.models()
 
-    def restart(self) -> None:
-        if self.any:
-            self.any = False
-            self.send(None)
-
-
-def _text_body(request: EmbeddingRequest, text: str) -> bytes:
-    """The request under which the vector of a single text is kept."""
-    extra = {} if request.dimensions is None else {"dimensions": request.dimensions}
-    return json_bytes({"model": request.model, "input": text, **extra})
+    return asyncio.run(models())
 
 
-def _vector_text(vector: Vectors) -> str:
+def one_word(connection: Connection, model: str) -> Answer:
+    """The answer to a question for one word, asked once: does this server answer with this model?
+
+    Raises
+    ------
+    LLMError
+    """
+
+    async def answer() -> Answer:
+        async with LLM(connection) as llm:
+            return await llm.try_out(model)
+
+    return asyncio.run(answer())
+
+
+def _packed(vector: Vectors) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+
+
+def _unpacked(text: str) -> Vectors:
+    import numpy as np
+
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")

@@ -13,17 +13,18 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from evidencebench_core.errors import LLMCancelledError, LLMError, RetrieverError
-from evidencebench_core.llm.request import Reply, Request
+from evidencebench_core.llm.budget import FIRST_GUESS
+from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
+from evidencebench_core.llm.request import Answer, ChatRequest, EmbeddingRequest, Reply, Request
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
-
 
 OnStep = Callable[[str, str | None], None]
 """Given a step and a piece of its answer as it comes; ``None``: the answer starts over."""
@@ -51,19 +52,21 @@ Conversation = Generator[Sequence[Ask], Sequence[Reply], _T]
 """An `LLMError` of a round is thrown into it; the other asks of the round are answered and kept all the same."""
 
 
+def _next_round(conversation: Conversation[_T], replies: Sequence[object]) -> Sequence[Ask]:
+    """The asks that follow these replies; `StopIteration` at the end."""
+    errors = [one for one in replies if isinstance(one, BaseException)]
+    if errors:  # One that ends the run goes first: the others may be its echo.
+        return conversation.throw(min(errors, key=lambda error: not getattr(error, "stops_run", True)))
+    return conversation.send(replies)  # type: ignore[arg-type]
+
+
 async def converse(
-    llm: LLM,
-    conversation: Conversation[_T],
-    *,
-    fresh: bool = False,
-    on_step: OnStep | None = None,
+    llm: LLM, conversation: Conversation[_T], *, fresh: bool = False, on_step: OnStep | None = None
 ) -> _T:
     """Drive a conversation: the asks of a round side by side, one round after the other.
 
     Parameters
     ----------
-    llm : LLM
-    conversation : Conversation
     fresh : bool
         Ask even where the store has an answer.
     on_step : callable, optional
@@ -80,20 +83,38 @@ async def converse(
     try:
         asks = next(conversation)
         while True:
-            replies = await asyncio.gather(
-                *(llm.reply(ask.request, fresh=fresh, on_delta=follow(ask)) for ask in asks),
-                return_exceptions=True,
-            )
-            errors = [one for one in replies if isinstance(one, BaseException)]
-            # One that ends the run goes first: the others may be its echo.
-            errors.sort(key=lambda error: not getattr(error, "stops_run", True))
-            answers = cast("list[Reply]", replies)
-            asks = conversation.throw(errors[0]) if errors else conversation.send(answers)
+            calls = (llm.reply(ask.request, fresh=fresh, on_delta=follow(ask)) for ask in asks)
+            asks = _next_round(conversation, await asyncio.gather(*calls, return_exceptions=True))
     except StopIteration as end:
         result: _T = end.value
         return result
     finally:
         conversation.close()
+
+
+def result_of(conversation: Conversation[_T], reply: Callable[[Ask], Reply | LLMError | None]) -> _T | None:
+    """The result of a conversation, every ask of a round replied to by a function; ``None`` once it has no reply.
+
+    Raises
+    ------
+    LLMError
+        One of the replies that the conversation does not handle.
+    """
+    try:
+        asks = next(conversation)
+        while True:
+            replies = [reply(ask) for ask in asks]
+            if any(one is None for one in replies):
+                return None
+            asks = _next_round(conversation, replies)
+    except StopIteration as end:
+        result: _T = end.value
+        return result
+    finally:
+        conversation.close()
+
+
+# -- many conversations, for callers without a loop -----------------------------------------------
 
 
 def answer_of(
@@ -105,7 +126,7 @@ def answer_of(
     stopped: Callable[[], bool] = lambda: False,
     grace: float = 30.0,
 ) -> _T:
-    """The result of one conversation, for callers without a loop; the arguments are those of `results`.
+    """The result of one conversation; the arguments are those of `results`.
 
     Raises
     ------
@@ -149,13 +170,12 @@ def results(
     thread = threading.Thread(target=loop.run, name="evidencebench-llm", daemon=True)
     thread.start()
     try:
-        ended = False
-        while not ended:
+        batch: list[tuple[_K, _T | LLMError | RetrieverError] | None] = []
+        while None not in batch:
+            batch = _ready(loop.ready)
+            yield [item for item in batch if item is not None]
             if stopped():
                 loop.stop.set()
-            batch = _batch(loop.ready)
-            ended = None in batch
-            yield [item for item in batch if item is not None]
         if loop.fatal:
             raise loop.fatal[0]
     finally:
@@ -192,7 +212,7 @@ class _Loop(Generic[_K, _T]):
         tasks, ended = set[asyncio.Task[None]](), False
         async with self.llm:
             while not self.stop.is_set():
-                while not ended and len(tasks) < self.llm.concurrency:
+                while not ended and len(tasks) < self.llm.limits.concurrency:
                     if (item := next(self.conversations, None)) is None:
                         ended = True
                     else:
@@ -224,7 +244,7 @@ class _Loop(Generic[_K, _T]):
             self.ready.put((key, result))
 
 
-def _batch(ready: queue.SimpleQueue[_K]) -> list[_K]:
+def _ready(ready: queue.SimpleQueue[_K]) -> list[_K]:
     """All that is ready by now; if nothing is, what comes next, or nothing after a moment."""
     batch: list[_K] = []
     with suppress(queue.Empty):
@@ -232,3 +252,80 @@ def _batch(ready: queue.SimpleQueue[_K]) -> list[_K]:
         while True:
             batch.append(ready.get_nowait())
     return batch
+
+
+# -- without a server -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The calls still to be made. Tokens are estimates; answers in the store are ``cached`` and cost none.
+
+    A cached answer is one to a chat, or the vector of one text.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Planned) -> Planned:
+        return Planned(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+    def times(self, factor: float) -> Planned:
+        """As much for another number of instances."""
+        figures = (self.calls, self.cached, self.prompt_tokens, self.completion_tokens)
+        return Planned(*(round(figure * factor) for figure in figures))
+
+
+def planned(
+    llm: LLM, conversation: Conversation[object], fresh: bool = False, seen: set[object] | None = None
+) -> Planned:
+    """The cost of a conversation; nothing is sent.
+
+    What the store does not know is taken to be answered as rehearsed: with as much as may be chosen, so that a last
+    step has as many candidates as there can be.
+
+    Parameters
+    ----------
+    fresh : bool
+        Count what is in the store as asked again.
+    seen : set, optional
+        What other conversations have counted; it is not counted again, and what is counted now is added.
+    """
+    seen = set() if seen is None else seen
+    total = Planned()
+
+    def answered(ask: Ask) -> Reply:
+        nonlocal total
+        request = ask.request
+        if isinstance(request, EmbeddingRequest):
+            import numpy as np
+
+            new = [text for text in dict.fromkeys(request.texts) if (request.model, text) not in seen]
+            seen.update((request.model, text) for text in new)
+            asked = new if fresh else llm.unknown_texts(EmbeddingRequest(request.model, tuple(new)))
+            total += Planned(bool(asked), len(new) - len(asked), sum(map(estimated_tokens, asked)))
+            return np.zeros((len(request.texts), 1), dtype=np.float32)
+        known, key = None if fresh else llm.known(request), llm.key(request)
+        if key not in seen:
+            seen.add(key)
+            total += Planned(cached=1) if known else Planned(1, 0, *_tokens(request))
+        return known or Answer(ask.rehearsal)
+
+    result_of(conversation, answered)
+    return total
+
+
+def stored(llm: LLM, conversation: Conversation[_T]) -> _T | None:
+    """The result of a conversation if every answer it needs is in the store, else ``None``; nothing is sent."""
+    return result_of(conversation, lambda ask: llm.known(ask.request))
+
+
+def _tokens(request: ChatRequest) -> tuple[int, int]:
+    return estimated_prompt_tokens(request.messages), min(FIRST_GUESS, request.max_tokens or FIRST_GUESS)

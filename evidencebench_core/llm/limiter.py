@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -13,12 +14,13 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.errors import LLMCancelledError, LLMUnreachableError, SettingError, shown
 
 _MINUTE: Final = 60.0
 _FEW: Final = 4  # failures in a row after which only one call at a time tries whether the server is back
 _NEVER_ANSWERED: Final = 30.0  # seconds after which a server that has answered nothing yet is given up
 _KINDS: Final = ("requests", "tokens")
+_UNITS: Final = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,6 @@ class Clock:
     chance: Callable[[], float] = field(default_factory=lambda: random.Random().random)  # noqa: S311 - jitter
 
 
-class GivenUp(Exception):  # noqa: N818 - never leaves this package
-    """The server has failed, or let us wait, for too long; the message says how."""
-
-
-class Stopped(Exception):  # noqa: N818 - never leaves this package
-    """Nothing may begin any more."""
-
-
 @dataclass(slots=True, eq=False)
 class Slot:
     """The leave of one call to be under way."""
@@ -102,14 +96,15 @@ class Slot:
 class Limiter:
     """Lets calls begin, one after the other, when there is room for them; for one event loop at a time."""
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
-        self.limits, self._clock = limits, clock
+    def __init__(self, limits: Limits, clock: Clock, address: str) -> None:
+        self.limits, self._clock, self._address = limits, clock, address
         self.answered = False
         self._now: Callable[[], float] = time.monotonic
         self._window = float(limits.concurrency)
         self._per_minute = {kind: getattr(limits, f"{kind}_per_minute") for kind in _KINDS}
         self._started: deque[Slot] = deque()  # within the last minute
         self._tokens = 0  # of these
+        self._left = dict.fromkeys(_KINDS, (0.0, 0.0))  # what the server says is left, and until when
         self._closed_until, self._closed_because = 0.0, ""
         self._halved_at = -math.inf
         self.open()
@@ -136,12 +131,11 @@ class Limiter:
 
     def stop(self) -> None:
         """Let nothing begin; from any thread."""
-        loop = self._loop
-        if loop is None:
+        if self._loop is None:
             self._stop.set()
             return
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(self._end)
+            self._loop.call_soon_threadsafe(self._end)
 
     def _end(self) -> None:
         self._stop.set()
@@ -158,18 +152,20 @@ class Limiter:
         return self._active + self._waiting > 0
 
     @property
+    def _seconds_left(self) -> float:
+        return self._failing_since + self.limits.patience(self.answered) - self._now()
+
+    @property
     def note(self) -> str:
         """Why calls wait, in a line for people."""
         now = self._now()
         if self.gone:
-            n_seconds = self._next_probe - now
-            try_ = (
-                "trying now" if self._probing or n_seconds <= 0 else f"next try in {math.ceil(n_seconds)} s"
-            )
-            left = max(0.0, self._failing_since + self.limits.patience(self.answered) - now)
+            n_seconds = math.ceil(self._next_probe - now)
+            next_try = "trying now" if self._probing or n_seconds <= 0 else f"next try in {n_seconds} s"
+            left = max(0.0, self._seconds_left)
             giving_up = f"{math.ceil(left)} s" if left < 2 * _MINUTE else f"{round(left / _MINUTE)} min"
             state = "the server is gone" if self.answered else "the server does not answer"
-            return f"{state}, {self._reason}: {try_}, giving up in {giving_up}"
+            return f"{state}, {self._reason}: {next_try}, giving up in {giving_up}"
         why, until = self._waits
         return f"waiting {math.ceil(until - now):,} s: {why}" if why and until > now else ""
 
@@ -177,16 +173,20 @@ class Limiter:
         """
         Raises
         ------
-        Stopped, GivenUp
+        LLMCancelledError
+            Once stopped.
+        LLMUnreachableError
+            If the server has failed for too long.
         """
         if self._stop.is_set():
-            raise Stopped
-        if (
-            self.gone
-            and not self._probing
-            and self._now() - self._failing_since >= self.limits.patience(self.answered)
-        ):
-            raise GivenUp(f"{self._reason} (tried {self._failures:,} times)")
+            remedy = "Start again: what is answered is kept."
+            raise LLMCancelledError(self._address, "the call was cancelled", remedy, stops_run=True)
+        if self.gone and not self._probing and self._seconds_left <= 0:
+            raise self._given_up(f"{self._reason} (tried {self._failures:,} times)")
+
+    def _given_up(self, reason: str) -> LLMUnreachableError:
+        remedy = "Check the server, then start again: what is answered is kept."
+        return LLMUnreachableError(self._address, reason.rstrip("."), remedy, stops_run=True)
 
     async def pause(self, seconds: float) -> None:
         """Wait; `stop` ends it."""
@@ -208,7 +208,7 @@ class Limiter:
 
         Raises
         ------
-        Stopped, GivenUp
+        LLMCancelledError, LLMUnreachableError
         """
         self._waiting += 1
         try:
@@ -241,6 +241,9 @@ class Limiter:
         self._active += 1
         self._started.append(slot)
         self._tokens += tokens
+        for kind, n in zip(_KINDS, (1, tokens), strict=True):
+            n_left, until = self._left[kind]
+            self._left[kind] = (n_left - n, until)
         return slot
 
     def _wait(self, tokens: int) -> tuple[float, str]:
@@ -249,30 +252,31 @@ class Limiter:
         if self._active >= int(self._window) or (self.gone and self._probing):
             return math.inf, ""
         if self.gone and self._next_probe > now:
-            left = self._failing_since + self.limits.patience(self.answered) - now
-            return max(min(self._next_probe - now, left), 1e-3), ""
-        if self._closed_until > now:
-            return self._closed_until - now, self._closed_because
+            return max(min(self._next_probe - now, self._seconds_left), 1e-3), ""
         while self._started and self._started[0].began <= now - _MINUTE:
             self._tokens -= self._started.popleft().tokens
+        waits = [(0.0, ""), (self._closed_until - now, self._closed_because)]
         n_most, most_tokens = (self._per_minute[kind] for kind in _KINDS)
         if n_most and len(self._started) >= n_most:
             began = self._started[len(self._started) - n_most].began
-            return began + _MINUTE - now, f"{n_most:,} requests a minute are used up"
+            waits.append((began + _MINUTE - now, f"{n_most:,} requests a minute are used up"))
         if most_tokens and self._started and self._tokens + tokens > most_tokens:
-            return self._started[0].began + _MINUTE - now, f"{most_tokens:,} tokens a minute are used up"
-        return 0.0, ""
+            wait = self._started[0].began + _MINUTE - now
+            waits.append((wait, f"{most_tokens:,} tokens a minute are used up"))
+        for kind, n_needed in zip(_KINDS, (1, tokens), strict=True):
+            n_left, until = self._left[kind]
+            if n_needed > n_left:
+                waits.append((until - now, _no_more(kind)))
+        return max(waits)
 
     # -- how a call went: told while its slot is held -----------------------------------------
 
-    def success(self, headers: Mapping[str, str] | None = None) -> None:
+    def success(self) -> None:
         """The server does its work."""
         self._reset()
         self.answered = True
         self._window = min(float(self.limits.concurrency), self._window + 1 / self._window)
         self._changed.set()
-        if headers is not None:
-            self._learn(headers)
 
     def count(self, slot: Slot, tokens: int) -> None:
         """The server has counted a call's tokens."""
@@ -295,7 +299,7 @@ class Limiter:
 
         Raises
         ------
-        GivenUp
+        LLMUnreachableError
             If it asks to wait longer than it is given.
         """
         now = self._now()
@@ -304,21 +308,35 @@ class Limiter:
         if slot.began >= self._halved_at:  # else it is of those that were under way then
             self._window, self._halved_at = max(1.0, self._window / 2), now
             self._refusals += 1
-        self._learn(headers)
         asked = wait_asked_for(headers, self._clock.wall())
         wait = self.wait_after(self._refusals, headers)
         if now + wait - self._refused_since > self.limits.give_up:
-            raise GivenUp(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
-        kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")
-        why = f"the server allows no more {kind} this minute" if kind else "the server asks to wait"
+            raise self._given_up(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
         if now + wait > self._closed_until:
-            self._closed_until, self._closed_because = now + wait, why
+            kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")
+            self._closed_until = now + wait
+            self._closed_because = _no_more(kind) if kind else "the server asks to wait"
 
-    def _learn(self, headers: Mapping[str, str]) -> None:
+    def learn(self, slot: Slot, headers: Mapping[str, str]) -> None:
+        """Take in what the headers of any reply say of the server's limits, and of what is left of them for now."""
+        now = self._now()
         for kind in _KINDS:
             limit = _number(headers.get(f"x-ratelimit-limit-{kind}"))
             if limit and getattr(self.limits, f"{kind}_per_minute") is None:
                 self._per_minute[kind] = int(limit)
+            n_left = _number(headers.get(f"x-ratelimit-remaining-{kind}"))
+            reset = _duration(headers.get(f"x-ratelimit-reset-{kind}"))
+            if n_left is None or reset is None or reset > self.limits.give_up:
+                continue
+            for later in reversed(self._started):  # of these the server did not know yet
+                if later.began <= slot.began:
+                    break
+                n_left -= later.tokens if kind == "tokens" else 1
+            self._left[kind] = (n_left, now + reset)
+
+
+def _no_more(kind: str) -> str:
+    return f"the server allows no more {kind} for now"
 
 
 def wait_asked_for(headers: Mapping[str, str], wall: float) -> float | None:
@@ -340,3 +358,10 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < 1e12 else None
+
+
+def _duration(text: str | None) -> float | None:
+    """Seconds in ``"6m0s"``, ``"1h2m3.5s"``, ``"120ms"`` or ``"7"``."""
+    if not text or not re.fullmatch(r"(?:\d{1,9}(?:\.\d+)?(?:ms|[smhd]|$))+", text):
+        return None
+    return sum(float(n) * _UNITS[unit] for n, unit in re.findall(r"([\d.]+)(ms|[smhd]|)", text))

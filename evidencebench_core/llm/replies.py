@@ -1,4 +1,4 @@
-"""Replies of servers -> answers, vectors, lists of models. Pure: bytes in, values or reasons out."""
+"""Replies of servers -> answers, vectors, lists of models, and what a refusal means. Pure: bytes in, values out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from evidencebench_core.llm.request import Answer, Vectors, from_json
 
@@ -27,6 +27,9 @@ class Failure:
     status: int | None = None
 
 
+# -- answers --------------------------------------------------------------------------------------
+
+
 def chat_answer(headers: Mapping[str, str], body: bytes) -> Answer | Failure:
     """The answer in a reply, whole or streamed, or the failure that a server reports under status 200.
 
@@ -35,17 +38,14 @@ def chat_answer(headers: Mapping[str, str], body: bytes) -> Answer | Failure:
     Unusable
         If it holds no answer: other than JSON, or neither text nor refusal without a reason why not.
     """
-    reply = _unstreamed(body) if content_type(headers) == "text/event-stream" else json_of(headers, body)
+    reply = _unstreamed(body) if _kind(headers) == "text/event-stream" else _json(headers, body)
     if not isinstance(reply, dict):
         raise Unusable("it is JSON, but no chat completion")
-    if reply.get("error"):
-        return _failure(reply["error"])
-    choices = reply.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    choice = _first_choice(reply)
+    if error := reply.get("error") or choice.get("error"):
+        return _failure(error)
+    if not choice:
         raise Unusable("it has no choices")
-    choice = choices[0]
-    if choice.get("error"):
-        return _failure(choice["error"])
     message = choice.get("message")
     if not isinstance(message, dict):
         if not isinstance(choice.get("text"), str):
@@ -89,21 +89,16 @@ class Events:
 def delta_text(data: str) -> str:
     """The piece of text in an event's data; ``""`` if it has none."""
     try:
-        choice = from_json(data)["choices"][0]
-        return _text(
-            (choice.get("delta") or choice.get("message") or {"content": choice.get("text")})["content"]
-        )
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        event = from_json(data)
+    except ValueError:
         return ""
+    return _text(_delta(_first_choice(event)).get("content"))
 
 
 def _unstreamed(body: bytes) -> dict[str, Any]:
     """A streamed reply as if it had come whole."""
-    events, whole = Events(), dict[str, Any]()
-    texts: dict[str, list[str]] = {
-        name: [] for name in ("content", "refusal", "reasoning_content", "reasoning")
-    }
-    choice: dict[str, Any] = {}
+    events, whole, choice = Events(), dict[str, Any](), dict[str, Any]()
+    message = dict.fromkeys(("content", "refusal", "reasoning_content", "reasoning"), "")
     for data in events.of(body + b"\n"):
         if events.done:
             break
@@ -114,19 +109,27 @@ def _unstreamed(body: bytes) -> dict[str, Any]:
         if not isinstance(event, dict):
             raise Unusable("a piece of it is no part of a chat completion")
         whole |= {name: value for name, value in event.items() if value and name != "choices"}
-        choices = event.get("choices")
-        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-            continue
-        choice |= {name: value for name, value in choices[0].items() if value}
-        delta = choices[0].get("delta") or choices[0].get("message") or {"content": choices[0].get("text")}
-        if isinstance(delta, dict):
-            for name, pieces in texts.items():
-                pieces.append(_text(delta.get(name)))
+        first = _first_choice(event)
+        choice |= {name: value for name, value in first.items() if value}
+        for name in message:
+            message[name] += _text(_delta(first).get(name))
     if not whole.get("error") and not choice.get("finish_reason"):
         # llama-cpp-python says [DONE] even where it breaks off for another caller
         raise Unusable("the stream ended before the answer did")
-    choice["message"] = {name: "".join(pieces) for name, pieces in texts.items()}
-    return whole | {"choices": [choice]}
+    return whole | {"choices": [choice | {"message": message}]}
+
+
+def _first_choice(reply: Any) -> dict[str, Any]:
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+
+
+def _delta(choice: dict[str, Any]) -> dict[str, Any]:
+    delta = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+    return delta if isinstance(delta, dict) else {}
+
+
+# -- vectors and models ---------------------------------------------------------------------------
 
 
 def vectors_of(headers: Mapping[str, str], body: bytes, n_texts: int) -> tuple[Vectors, int | None] | Failure:
@@ -138,7 +141,7 @@ def vectors_of(headers: Mapping[str, str], body: bytes, n_texts: int) -> tuple[V
     """
     import numpy as np
 
-    reply = json_of(headers, body)
+    reply = _json(headers, body)
     try:
         if isinstance(reply, dict) and reply.get("error"):
             return _failure(reply["error"])
@@ -167,13 +170,8 @@ def _vector(value: object) -> Vectors:
 
 
 def model_names(headers: Mapping[str, str], body: bytes) -> tuple[str, ...]:
-    """The names in the reply to ``/v1/models``, sorted.
-
-    Raises
-    ------
-    Unusable
-    """
-    reply = json_of(headers, body)
+    """The names in the reply to ``/v1/models``, sorted; `Unusable` if it is no list."""
+    reply = _json(headers, body)
     listed = reply.get("data") or reply.get("models") or [] if isinstance(reply, dict) else reply
     if not isinstance(listed, list):
         raise Unusable("it lists no models")
@@ -186,25 +184,7 @@ def has_model(listed: Collection[str], model: str) -> bool:
     return any(name == model or name.startswith((f"{model}:", f"{model}@")) for name in listed)
 
 
-def content_type(headers: Mapping[str, str]) -> str:
-    """Without its parameters, in lower case; empty if there is none."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def json_of(headers: Mapping[str, str], body: bytes) -> Any:
-    """The value of a body, if its content type is one that JSON comes under.
-
-    Raises
-    ------
-    Unusable
-    """
-    kind = content_type(headers)
-    if not (kind.endswith("json") or kind in ("", "text/plain", "application/octet-stream")):
-        raise Unusable(f"it is of the type {kind[:60]}, not JSON: {failure_of(body).message[:120]}")
-    try:
-        return from_json(body)
-    except ValueError as error:
-        raise Unusable(f"it is not whole JSON ({_start_of(body)})") from error
+# -- failures -------------------------------------------------------------------------------------
 
 
 def failure_of(body: bytes) -> Failure:
@@ -214,10 +194,129 @@ def failure_of(body: bytes) -> Failure:
     except ValueError:
         return Failure(_start_of(body))
     if isinstance(reply, dict):
-        for name in ("error", "detail", "message", "errors"):
-            if reply.get(name):
-                return _failure(reply[name])
+        reply = next(
+            (reply[name] for name in ("error", "detail", "message", "errors") if reply.get(name)), reply
+        )
     return _failure(reply)
+
+
+def _failure(error: object) -> Failure:
+    if not isinstance(error, Mapping):
+        return Failure(_line(error if isinstance(error, str) else json.dumps(error, default=str)))
+    message = (
+        error.get("message") or error.get("msg") or error.get("detail") or json.dumps(error, default=str)
+    )
+    code, inner = error.get("code"), error.get("innererror")
+    status = code if isinstance(code, int) and 400 <= code < 600 else None
+    inner_code = inner.get("code") if isinstance(inner, Mapping) else ""
+    words = " ".join(str(one) for one in (code, error.get("type"), inner_code) if one)
+    return Failure(_line(message), words, _string(error.get("param")), status)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How to go on after a refusal.
+
+    ``wait``: the server wants fewer calls; ``without``: the same without ``field``; ``filtered``: that is the answer.
+    """
+
+    action: Literal["again", "wait", "without", "filtered", "give_up", "end_run"]
+    remedy: str = ""
+    field: str = ""
+    perhaps_billed: bool = False
+
+
+_NO_MONEY: Final = r"insufficient_quota|insufficient[ _]balance|billing|exceeded your current quota|payment"
+_TOO_LONG: Final = (
+    r"context[_ ](?:length|size|window)|exceed_context|maximum context|too many (?:input )?tokens"
+    r"|(?:prompt|input) is too long|too long for|input token count|reduce the length|token limit exceeded"
+    r"|maximum (?:input |sequence )?length|request too large"
+)
+_NO_SUCH_MODEL: Final = (  # the last of them: transformers serve MODEL
+    r"model[_ ]not[_ ]found|no such model|model .{0,80}(?:does not exist|not found)|unknown model|server is pinned to"
+)
+_NO_VECTORS: Final = r"(?:created|started?) with .{0,20}embedding|not support .{0,20}embedding"
+_FILTERED: Final = r"content[_ ](?:filter|policy)|content management policy|ResponsibleAIPolicyViolation"
+_ACCOUNT: Final = Verdict("end_run", "Check the account's plan and balance.")
+_LONG: Final = Verdict(
+    "give_up", "Take a strategy that reads the paper by sections, or a model that reads more."
+)
+_NAME: Final = "Check the model's name and the address (OPENAI_BASE_URL, usually ending in /v1)."
+# The first row counts whose statuses (one, or from one to another) and words fit.
+_VERDICTS: Final[tuple[tuple[Collection[int], str, Verdict], ...]] = (
+    ((429,), _NO_MONEY, _ACCOUNT),
+    ((408, 409, 423, 425), "", Verdict("again", "Wait a while, or lower the concurrency; then go on.")),
+    (range(500, 600), _NO_VECTORS, Verdict("end_run", "Name a model that makes embeddings.")),
+    ((429, *range(500, 600)), _TOO_LONG, _LONG),
+    ((429,), "", Verdict("wait", "Start again later: what is answered is kept.")),
+    # a gateway that has lost patience with a model that may have answered
+    ((504, 524), "", Verdict("again", "Check the server, then go on.", perhaps_billed=True)),
+    ((501, 505), "", Verdict("give_up", "See what the server says; other settings may help.")),
+    (range(500, 600), "", Verdict("again", "Check the server, then go on.")),
+    ((401,), "", Verdict("end_run", "Set OPENAI_API_KEY to a key of this server, or type one in the app.")),
+    ((402,), "", _ACCOUNT),
+    ((400, 403), _FILTERED, Verdict("filtered")),
+    ((403,), "", Verdict("end_run", "Check what the key is allowed to do, and the model's name.")),
+    ((413,), "", _LONG),
+    (range(300, 500), _TOO_LONG, _LONG),
+    ((404,), "", Verdict("end_run", _NAME)),
+    (range(300, 500), _NO_SUCH_MODEL, Verdict("end_run", _NAME)),
+    (range(300, 400), "", Verdict("end_run", "Set OPENAI_BASE_URL to the address that it leads to.")),
+)
+_NEEDED: Final = frozenset({"model", "messages", "input", "dimensions", "stream"})
+_PLAIN: Final = frozenset({"temperature", "seed"})  # said without quotes, they mean the field nevertheless
+
+
+def verdict(status: int, failure: Failure, sent: Collection[str]) -> Verdict:
+    """The verdict on a status of 300 or more, the server's words and the fields that were sent."""
+    words = f"{failure.code} {failure.message}"
+    for statuses, pattern, said in _VERDICTS:
+        if status in statuses and re.search(pattern, words, re.IGNORECASE):
+            return said
+    if status in (400, 422):
+        for name in sorted(set(sent) - _NEEDED, key=len, reverse=True):
+            quotes = "" if name in _PLAIN or "_" in name else "['\"`]"
+            named = rf"(?<![A-Za-z_]){quotes}{re.escape(name)}{quotes}(?![A-Za-z_])"
+            if re.split(r"[.\[]", failure.param)[0] == name or re.search(named, words):
+                return Verdict("without", field=name)
+    return Verdict("give_up", "See what the server says; other settings may help.")
+
+
+class FieldsTaken:
+    """The fields that a server takes, model by model, learnt from its refusals."""
+
+    def __init__(self) -> None:
+        self._not_taken: dict[str, tuple[str, ...]] = {}
+
+    def leave_out(self, model: str, name: str) -> None:
+        """Do not send this field to this model any more, or send it under its other name."""
+        self._not_taken[model] = tuple(dict.fromkeys((*self._not_taken.get(model, ()), name)))
+
+    def fitting(self, body: Mapping[str, Any], model: str) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """The request without what is not taken, and the fields left out."""
+        gone = [name for name in self._not_taken.get(model, ()) if name in body]
+        fitting = {name: value for name, value in body.items() if name not in gone} if gone else body
+        if "max_tokens" in gone:
+            fitting = {**fitting, "max_completion_tokens": body["max_tokens"]}
+        return fitting, tuple(name for name in gone if name != "max_tokens")
+
+
+# -- what a body holds ----------------------------------------------------------------------------
+
+
+def _kind(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _json(headers: Mapping[str, str], body: bytes) -> Any:
+    """The value of a body, if its content type is one that JSON comes under."""
+    kind = _kind(headers)
+    if not (kind.endswith("json") or kind in ("", "text/plain", "application/octet-stream")):
+        raise Unusable(f"it is of the type {kind[:60]}, not JSON: {failure_of(body).message[:120]}")
+    try:
+        return from_json(body)
+    except ValueError as error:
+        raise Unusable(f"it is not whole JSON ({_start_of(body)})") from error
 
 
 _TAGS: Final = re.compile(rb"(?is)<(script|style)\b[^>]*+>.*?</\1\s*>|<[^>]*+>")
@@ -225,21 +324,7 @@ _TAGS: Final = re.compile(rb"(?is)<(script|style)\b[^>]*+>.*?</\1\s*>|<[^>]*+>")
 
 def _start_of(body: bytes) -> str:
     plain = _TAGS.sub(b" ", body[:20_000]).decode("utf-8", "replace")
-    line = " ".join(unescape(plain).split())
-    return line[:300] if line else "empty"
-
-
-def _failure(error: object) -> Failure:
-    if isinstance(error, Mapping):
-        message = (
-            error.get("message") or error.get("msg") or error.get("detail") or json.dumps(error, default=str)
-        )
-        code, inner = error.get("code"), error.get("innererror")
-        status = code if isinstance(code, int) and 400 <= code < 600 else None
-        inner_code = inner.get("code") if isinstance(inner, Mapping) else ""
-        words = " ".join(str(one) for one in (code, error.get("type"), inner_code) if one)
-        return Failure(_line(message), words, _string(error.get("param")), status)
-    return Failure(_line(error if isinstance(error, str) else json.dumps(error, default=str)))
+    return _line(unescape(plain)) or "empty"
 
 
 def _line(text: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import orjson
@@ -33,12 +33,8 @@ class ChatRequest:
 
     Attributes
     ----------
-    model : str
-    messages : tuple of Message
-    temperature : float or None
-        ``None``: the server's default. Left out where the server does not take it.
-    seed : int or None
-        ``None``: not sent. Left out where the server does not take it.
+    temperature, seed : float or int, or None
+        ``None``: not sent. Left out where the server does not take them.
     max_tokens : int or None
         Most tokens of the answer; ``None``: the server's limit.
     extra : mapping or tuple of (name, value)
@@ -52,6 +48,7 @@ class ChatRequest:
     max_tokens: int | None = None
     extra: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
 
+    kind = "chat"
     path = "/chat/completions"
 
     def body(self) -> dict[str, Any]:
@@ -63,33 +60,47 @@ class ChatRequest:
         for name in ("temperature", "seed", "max_tokens"):
             if (value := getattr(self, name)) is not None:
                 body[name] = value
-        body.update(self.extra)
-        return body
+        return body | dict(self.extra)
+
+    def parts(self) -> dict[str, bytes]:
+        """What is kept on its own, and the request that it answers: the whole."""
+        return {"": json_bytes(self.body())}
+
+    def only(self, _: Collection[str]) -> ChatRequest:
+        """The request for some of its parts."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
     """Texts whose vectors are wanted, in one call; each vector is kept on its own.
 
-    Attributes
-    ----------
-    model : str
-    texts : tuple of str
-    dimensions : int or None
-        ``None``: as many as the model has.
+    ``dimensions`` is ``None`` for as many as the model has.
     """
 
     model: str
     texts: tuple[str, ...]
     dimensions: int | None = None
 
+    kind = "embedding"
     path = "/embeddings"
 
     def body(self) -> dict[str, Any]:
         """The request as the server gets it; servers refuse an empty text, so that is sent as a blank."""
         texts = [text or " " for text in self.texts]
-        body = {"model": self.model, "input": texts, "encoding_format": "float"}
-        return body if self.dimensions is None else body | {"dimensions": self.dimensions}
+        return {"model": self.model, "input": texts, "encoding_format": "float", **self._size()}
+
+    def parts(self) -> dict[str, bytes]:
+        """Each text, and the request under which its vector is kept."""
+        fields = {"model": self.model, **self._size()}
+        return {text: json_bytes({**fields, "input": text}) for text in self.texts}
+
+    def only(self, parts: Collection[str]) -> EmbeddingRequest:
+        """The request for some of its parts."""
+        return replace(self, texts=tuple(parts))
+
+    def _size(self) -> dict[str, int]:
+        return {} if self.dimensions is None else {"dimensions": self.dimensions}
 
 
 Request: TypeAlias = ChatRequest | EmbeddingRequest
@@ -125,6 +136,8 @@ class Answer:
         The model that the server says it served, its system fingerprint, the response's id; ``""``: not said.
     usage : mapping of str to int
         Every count that the server gives, nested ones with dots: ``prompt_tokens_details.cached_tokens``.
+    batch : bool
+        Whether it was first given, and paid for, as part of a batch.
     """
 
     text: str
@@ -142,6 +155,7 @@ class Answer:
     fingerprint: str = ""
     id: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
+    batch: bool = False
 
 
 Vectors: TypeAlias = "NDArray[np.float32]"
@@ -152,8 +166,7 @@ Reply: TypeAlias = "Answer | Vectors"
 def request_key(kind: str, content: bytes, address: str) -> str:
     """The name of an answer: SHA-256, in hex, of the canonical JSON of what was asked, and where.
 
-    Neither API key nor limits take part: the same question to the same server has the same answer,
-    whoever asks.
+    Neither API key nor limits take part: the same question to the same server has the same answer, whoever asks.
     """
     where, what = json_bytes(address), json_bytes(kind)
     asked = b'{"address":%b,"body":%b,"kind":%b,"version":%d}' % (where, content, what, _KEY_VERSION)
@@ -169,13 +182,7 @@ def json_bytes(value: object) -> bytes:
 
 
 def from_json(text: str | bytes) -> Any:
-    """The value of JSON that `json_bytes` or a server wrote.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or nested too deep.
-    """
+    """The value of JSON that `json_bytes` or a server wrote; `ValueError` if it is none, or nested too deep."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:  # half a surrogate pair, escaped

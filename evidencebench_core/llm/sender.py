@@ -42,6 +42,8 @@ class ConnectionBroken(Exception):  # noqa: N818 - never leaves this package
     ``perhaps_billed``: the server may have done the work; ``for_good``: trying again cannot help.
     """
 
+    remedy = "Check the address, the network and whether the server runs."
+
     def __init__(self, reason: str, perhaps_billed: bool = False, for_good: bool = False) -> None:
         super().__init__(reason, perhaps_billed, for_good)  # all of them, so that it can be pickled
         self.reason, self.perhaps_billed, self.for_good = reason, perhaps_billed, for_good
@@ -49,6 +51,8 @@ class ConnectionBroken(Exception):  # noqa: N818 - never leaves this package
 
 class ConnectionUnusable(ConnectionBroken):
     """The address or the key can be none; nothing was sent."""
+
+    remedy = "Set OPENAI_BASE_URL and OPENAI_API_KEY, or type them on the Models page of the app."
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, for_good=True)
@@ -65,15 +69,12 @@ class Sender(Protocol):
         timeouts: Timeouts,
         on_event: Callable[[str], None] | None = None,
     ) -> RawReply:
-        """The reply to a POST (a GET without ``body``) of any status.
+        """The reply to a POST of JSON (a GET without ``body``) of any status.
 
         Parameters
         ----------
         path : str
             Below the server's address, such as ``"/chat/completions"``.
-        body : bytes or None
-            JSON.
-        timeouts : Timeouts
         on_event : callable, optional
             Given the data of each server-sent event as it comes.
 
@@ -243,38 +244,26 @@ async def _whole(response: httpx.Response, n_most: int, on_event: Callable[[str]
 
 def _checked(connection: Connection) -> SplitResult:
     """The parts of the address."""
-    problem = ""
     base_url, key = connection.base_url or DEFAULT_ADDRESS, connection.api_key or ""
+    if not (key.isascii() and key.isprintable() and base_url.isprintable()):
+        raise ConnectionUnusable("the key or the address holds characters that none has")
+    if connection.api_key is None and connection.base_url is None:
+        raise ConnectionUnusable("no key is set")
     try:
         parts = urlsplit(base_url)
-        if not (
-            parts.hostname and parts.port != 0 and parts.scheme in ("http", "https") and base_url.isascii()
-        ):
-            raise ValueError
+        if parts.hostname and parts.port != 0 and parts.scheme in ("http", "https") and base_url.isascii():
+            return parts
     except ValueError:
-        problem = "the address is not of the form http://host:port/v1"
-    if connection.api_key is None and connection.base_url is None:
-        problem = "no key is set"
-    if not (key.isascii() and key.isprintable() and base_url.isprintable()):
-        problem = "the key or the address holds characters that none has"
-    if problem:
-        raise ConnectionUnusable(problem)
-    return parts
+        pass
+    raise ConnectionUnusable("the address is not of the form http://host:port/v1")
 
 
 def _errors() -> tuple[type[Exception], ...]:
     import httpx
     import openai
 
-    return (
-        openai.OpenAIError,
-        httpx.HTTPError,
-        httpx.InvalidURL,
-        OSError,
-        ImportError,
-        ValueError,
-        TypeError,
-    )
+    openai_errors = (openai.OpenAIError, httpx.HTTPError, httpx.InvalidURL)
+    return (*openai_errors, OSError, ImportError, ValueError, TypeError)
 
 
 def _broken(error: Exception, began: bool = False) -> ConnectionBroken:

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm.conversation import Ask, Conversation, results
+from evidencebench_core.llm.conversation import Ask, Conversation, Planned, planned, results
 from evidencebench_core.llm.parse import parsed_hypothesis
-from evidencebench_core.llm.planned import Planned, planned
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Answer, ChatRequest
 from evidencebench_core.perturb.drafts import Draft, DraftState

@@ -70,7 +70,7 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
         For a retriever that asks no server.
     """
     from evidencebench_core.llm import prices
-    from evidencebench_core.llm.planned import Planned, planned
+    from evidencebench_core.llm.conversation import Planned, planned
 
     (llm, served), ids = plan.served, tuple(plan.missing)
     looked_at = ids[:: max(1, -(-len(ids) // _LOOKED_AT))]

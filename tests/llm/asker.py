@@ -19,7 +19,7 @@ async def main() -> None:
     async with LLM(Connection(url, "secret"), AnswerCache(open_store(store))) as llm:
         requests = (ChatRequest("scripted", (Message("user", f"Question {i}"),)) for i in range(n))
         answers = await asyncio.gather(*map(llm.reply, requests))
-    print(json.dumps({"texts": [answer.text for answer in answers], **asdict(llm.spending())}))
+    print(json.dumps({"texts": [answer.text for answer in answers], **asdict(llm.budget.spent)}))
 
 
 if __name__ == "__main__":

@@ -54,11 +54,11 @@ def test_the_cap_in_calls_counts_those_under_way() -> None:
     budget = Budget(calls=3, table=TABLE)
     budget.settle(budget.reserve("m", 1), 1, 1, 0.0)
     waiting = [budget.reserve("m", 1) for _ in range(2)]
-    with pytest.raises(BudgetReachedError, match="1 are done and 2 under way"):
+    with pytest.raises(BudgetReachedError, match="3 are made"):
         budget.reserve("m", 1)
     for reservation in waiting:
         budget.settle(reservation, 1, 1, 0.0)
-    with pytest.raises(BudgetReachedError, match="3 are done"):
+    with pytest.raises(BudgetReachedError, match="3 are made"):
         budget.reserve("m", 1)
 
 
@@ -84,7 +84,7 @@ def test_reservations_leave_nothing_behind(calls: list[tuple[int, int, str]]) ->
         else:  # given up, or perhaps billed with its estimate
             budget.release(reservation, perhaps_billed=how == "p")
             tokens += (prompt + reservation.completion_tokens) * (how == "p")
-    assert budget._held == (0, 0.0)
+    assert budget._held == (0, 0, 0.0)
     assert budget.spent.tokens == tokens
     assert budget.spent.perhaps_billed == sum(how == "p" for *_, how in calls)
 

@@ -41,6 +41,7 @@ from evidencebench_core.llm import (
     one_word,
     using,
 )
+from evidencebench_core.llm.answers import record_of
 from evidencebench_core.llm.request import json_bytes
 from tests.llm import server as s
 from tests.llm.asking import chat, chats, vectors
@@ -154,7 +155,7 @@ def test_answers_are_kept(answers: AnswerCache) -> None:
         assert pieces == ["second"]
         assert len(server.requests) == 2
         assert answers.request(key) == REQUEST.body()
-        assert (llm.spending().calls, llm.spending().cached) == (2, 2)
+        assert (llm.budget.spent.calls, llm.budget.spent.cached) == (2, 2)
         with answers.store.read() as db:
             assert "secret" not in str(db.execute("SELECT * FROM llm_answers").fetchall())
     with s.scripted(s.reply()) as server:
@@ -166,10 +167,10 @@ def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
     answer = Answer(
         "t\ud800", "length", "no", 1, 2, 3.5, False, "hm", ("seed",), 4, "", "m-1", "fp", "id", usage
     )
-    answers.keep("k", "m", json_bytes({"a": "\ud800"}), answer)
+    answers.keep([record_of("k", "m", json_bytes({"a": "\ud800"}), answer)])
     assert answers.answer("k") == replace(answer, cached=True, key="k")
     assert answers.request("k") == {"a": "\ud800"}
-    answers.keep_records([("old", "m", b"{}", {"text": "of a former version", "left_out": []})])
+    answers.keep([("old", "m", b"{}", {"text": "of a former version", "left_out": []})])
     assert answers.answer("old") == Answer("of a former version", cached=True, key="old")
 
 
@@ -245,7 +246,7 @@ def test_keys_stay_what_they_are(answers: AnswerCache) -> None:
     assert llm.key(REQUEST) == hashlib.sha256(canonical).hexdigest()
     vector = b'{"address":"http://a/v1","body":{"input":"a","model":"e"},"kind":"embedding","version":1}'
     packed = base64.b64encode(struct.pack("<2f", 1.5, -2)).decode()
-    answers.keep_records([(hashlib.sha256(vector).hexdigest(), "e", b"{}", {"vector": packed})])
+    answers.keep([(hashlib.sha256(vector).hexdigest(), "e", b"{}", {"vector": packed})])
     known = llm.known(EmbeddingRequest("e", ("a", "a")))
     assert known is not None
     assert known.tolist() == [[1.5, -2.0]] * 2
@@ -269,8 +270,8 @@ def test_many_answers_at_once_are_all_in_the_store_when_their_askers_go_on(answe
 
 def test_an_answer_that_cannot_be_written_is_an_error(answers: AnswerCache) -> None:
     with pytest.raises(sqlite3.Error):
-        answers.keep_records([(object(), "m", b"{}", {})])  # type: ignore[list-item]
-    answers.keep("good", "m", b"{}", Answer("t"))
+        answers.keep([(object(), "m", b"{}", {})])  # type: ignore[list-item]
+    answers.keep([record_of("good", "m", b"{}", Answer("t"))])
     assert answers.known(["good", "bad"]) == {"good"}
 
 
@@ -339,7 +340,7 @@ def test_a_call_that_is_cut_off_is_perhaps_billed() -> None:
         llm = llm_of(server)
         with pytest.raises(TimeoutError):
             asyncio.run(cut_off(llm))
-    assert (llm.spending().calls, llm.spending().perhaps_billed) == (0, 1)
+    assert (llm.budget.spent.calls, llm.budget.spent.perhaps_billed) == (0, 1)
 
 
 def test_models_and_trying_out() -> None:
@@ -384,14 +385,14 @@ def test_embeddings(answers: AnswerCache) -> None:
         assert llm.unknown_texts(request) == ("dddd",)
         assert llm.known(request) is None
         assert llm.unknown_texts(replace(request, dimensions=2)) == llm_of(server).unknown_texts(request)
-        assert (len(server.requests), llm.spending().cached) == (1, 0)  # looking costs nothing
+        assert (len(server.requests), llm.budget.spent.cached) == (1, 0)  # looking costs nothing
         assert vectors(llm, *request.texts).tolist() == [[1, 1], [4, 1], [2, 1]]
         assert server.requests[-1].json["input"] == ["dddd"]
         known = llm.known(request)
         assert known is not None
         assert known.tolist() == [[1, 1], [4, 1], [2, 1]]
         assert vectors(llm).shape == (0, 0)
-        spent = llm.spending()
+        spent = llm.budget.spent
         assert (spent.calls, spent.cached, spent.prompt_tokens, spent.completion_tokens) == (2, 2, 18, 0)
 
 
@@ -456,7 +457,10 @@ def test_a_failed_call_costs_nothing() -> None:
 
 def test_a_cap_counts_what_is_perhaps_billed() -> None:
     budget = Budget(calls=2)
-    with s.scripted(s.status(504)) as server, pytest.raises(BudgetReachedError, match="2 perhaps"):
+    with (
+        s.scripted(s.status(504)) as server,
+        pytest.raises(BudgetReachedError, match="2 without an answer"),
+    ):
         chat(llm_of(server, budget=budget), REQUEST)
     assert len(server.requests) == 2
     assert budget.spent.tokens > 0

@@ -152,7 +152,7 @@ def test_once_stopped_nothing_begins_and_what_ends_in_time_is_kept(patient: bool
         assert len(server.requests) == 1
         assert [key for batch in batches for key, _ in batch] == ([0] if patient else [])
         assert (llm.known(request("slow 0")) is not None) == patient
-        assert llm.spending().perhaps_billed == (not patient)
+        assert llm.budget.spent.perhaps_billed == (not patient)
         with pytest.raises(LLMCancelledError):
             answer_of(llm, failing("x"), stopped=lambda: True)
 

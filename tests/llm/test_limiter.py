@@ -39,11 +39,9 @@ class Bucket:
         headers = {}
         if "limits" in self.says:
             reset = f"{60 - (call.now - self.taken[0]):.3f}s" if self.taken else "0s"
-            headers = {
-                "x-ratelimit-limit-tokens": str(self.limit),
-                "x-ratelimit-remaining-tokens": str(left),
-                "x-ratelimit-reset-tokens": reset,
-            }
+            headers = {"x-ratelimit-remaining-tokens": str(left), "x-ratelimit-reset-tokens": reset}
+            if "only" not in self.says:
+                headers["x-ratelimit-limit-tokens"] = str(self.limit)
         if left < 7_000:
             self.n_refused += 1
             if "retry-after" in self.says:
@@ -53,7 +51,9 @@ class Bucket:
         return 2.0, reply(headers, prompt_tokens=6_980, completion_tokens=20)
 
 
-@pytest.mark.parametrize("says", ["nothing", "retry-after", "limits", "limits, retry-after"])
+@pytest.mark.parametrize(
+    "says", ["nothing", "retry-after", "limits", "limits, retry-after", "only what is left, limits"]
+)
 @pytest.mark.parametrize("concurrency", [8, 32])
 def test_a_limit_of_tokens_a_minute_fails_no_call(says: str, concurrency: int) -> None:
     # 8 calls of 7,000 fit into 60,000 a minute; so the last of 40 begins in the fifth, after 240 s.
@@ -63,6 +63,41 @@ def test_a_limit_of_tokens_a_minute_fails_no_call(says: str, concurrency: int) -
     assert bucket.n_refused < 150  # each costs nothing
     assert any("waiting" in note and "tokens" in note for _, note in server.notes)
     assert server.budget.spent.calls == 40
+
+
+@pytest.mark.parametrize("kind", ["requests", "tokens"])
+def test_what_the_server_says_is_left_is_kept_to_until_it_is_reset(kind: str) -> None:
+    # Somebody else has used up most of the minute: five calls of 1,000 tokens are left, and all again after 90 s.
+    n_left, began = {"requests": 6, "tokens": 6_000}[kind], [0.0]
+
+    def behaviour(call: Call) -> tuple[float, RawReply]:
+        if call.now - began[0] >= 90:
+            began[0] = call.now
+        n_before = sum(began[0] <= one.now for one in server.calls) * (1 if kind == "requests" else 1_000)
+        if n_before > n_left:
+            return 0.1, status(429, "too many")
+        reset = round(1e3 * (90 - call.now + began[0]))
+        left = {"remaining": str(n_left - n_before), "reset": f"{reset // 60_000}m{reset % 60_000}ms"}
+        return 1.0, reply(
+            {f"x-ratelimit-{name}-{kind}": value for name, value in left.items()}, prompt_tokens=990
+        )
+
+    server = VirtualServer(behaviour)
+    assert all_answered(server.asked(15, Limits(2), words=985))
+    assert len(server.calls) == 15  # none was refused
+    assert 180 < server.ended_at < 200
+    assert f"the server allows no more {kind} for now" in server.notes[0][1]
+
+
+@pytest.mark.parametrize(
+    "says",
+    [("0", "20h"), ("0", "soon"), ("0", ""), ("none", "1s"), ("0", "-5s"), ("0", "2026-11-22T10:00:00Z")],
+)
+def test_what_is_left_is_no_reason_to_wait_where_it_makes_no_sense(says: tuple[str, str]) -> None:
+    headers = dict(zip(("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"), says, strict=True))
+    server = VirtualServer(lambda call: (1.0, reply(headers)))
+    assert all_answered(server.asked(3, Limits(1)))
+    assert server.ended_at == 3
 
 
 def test_a_limit_of_tokens_that_is_set_is_kept() -> None:

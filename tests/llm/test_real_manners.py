@@ -72,7 +72,7 @@ def test_streams(events: tuple[str, ...], tokens: tuple[int | None, int | None])
         answer = chat(llm, REQUEST, on_delta=pieces.append)
     assert (pieces, answer.text, answer.finish_reason) == (["DECISION: ", "[1]"], "DECISION: [1]", "stop")
     assert (answer.prompt_tokens, answer.completion_tokens) == tokens
-    assert (llm.spending().calls, llm.spending().estimated) == (1, tokens.count(None) // 2)
+    assert (llm.budget.spent.calls, llm.budget.spent.estimated) == (1, tokens.count(None) // 2)
 
 
 def test_a_stream_that_another_caller_ends(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ class Work:
     def _record(self, step: str, asked: Prompt, request: ChatRequest, answer: Answer) -> CallRecord:
         cost = None
         if self.price and answer.prompt_tokens is not None and answer.completion_tokens is not None:
-            cost = self.price.of(answer.prompt_tokens, answer.completion_tokens)
+            cost = self.price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
         return CallRecord(
             step,
             f"{asked.name} {asked.version}",

@@ -25,11 +25,17 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm.answers import Record, record_of
 from evidencebench_core.llm.budget import Reservation
-from evidencebench_core.llm.planned import result_of
-from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
-from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
+from evidencebench_core.llm.conversation import result_of
+from evidencebench_core.llm.prices import estimated_prompt_tokens
+from evidencebench_core.llm.replies import (
+    Failure,
+    FieldsTaken,
+    Unusable,
+    chat_answer,
+    failure_of,
+    verdict,
+)
 from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes
-from evidencebench_core.llm.verdict import FieldsTaken, verdict
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines.batch_files import Asked, Folder, Lines, Requests
 from evidencebench_core.words import quantity
@@ -174,7 +180,7 @@ class _Work:
     def keep(self) -> None:
         """Make the answers durable that were read."""
         if self.records and self.llm.answers is not None:
-            self.llm.answers.keep_records(self.records)
+            self.llm.answers.keep(self.records)
         self.records.clear()
         self._unkept.clear()
 
@@ -271,14 +277,12 @@ class _Work:
     def _paid(
         self, key: str, request: ChatRequest, answer: Answer, reservation: Reservation | None
     ) -> Answer:
-        n_prompt, n_answer = answer.prompt_tokens, answer.completion_tokens
-        estimated = n_prompt is None or n_answer is None
-        n_prompt = estimated_prompt_tokens(request.messages) if n_prompt is None else n_prompt
-        n_answer = estimated_tokens(answer.text + answer.reasoning) if n_answer is None else n_answer
+        answer = replace(answer, batch=True)
         if reservation is None:
-            self.llm.budget.count_answer(request.model, n_prompt, n_answer, estimated)
-        else:
-            self.llm.budget.settle(reservation, n_prompt, n_answer, 0.0, estimated)
+            n_prompt = estimated_prompt_tokens(request.messages)
+            reservation = self.llm.budget.reserve(request.model, n_prompt, capped=False)
+        text = answer.text + answer.reasoning
+        self.llm.budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
         self.records.append(record_of(key, request.model, json_bytes(request.body()), answer))
         self.lines.set_asked(key, Asked(kept=True))
         self._unkept[key] = answer = replace(answer, key=key)

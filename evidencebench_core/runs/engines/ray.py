@@ -134,11 +134,12 @@ class RayEngine:
         kind = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(SendingWorker)
         senders = [kind.remote(llm.connection) for _ in range(n_senders)]
         conversations = ((one, served.conversation(one.query)) for one in questions)
+        before, llm.sender = llm.sender, _RaySender(ray, senders)
         try:
             self.note = ""
-            with llm.sending_by(_RaySender(ray, senders)):
-                yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped)
+            yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped)
         finally:
+            llm.sender = before
             for one in senders:
                 with suppress(Exception):
                     ray.kill(one)

@@ -64,7 +64,7 @@ def test_an_answer_in_pieces(server: Server, max_tokens: int | None, tmp_path: P
     again: list[str | None] = []
     assert chat(llm, request(model, max_tokens=max_tokens), on_delta=again.append).cached
     assert again == [answer.text]
-    assert llm.spending().calls == 1
+    assert llm.budget.spent.calls == 1
 
 
 def test_temperature_0_and_a_seed_give_one_answer(server: Server) -> None:
@@ -78,7 +78,7 @@ def test_many_at_once(server: Server) -> None:
     llm = LLM(server.connection)
     answers = chats(llm, [request(server.choosing, f"Question {number}") for number in range(24)])
     assert {getattr(answer, "text", answer) for answer in answers} == {WHOLE}
-    assert llm.spending().calls == 24
+    assert llm.budget.spent.calls == 24
 
 
 def test_a_stream_is_left_and_the_server_goes_on(server: Server) -> None:
@@ -93,7 +93,7 @@ def test_a_stream_is_left_and_the_server_goes_on(server: Server) -> None:
             call.cancel()
 
     asyncio.run(leave())
-    assert llm.spending().perhaps_billed == 1
+    assert llm.budget.spent.perhaps_billed == 1
     assert chat(LLM(server.connection), request(server.choosing)).text == WHOLE
 
 
@@ -160,10 +160,10 @@ def test_embeddings(llama_cpp: Server, tmp_path: Path) -> None:
     assert found.shape == (72, 64)
     assert np.isfinite(found).all()
     assert np.linalg.matrix_rank(found[:64]) > 30  # they differ
-    assert llm.spending().calls == 1
+    assert llm.budget.spent.calls == 1
     assert np.array_equal(vectors(llm, *texts[::-1], model="vectors"), found[::-1])
-    assert (llm.spending().calls, llm.spending().cached) == (1, 72)
-    print(llm.spending())
+    assert (llm.budget.spent.calls, llm.budget.spent.cached) == (1, 72)
+    print(llm.budget.spent)
 
 
 @pytest.mark.parametrize(

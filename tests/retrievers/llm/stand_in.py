@@ -11,7 +11,7 @@ import numpy as np
 
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.errors import LLMError
-from evidencebench_core.llm import Answer, ChatRequest, EmbeddingRequest, answer_of
+from evidencebench_core.llm import Answer, ChatRequest, EmbeddingRequest, Limits, answer_of
 from evidencebench_core.llm.request import Reply, Request, json_bytes, request_key
 from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
@@ -31,7 +31,7 @@ class StandIn:
     asked: list[ChatRequest] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     kept: dict[str, Answer] = field(default_factory=dict)
-    concurrency: int = 4
+    limits: Limits = Limits(4)
     stopped: bool = False
 
     async def __aenter__(self) -> StandIn:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm.planned import Planned, planned, stored
+from evidencebench_core.llm.conversation import Planned, planned, stored
 from evidencebench_core.retrievers import ServedRetriever
 from evidencebench_core.retrievers.cosine import INSTRUCTIONS
 from evidencebench_core.retrievers.llm.embeddings import Embeddings

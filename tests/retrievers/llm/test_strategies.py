@@ -14,7 +14,7 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
-from evidencebench_core.llm.planned import Planned, planned, stored
+from evidencebench_core.llm.conversation import Planned, planned, stored
 from evidencebench_core.llm.prices import estimated_prompt_tokens
 from evidencebench_core.llm.request import Answer
 from evidencebench_core.retrievers.llm import calls_in, outcome_of, outdated_prompts, reasons_in

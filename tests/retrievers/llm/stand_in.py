@@ -31,7 +31,7 @@ class StandIn:
     asked: list[ChatRequest] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     kept: dict[str, Answer] = field(default_factory=dict)
-    limits: Limits = Limits(4)
+    limits: Limits = field(default_factory=Limits)
     stopped: bool = False
 
     async def __aenter__(self) -> StandIn:

@@ -1,7 +1,5 @@
 """Stores with given gold and given answers, among them one whose every miss can be worked out by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,6 @@ from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.runs import RunSpec, RunStore
 from tests.factories import raw_instance, written
-
-__all__ = ["given_run", "given_store", "missed_store", "ranked", "run_of"]
 
 
 def given_store(dataset: Mapping[str, Any], folder: Path, name: str = "given") -> Store:

@@ -1,7 +1,5 @@
 """Agreement of two annotators as a report: levels, counts, what is left out."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.analyses.agreement import TABLE_2, TwoAnnotations, agreement_report

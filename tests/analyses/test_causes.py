@@ -1,7 +1,5 @@
 """One rule at a time, at its threshold and just beyond."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Runs and imported systems against each other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

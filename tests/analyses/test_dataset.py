@@ -1,7 +1,5 @@
 """What a dataset is made of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

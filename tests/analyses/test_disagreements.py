@@ -1,7 +1,5 @@
 """Two runs aspect by aspect."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The queue of misses, worked out by hand on two papers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

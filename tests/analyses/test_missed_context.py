@@ -1,7 +1,5 @@
 """One miss with everything around it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The report: queue, shares, notes, and the real data once."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

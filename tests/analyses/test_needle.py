@@ -1,7 +1,5 @@
 """The needle test: arrangements and recall by place, derived by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What an analysis hands back."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

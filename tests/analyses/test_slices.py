@@ -1,7 +1,5 @@
 """Runs on parts of a dataset."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Recalls side by side, from arrays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reports on wording, on six small instances; their frames by hand, on four."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

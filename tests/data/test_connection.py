@@ -1,7 +1,5 @@
 """Files that are no store of ours, newer ones, busy ones and full disks: one line each."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whole, resumed, cut off, wrong, missing: nothing ever stands under the final name but the right file."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import threading

@@ -1,7 +1,5 @@
 """A notebook shows the text, and nothing of it as markup."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """All of a file or nothing, once."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

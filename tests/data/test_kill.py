@@ -1,7 +1,5 @@
 """SIGKILL in the middle of an ingest, a full disk, and a folder that may not be written to."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A raw instance either keeps every promise of the format or is refused with the place and the value."""
 
-from __future__ import annotations
-
 import copy
 from functools import reduce
 from operator import getitem

@@ -1,7 +1,5 @@
 """The paper's figures are all there and are fractions."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever is typed is a query, and it means what it says."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

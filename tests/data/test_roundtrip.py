@@ -1,7 +1,5 @@
 """Any valid instance goes through a file and the store unchanged, key order included."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

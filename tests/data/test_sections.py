@@ -1,7 +1,5 @@
 """Headings as authors write them; the real ones are from the train set."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

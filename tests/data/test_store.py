@@ -1,7 +1,5 @@
 """What comes out of the store is what was in the file."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Every format, every way to break it, every place where a chunk may end."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

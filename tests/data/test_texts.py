@@ -1,7 +1,5 @@
 """Papers with all their hypotheses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evidencebench_core.data.ingest import ingest

@@ -1,7 +1,5 @@
 """Evidence sets that several metric tests use."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Optimal cover, best coverage at K, ceiling: against enumeration of all selections."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 

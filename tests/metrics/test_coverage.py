@@ -1,7 +1,5 @@
 """Plain Aspect Recall, the ledger of a selection and the marks of sentences."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The closed form of an over-filled selection, against enumeration and simulation."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Against outside oracles on the real train set: StRecall of ir_measures, and scipy's hypergeometric."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ir_measures

@@ -1,7 +1,5 @@
 """The covers that the train set brings along, confirmed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

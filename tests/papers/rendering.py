@@ -1,7 +1,5 @@
 """Papers written out as the files that readers bring: JATS, BioC, text, Markdown, DOCX, in several layouts."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Gold marked by hand: each edit gives a new annotation, none leaves it broken, a complete one is an instance."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

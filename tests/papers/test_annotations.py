@@ -1,7 +1,5 @@
 """Annotations in the store: revisions, undo, redo, several annotators."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

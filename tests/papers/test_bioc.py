@@ -1,7 +1,5 @@
 """BioC of PubMed Central and of PubTator."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From blocks to a paper."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Aspects of two annotators matched, their disagreements, and the consensus."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """DOCX: Word's parts, and zip files that are bombs."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

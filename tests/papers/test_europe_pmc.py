@@ -1,7 +1,5 @@
 """Fetching from Europe PMC, against a server on this machine."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import threading

@@ -3,8 +3,6 @@
 Their text is ours. A line of a gold file is a sentence: H heading, A abstract, P paragraph.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """JATS of several shapes."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.errors import PaperError

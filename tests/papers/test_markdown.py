@@ -1,7 +1,5 @@
 """Markdown: its marks go, its words stay."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

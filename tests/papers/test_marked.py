@@ -1,7 +1,5 @@
 """Papers that people mark: own ones and instances, and the gold as one more annotator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Real files cut, overwritten and mixed up: a paper or one clear line, never an internal error."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The one walk down a paper whose headings are known by their words alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.papers.outline import Place

@@ -1,7 +1,5 @@
 """Own papers in the store."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Text as people have it: wrapped or not, with headings that only their look tells."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.errors import PaperError

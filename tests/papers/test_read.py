@@ -1,7 +1,5 @@
 """Which kind a file is, whatever it is called, and what is said of files that are no papers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from typing import get_args

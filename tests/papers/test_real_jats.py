@@ -1,7 +1,5 @@
 """Publishers' own JATS files, looked through by eye: what is read, and what is left out and counted."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

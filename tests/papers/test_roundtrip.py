@@ -3,8 +3,6 @@
 The benchmark's papers themselves as files cannot be had here; their text is real, OCR errors included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading in a child process: the same paper, and nothing that a file does reaches us."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Where sentences end: the boundaries that papers make hard, and what they have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

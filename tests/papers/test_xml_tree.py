@@ -1,7 +1,5 @@
 """XML of strangers: what is read, and every way to blow up or to reach outside that is refused."""
 
-from __future__ import annotations
-
 import http.server
 import threading
 import time

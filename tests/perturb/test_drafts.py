@@ -1,7 +1,5 @@
 """Drafts: nothing a model wrote is a wording before somebody has accepted it, and who did is kept."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

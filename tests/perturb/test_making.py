@@ -1,7 +1,5 @@
 """Wordings that a model makes: what is taken, what is refused, and that the file can be read again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

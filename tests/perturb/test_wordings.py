@@ -1,7 +1,5 @@
 """Wordings beside a dataset, in files, and who made them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The real train set, and an encoder that needs no model."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Queries to try retrievers on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from evidencebench_core.data.model import SentenceType

@@ -1,7 +1,5 @@
 """What holds for all of them, on the oddest of papers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance

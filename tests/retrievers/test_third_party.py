@@ -1,7 +1,5 @@
 """Retrievers of another package, announced by a made-up distribution on sys.path."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

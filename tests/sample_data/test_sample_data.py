@@ -1,7 +1,5 @@
 """The six synthetic papers that ship with the app."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

@@ -1,7 +1,5 @@
 """Standard error, bootstrap intervals of means, differences and ratios, and the draws behind them."""
 
-from __future__ import annotations
-
 import ast
 import csv
 from pathlib import Path

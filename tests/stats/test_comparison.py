@@ -1,7 +1,5 @@
 """Pairs of systems, any number of systems, and clusters of instances."""
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Sign flips of one pair and of all pairs, and Holm's correction."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

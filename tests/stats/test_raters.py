@@ -1,7 +1,5 @@
 """Two raters' agreement: by hand, against scikit-learn and SciPy, and the resamples against a slow twin."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

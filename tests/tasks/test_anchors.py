@@ -1,7 +1,5 @@
 """Ceiling and random expectation on the real train set, as the project states them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

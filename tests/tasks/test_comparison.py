@@ -1,7 +1,5 @@
 """Two scores, paired by instance."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

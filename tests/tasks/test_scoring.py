@@ -1,7 +1,5 @@
 """Scores of selections."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of tasks."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,15 +1,14 @@
 """Papers whose sentences were written one to a line, by hand."""
 
-from __future__ import annotations
-
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from evidencebench_core.data.model import SentenceType
 from tests.papers.pdf.typesetting import Article, Section
-
-__all__ = ["Gold", "gold_of"]
 
 FOLDER = Path(__file__).parent.parent / "gold"
 _RUN_IN = re.compile(r"\*\*(.+?)\*\*\s*")
@@ -64,3 +63,9 @@ def gold_of(name: str) -> Gold:
 def _printed(text: str) -> str:
     """A sentence as it is read: superscripts stand on the line."""
     return re.sub(r"\[\^([^\]]+)\]", r"\1", text)
+
+
+def boundaries(sentences: Sequence[str]) -> Counter[tuple[str, str]]:
+    """Where one sentence ends and the next begins: the 12 characters before and after, without white space."""
+    texts = ["".join(sentence.lower().lstrip("0123456789. ").split()) for sentence in sentences]
+    return Counter((a[-12:], b[:12]) for a, b in pairwise(texts))

@@ -1,12 +1,8 @@
 """PDF files that mean harm, or were made by a fool: each as bytes, made when it is asked for."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Final
-
-__all__ = ["HOSTILE", "SENTENCE", "TEXT", "paged", "raw_pdf", "stream"]
 
 SENTENCE = "This sentence is printed on the page and can be read as it stands."
 TEXT: Final = (

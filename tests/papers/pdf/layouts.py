@@ -1,10 +1,6 @@
 """Ten layouts that journals print in."""
 
-from __future__ import annotations
-
 from tests.papers.pdf.typesetting import LETTER, Layout
-
-__all__ = ["LAYOUTS"]
 
 LAYOUTS = (
     Layout("one column, numbered", page=LETTER, margin=72, size=11, leading=14, headings="numbered", abstract_size=10),

@@ -1,15 +1,11 @@
 """Articles out of the texts of the train set."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evidencebench_core.data.sections import part_of_heading
 from tests.papers.pdf.typesetting import Article, Section
-
-__all__ = ["article_of"]
 
 _PER_PARAGRAPH = 5
 

@@ -1,7 +1,5 @@
 """Reading order and what belongs to pages, on lines made by hand."""
 
-from __future__ import annotations
-
 from evidencebench_core.papers.pdf.body import Body
 from evidencebench_core.papers.pdf.columns import columns, gutters
 from evidencebench_core.papers.pdf.furniture import without_furniture, without_line_numbers
@@ -30,15 +28,11 @@ def order(lines: list[Line]) -> list[str]:
 
 
 def test_left_column_before_right_and_wide_text_between_its_bands() -> None:
-    lines = [
-        line("title", 60, 530, 800),
-        *two_columns(770, 6),
-        line("wide", 50, 545, 690),
-        *two_columns(670, 5, "lower "),
+    lower = [line("wide", 50, 545, 690), *two_columns(670, 5, "lower ")]
+    assert order([line("title", 60, 530, 800), *two_columns(770, 6), *lower]) == [
+        *("title", *(f"left {i}" for i in range(6)), *(f"right {i}" for i in range(6)), "wide"),
+        *(*(f"lower left {i}" for i in range(5)), *(f"lower right {i}" for i in range(5))),
     ]
-    expected = ["title", *(f"left {i}" for i in range(6)), *(f"right {i}" for i in range(6)), "wide"]
-    expected += [*(f"lower left {i}" for i in range(5)), *(f"lower right {i}" for i in range(5))]
-    assert order(lines) == expected
 
 
 def test_the_last_short_line_of_a_wide_paragraph_stays_with_it() -> None:
@@ -46,19 +40,14 @@ def test_the_last_short_line_of_a_wide_paragraph_stays_with_it() -> None:
     assert order([*wide, *two_columns(740, 6)])[:4] == ["wide 0", "wide 1", "wide end", "left 0"]
 
 
-def test_three_columns() -> None:
-    lines = [
-        line(f"{c}{i}", x, x + 150, 700 - 12 * i)
-        for c, x in (("a", 40), ("b", 205), ("c", 370))
-        for i in range(6)
-    ]
+def test_three_columns_but_not_the_cells_of_a_table() -> None:
+    places = {"a": 40, "b": 205, "c": 370}
+    lines = [line(f"{c}{i}", x, x + 150, 700 - 12 * i) for c, x in places.items() for i in range(6)]
     assert order(lines) == [f"{c}{i}" for c in "abc" for i in range(6)]
     assert [round(gutter.middle, 1) for gutter in gutters(lines)] == [197.5, 362.5]
-
-
-def test_cells_of_a_table_are_no_columns() -> None:
-    cells = [line(f"{i}", x, x + 25, 700 - 12 * i) for x in (50, 200, 350, 500) for i in range(8)]
-    assert gutters(cells) == []
+    assert (
+        gutters([line(f"{i}", x, x + 25, 700 - 12 * i) for x in (50, 200, 350, 500) for i in range(8)]) == []
+    )
 
 
 def test_words_join_to_lines_but_not_across_a_gutter() -> None:
@@ -80,15 +69,9 @@ def test_running_heads_and_page_numbers_go_and_repeated_text_stays() -> None:
 
 
 def test_a_number_within_a_line_at_the_head_of_a_page_is_text() -> None:
-    page = Page(0, 595, 842, (), (), Counts())
-    row = [
-        line("and", 50, 80, 780),
-        line("477", 95, 110, 780),
-        line("cases", 125, 150, 780),
-        line("more", 50, 290, 768),
-    ]
-    kept, n_out = without_furniture([page], [row], BODY)
-    assert (len(kept[0]), n_out) == (4, 0)
+    places = (("and", 50, 80, 780), ("477", 95, 110, 780), ("cases", 125, 150, 780), ("more", 50, 290, 768))
+    row = [line(*place) for place in places]
+    assert without_furniture([Page(0, 595, 842, (), (), Counts())], [row], BODY) == ([row], 0)
 
 
 def test_line_numbers_in_the_margin_go_and_other_numbers_stay() -> None:

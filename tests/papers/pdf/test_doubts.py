@@ -1,8 +1,5 @@
 """Where the recovered text is doubtful, the paper says so; where it is not, it says nothing."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,12 +12,7 @@ from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import Article, Section, typeset
 
 ARTICLE = gold_of("pdf_two_columns").article
-
-
-def printed(lines: Sequence[tuple[float, float, str]]) -> bytes:
-    """Lines of 10 points at their places."""
-    shown = b" ".join(b"1 0 0 1 %d %d Tm (%s) Tj" % (x, y, text.encode("cp1252")) for x, y, text in lines)
-    return paged({4: stream(b"BT /F1 10 Tf " + shown + b" ET")})
+PAGE = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F1 5 0 R%s>>>>>>"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
@@ -46,29 +38,18 @@ def test_symbols_that_came_out_as_others(text: str, example: str) -> None:
 
 
 def test_characters_that_no_font_names() -> None:
-    names = b"".join(b"/a%d" % i for i in range(32, 127))
+    names = [b"/a%d" % i for i in range(32, 127)]
     font = (
         b"<</Type/Font/Subtype/Type3/FontBBox[0 0 900 900]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 32/LastChar 126"
-        b"/Widths["
-        + b"500 " * 95
-        + b"]/CharProcs<<"
-        + b"".join(b"/a%d 7 0 R" % i for i in range(32, 127))
-        + b">>"
-        b"/Encoding<</Type/Encoding/Differences[32 " + names + b"]>>>>"
-    )
-    page = (
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R/F2 6 0 R>>>>>>"
-    )
+        b"/Widths[" + b"500 " * 95 + b"]/CharProcs<<" + b"".join(name + b" 7 0 R" for name in names) + b">>"
+        b"/Encoding<</Type/Encoding/Differences[32 " + b"".join(names) + b"]>>>>"
+    )  # fmt: skip
     text = (
-        b"BT /F1 10 Tf 72 700 Td 14 TL "
-        + b"(%s) Tj T* " % SENTENCE.encode() * 5
-        + b"(We saw ) Tj /F2 10 Tf (p) Tj"
-    )
-    content = stream(text + b" /F1 10 Tf ( of it.) Tj ET")
-    paper = paper_of_pdf(
-        paged({3: page, 4: content, 6: font, 7: stream(b"500 0 0 0 450 700 d1 0 0 450 700 re f")})
-    )
+        b"BT /F1 10 Tf 72 700 Td 14 TL " + b"(%s) Tj T* " % SENTENCE.encode() * 5
+        + b"(We saw ) Tj /F2 10 Tf (p) Tj /F1 10 Tf ( of it.) Tj ET"
+    )  # fmt: skip
+    glyph = stream(b"500 0 0 0 450 700 d1 0 0 450 700 re f")
+    paper = paper_of_pdf(paged({3: PAGE % (4, b"/F2 6 0 R"), 4: stream(text), 6: font, 7: glyph}))
     assert paper.sentences[-1] == "We saw \ufffd of it."
     what = "A sentence has characters that the file's fonts do not name, shown as \ufffd."
     assert paper.doubts == (Doubt("", None, "characters", what),)
@@ -89,7 +70,8 @@ def test_lines_across_two_columns() -> None:
     for n in range(12):
         lines.append((60.0, 700.0 - 12 * n, "some words of the left column here"))
         lines.append((250.0 + 7 * (n % 5), 700.0 - 12 * n, "and some words of the right one."))
-    doubts = paper_of_pdf(printed(lines)).doubts
+    shown = b" ".join(b"1 0 0 1 %d %d Tm (%s) Tj" % (x, y, text.encode()) for x, y, text in lines)
+    doubts = paper_of_pdf(paged({4: stream(b"BT /F1 10 Tf " + shown + b" ET")})).doubts
     assert [(doubt.page, doubt.kind) for doubt in doubts] == [(1, "columns")]
 
 
@@ -97,20 +79,7 @@ def test_a_page_that_is_mostly_left_out() -> None:
     """A page of text that is set sideways, beside one that is read."""
     sideways = b" ".join(b"0 1 -1 0 %d 60 Tm (%s) Tj" % (60 + 14 * n, SENTENCE.encode()) for n in range(20))
     upright = b" ".join(b"1 0 0 1 72 %d Tm (%s) Tj" % (700 - 14 * n, SENTENCE.encode()) for n in range(20))
-    page = (
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</Font<</F1 5 0 R>>>>>>"
-    )
-    paper = paper_of_pdf(
-        paged(
-            {
-                2: b"<</Type/Pages/Kids[3 0 R 7 0 R]/Count 2>>",
-                3: page % 4,
-                4: stream(b"BT /F1 10 Tf " + upright + b" ET"),
-                7: page % 8,
-                8: stream(b"BT /F1 10 Tf " + sideways + b" ET"),
-            }
-        )
-    )
-    assert paper.doubts == (
-        Doubt("", 2, "left out", "Most of page 2 is in no sentence: it is set sideways."),
-    )
+    pages = {3: PAGE % (4, b""), 7: PAGE % (8, b""), 2: b"<</Type/Pages/Kids[3 0 R 7 0 R]/Count 2>>"}
+    texts = {n: stream(b"BT /F1 10 Tf " + text + b" ET") for n, text in ((4, upright), (8, sideways))}
+    (doubt,) = paper_of_pdf(paged({**pages, **texts})).doubts
+    assert doubt == Doubt("", 2, "left out", "Most of page 2 is in no sentence: it is set sideways.")

@@ -1,7 +1,5 @@
 """Files that mean harm end in a paper or in one line, soon and in bounded memory: pdfium runs in the child."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole papers: gold written by hand, scans, passwords, turned pages."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from pathlib import Path
@@ -14,10 +12,9 @@ from reportlab.pdfgen.canvas import Canvas
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.pdf import paper_of_pdf
-from tests.papers.pdf.gold import gold_of
+from tests.papers.pdf.gold import boundaries, gold_of
 from tests.papers.pdf.hostile import SENTENCE, TEXT, paged, stream
 from tests.papers.pdf.layouts import LAYOUTS
-from tests.papers.pdf.measures import boundaries
 from tests.papers.pdf.typesetting import typeset
 from tests.papers.rendering import of_type
 
@@ -45,19 +42,17 @@ def test_sentences_written_by_hand_come_back(text: str, layout: str, n_wrong: in
     # A word broken at a line's end that the paper has nowhere else may lose its hyphen ("apnoea-hypopnoea").
     pool = Counter(zip(gold.sentences, gold.types, strict=True))
     assert (pool - Counter(zip(paper.sentences, paper.sentence_types, strict=True))).total() <= 2
-    pairs = zip(gold.sentences, gold.types, strict=True)
-    assert of_type(paper, "section_name") == [text for text, kind in pairs if kind == "section_name"]
+    headings = [text for text, kind in zip(gold.sentences, gold.types, strict=True) if kind == "section_name"]
+    assert of_type(paper, "section_name") == headings
     assert [paper.left_out[name] for name in ("tables", "figures", "references")] == [1, 1, 25]
-    assert paper.kind == "pdf"
-    assert paper.notes == ()
+    assert (paper.kind, paper.notes) == ("pdf", ())
 
 
-def _scan(n_pictures: int, n_texts: int) -> bytes:
+def scan(n_pictures: int, n_texts: int) -> bytes:
     target = io.BytesIO()
     canvas = Canvas(target, pagesize=(595, 842))
-    picture = ImageReader(Image.new("L", (60, 80), 200))
     for _ in range(n_pictures):
-        canvas.drawImage(picture, 0, 0, 595, 842)
+        canvas.drawImage(ImageReader(Image.new("L", (60, 80), 200)), 0, 0, 595, 842)
         canvas.showPage()
     for _ in range(n_texts):
         for i in range(20):
@@ -67,18 +62,26 @@ def _scan(n_pictures: int, n_texts: int) -> bytes:
     return target.getvalue()
 
 
-def test_pictures_of_pages_are_said_to_be_pictures() -> None:
-    with pytest.raises(PaperError, match=r"scan\.pdf: has pictures of pages, no text\. Run OCR first"):
-        paper_of_pdf(_scan(3, 0), "scan.pdf")
+_UNNAMED = b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
+
+
+@pytest.mark.parametrize(
+    ("content", "limits", "message"),
+    [
+        (scan(3, 0), Limits(), r"x\.pdf: has pictures of pages, no text\. Run OCR first"),
+        (paged({4: stream(b"")}), Limits(), "has no text"),
+        (paged({5: _UNNAMED, 6: stream(b"")}), Limits(), "fonts that do not say which letters they show"),
+        (paged(), Limits(max_bytes=100), r"at most 0\.0 MiB are read"),
+    ],
+    ids=["pictures", "empty page", "unnamed letters", "too large"],
+)
+def test_files_without_text_to_read(content: bytes, limits: Limits, message: str) -> None:
+    with pytest.raises(PaperError, match=message):
+        paper_of_pdf(content, "x.pdf", limits)
 
 
 def test_pictures_among_pages_of_text_are_named() -> None:
-    assert "Pages without text, only pictures, are left out: 1, 2." in paper_of_pdf(_scan(2, 1)).notes
-
-
-def test_empty_pages_have_no_text() -> None:
-    with pytest.raises(PaperError, match="has no text"):
-        paper_of_pdf(paged({4: stream(b"")}))
+    assert "Pages without text, only pictures, are left out: 1, 2." in paper_of_pdf(scan(2, 1)).notes
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
@@ -106,23 +109,13 @@ def test_a_page_is_read_as_a_viewer_shows_it(turn: int) -> None:
         paper_of_pdf(paged({3: page % ((turn + 90) % 360), 4: stream(text)}))
 
 
-def test_fonts_that_do_not_say_what_they_show() -> None:
-    font = (
-        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]"
-        b"/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
-    )
-    with pytest.raises(PaperError, match="fonts that do not say which letters they show"):
-        paper_of_pdf(paged({5: font, 6: stream(b"")}))
-
-
 def test_the_title_of_the_file_is_believed_if_it_is_printed() -> None:
     body = b" ".join(b"(%s) Tj T*" % SENTENCE.encode() for _ in range(9))
     text = b"BT /F1 10 Tf 72 700 Td 14 TL (On the growth of things) Tj T* T* %s ET" % body
     information = {7: b"<</Title(On the Growth of Things)>>", 4: stream(text)}
     assert paper_of_pdf(paged(information, b"/Info 7 0 R")).title == "On the growth of things"
-    assert (
-        paper_of_pdf(paged({**information, 7: b"<</Title(paper-final2.docx)>>"}, b"/Info 7 0 R")).title == ""
-    )
+    information[7] = b"<</Title(paper-final2.docx)>>"
+    assert paper_of_pdf(paged(information, b"/Info 7 0 R")).title == ""
 
 
 def test_marked_headers_are_left_out_and_counted() -> None:
@@ -130,8 +123,3 @@ def test_marked_headers_are_left_out_and_counted() -> None:
     paper = paper_of_pdf(paged({4: stream(header + TEXT)}))
     assert paper.sentences == (SENTENCE,) * 6
     assert dict(paper.left_out) == {"headers and footers": 1}
-
-
-def test_a_file_beyond_the_size_limit_is_not_opened() -> None:
-    with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
-        paper_of_pdf(paged(), "x.pdf", Limits(max_bytes=100))

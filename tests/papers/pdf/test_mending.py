@@ -1,7 +1,5 @@
 """Lines of print into running text."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.papers.pdf.mending import Words, plain, running_text

@@ -1,7 +1,5 @@
 """Every sentence of a PDF knows where it is printed."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.papers import Box, Paper, read_paper_apart

@@ -1,7 +1,5 @@
 """Abstracts, back matter and lists of references, in the layouts that journals have."""
 
-from __future__ import annotations
-
 import io
 import re
 import textwrap
@@ -79,11 +77,6 @@ def test_affiliations_beside_a_structured_abstract_are_not_in_it(
     assert paper.left_out["notes in the margin"] == 1
 
 
-def test_an_abstract_without_its_name_stands_above_the_introduction() -> None:
-    paper = paper_of_pdf(typeset(ARTICLE, replace(LAYOUTS[1], abstract="unnamed")))
-    assert len(of_type(paper, "abstract")) == 7
-
-
 def test_back_matter_is_left_out_and_counted_and_methods_below_it_are_not() -> None:
     thanks = Section("Acknowledgements", ("We thank the nurses of all wards for their time and patience.",))
     money = Section("Funding", ("This work was funded by nobody at all, and by everybody a little.",))
@@ -95,8 +88,10 @@ def test_back_matter_is_left_out_and_counted_and_methods_below_it_are_not() -> N
     assert paper.sentences[-2:] == ("Methods", "Lenses were cleaned each evening with a cloth.")
 
 
-def test_footnotes_are_left_out_and_counted() -> None:
-    paper = paper_of_pdf(typeset(ARTICLE, replace(LAYOUTS[1], footnote="* Present address: elsewhere.")))
+def test_footnotes_are_counted_and_an_abstract_without_its_name_stands_above_the_introduction() -> None:
+    layout = replace(LAYOUTS[1], abstract="unnamed", footnote="* Present address: elsewhere.")
+    paper = paper_of_pdf(typeset(ARTICLE, layout))
+    assert len(of_type(paper, "abstract")) == 7
     assert paper.left_out["footnotes"] >= 1
     assert not any("address" in text for text in paper.sentences)
 

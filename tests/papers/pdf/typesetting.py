@@ -4,8 +4,6 @@ What a real producer does is done here: no spaces in justified lines (words are 
 ends, ligatures, running headers, floats within the flow and across columns, notes at a column's foot.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence
@@ -15,8 +13,6 @@ from typing import Any, Literal
 from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
-
-__all__ = ["Article", "Layout", "Section", "typeset"]
 
 A4 = (595.0, 842.0)
 LETTER = (612.0, 792.0)
@@ -74,6 +70,7 @@ class Layout:
     stated_title: bool = False
 
 
+Word = tuple[str, str]  # its text and its superscript
 _FONTS = {
     "Vera": ("Vera", "VeraBd", "VeraIt"),
     "Times": ("Times-Roman", "Times-Bold", "Times-Italic"),
@@ -99,9 +96,12 @@ class _Setter:
         return _FONTS[self.layout.font]
 
     @property
+    def page_width(self) -> float:
+        return self.layout.page[0] - 2 * self.layout.margin
+
+    @property
     def width(self) -> float:
-        one = self.layout.page[0] - 2 * self.layout.margin
-        return (one - (self.layout.columns - 1) * self.layout.gutter) / self.layout.columns
+        return (self.page_width - (self.layout.columns - 1) * self.layout.gutter) / self.layout.columns
 
     @property
     def x(self) -> float:
@@ -115,22 +115,21 @@ class _Setter:
         if self.page:
             self.canvas.showPage()
         self.page += 1
-        layout, (width, height) = self.layout, self.layout.page
-        small = layout.size - 2
+        layout, canvas, (width, height) = self.layout, self.canvas, self.layout.page
         if layout.header and (self.page > 1 or not layout.masthead):
-            self.canvas.setFont(self.fonts[2], small)
-            at_left = self.page % 2 == 0
-            text = layout.header if at_left else layout.header.split(" | ")[-1]
-            self.canvas.drawString(layout.margin, height - 34, text)
+            canvas.setFont(self.fonts[2], layout.size - 2)
+            text = layout.header.split(" | ")[-1] if self.page % 2 else layout.header
+            canvas.drawString(layout.margin, height - 34, text)
             if not layout.footer:
-                self.canvas.drawRightString(width - layout.margin, height - 34, str(self.page + 100))
+                canvas.drawRightString(width - layout.margin, height - 34, str(self.page + 100))
         if layout.footer:
-            self.canvas.setFont(self.fonts[0], small)
-            self.canvas.drawString(layout.margin, 30, layout.footer)
-        if layout.footer or not layout.header:
-            self.canvas.setFont(self.fonts[0], small)
-            text = f"Page {self.page} of 12" if layout.footer else str(self.page)
-            self.canvas.drawCentredString(width / 2, 30 if not layout.footer else 42, text)
+            canvas.setFont(self.fonts[0], layout.size - 2)
+            canvas.drawString(layout.margin, 30, layout.footer)
+            canvas.setFont(self.fonts[0], layout.size - 2)
+            canvas.drawCentredString(width / 2, 42, f"Page {self.page} of 12")
+        elif not layout.header:
+            canvas.setFont(self.fonts[0], layout.size - 2)
+            canvas.drawCentredString(width / 2, 30, str(self.page))
         self.column = 0
         self.top = self.y = height - layout.margin
 
@@ -144,13 +143,19 @@ class _Setter:
                 self.begin_page()
         self.y -= leading
 
-    def lines_of(
-        self, text: str, font: str, size: float, width: float, first: float
-    ) -> list[list[tuple[str, str]]]:
-        """Words broken into lines; every word is its text and its superscript."""
-        found: list[list[tuple[str, str]]] = [[]]
+    def float_room(self, need: float) -> None:
+        """Go to the next column or page if a float would not fit."""
+        if self.y - need < self.foot:
+            self.y = 0.0
+            self.advance(0.0)
+
+    def lines_of(self, text: str, font: str, size: float, width: float, first: float) -> list[list[Word]]:
+        """Words broken into lines."""
+        found: list[list[Word]] = [[]]
         room = width - first
-        for word in _words(_ligated(text) if self.layout.ligatures else text):
+        if self.layout.ligatures:
+            text = text.replace("fi", "\ufb01").replace("fl", "\ufb02")
+        for word in _words(text):
             rest = word
             while True:
                 space = stringWidth(" ", font, size) if found[-1] else 0.0
@@ -170,7 +175,7 @@ class _Setter:
                 room = width
         return [line for line in found if line]
 
-    def broken(self, word: tuple[str, str], font: str, size: float, room: float) -> tuple[str, str]:
+    def broken(self, word: Word, font: str, size: float, room: float) -> tuple[str, str]:
         """A word broken at a syllable or after its own hyphen, as far as it fits."""
         text = word[0]
         if not self.layout.hyphens:
@@ -182,22 +187,13 @@ class _Setter:
         return max(fitting, key=lambda option: len(option[0]), default=("", ""))
 
     def paragraph(
-        self,
-        text: str,
-        *,
-        font: str | None = None,
-        size: float | None = None,
-        leading: float | None = None,
-        first: float | None = None,
-        hang: float = 0.0,
-        wide: bool = False,
-        align: str = "",
-    ) -> None:
+        self, text: str, font: str = "", size: float = 0.0, *,
+        leading: float = 0.0, first: float = 0.0, hang: float = 0.0, wide: bool = False,
+    ) -> None:  # fmt: skip
         layout = self.layout
         font, size = font or self.fonts[0], size or layout.size
         leading = leading or layout.leading * size / layout.size
-        first = layout.indent if first is None else first
-        width = (layout.page[0] - 2 * layout.margin) if wide else self.width
+        width = self.page_width if wide else self.width
         run_in = re.match(r"\*\*(.+?)\*\*\s*", text)
         bold = len(run_in[1].split()) if run_in else 0
         text = f"{run_in[1]} {text[run_in.end() :]}" if run_in else text
@@ -209,40 +205,28 @@ class _Setter:
             room = width - (first if number == 0 else hang)
             fonts = [self.fonts[1] if count + i < bold else font for i in range(len(line))]
             count += len(line)
-            self.draw(line, left, room, fonts, size, last=number == len(lines) - 1, align=align)
+            self.draw(line, left, room, fonts, size, last=number == len(lines) - 1)
             if layout.line_numbers:
                 self.line_number += 1
                 self.canvas.setFont(self.fonts[0], size - 3)
                 self.canvas.drawRightString(layout.margin - 14, self.y, str(self.line_number))
 
     def draw(
-        self,
-        line: Sequence[tuple[str, str]],
-        left: float,
-        room: float,
-        fonts: Sequence[str],
-        size: float,
-        *,
-        last: bool,
-        align: str = "",
+        self, line: Sequence[Word], x: float, room: float, fonts: Sequence[str], size: float, *, last: bool
     ) -> None:
         """One line: words placed one by one, or one string with spaces."""
         natural = sum(_width(w, f, size) for w, f in zip(line, fonts, strict=True))
         space = stringWidth(" ", fonts[0], size)
-        if align == "centre":
-            left += (room - natural - space * (len(line) - 1)) / 2
-        elif self.layout.justified and not last and len(line) > 1:
+        if self.layout.justified and not last and len(line) > 1:
             space = min((room - natural) / (len(line) - 1), 4 * space)
-        x = left
-        texts = [word[0] for word in line]
         if not self.layout.placed and not any(raised for _, raised in line) and len(set(fonts)) == 1:
             self.canvas.setFont(fonts[0], size)
             extra = space - stringWidth(" ", fonts[0], size)
-            self.canvas.drawString(x, self.y, " ".join(texts), wordSpace=extra)
+            self.canvas.drawString(x, self.y, " ".join(word for word, _ in line), wordSpace=extra)
             return
-        for (word, raised), text, font in zip(line, texts, fonts, strict=True):
+        for (word, raised), font in zip(line, fonts, strict=True):
             self.canvas.setFont(font, size)
-            self.canvas.drawString(x, self.y, text)
+            self.canvas.drawString(x, self.y, word)
             x += stringWidth(word, font, size)
             if raised:
                 self.canvas.setFont(font, size * 0.65)
@@ -269,7 +253,7 @@ class _Setter:
         if style == "small capitals":
             self.small_capitals(text)
         else:
-            self.paragraph(text, font=font, size=size, first=0.0)
+            self.paragraph(text, font, size)
         self.y -= 0.2 * layout.leading
 
     def small_capitals(self, text: str) -> None:
@@ -281,12 +265,9 @@ class _Setter:
             self.canvas.drawString(x, self.y, letter.upper())
             x += stringWidth(letter.upper(), self.fonts[0], size)
 
-    def figure(self, number: int) -> None:
+    def figure(self) -> None:
         layout = self.layout
-        need = 120 + 3 * layout.leading
-        if self.y - need < self.foot:
-            self.y = 0.0
-            self.advance(0.0)
+        self.float_room(120 + 3 * layout.leading)
         self.y -= 0.6 * layout.leading
         top = self.y
         self.canvas.rect(self.x + 20, top - 100, self.width - 40, 95)
@@ -297,13 +278,11 @@ class _Setter:
         self.canvas.drawString(self.x + self.width / 2 - 30, top - 117, "Time (years)")
         self.canvas.drawString(self.x + self.width - 70, top - 20, "Treated, n = 52")
         self.y = top - 120
-        caption = (
-            f"Figure {number}. Survival by arm. Shaded areas are 95% intervals of the estimates in each arm."
-        )
-        self.paragraph(caption, size=layout.size - 1.5, first=0.0)
+        caption = "Figure 1. Survival by arm. Shaded areas are 95% intervals of the estimates in each arm."
+        self.paragraph(caption, size=layout.size - 1.5)
         self.y -= 1.2 * layout.leading
 
-    def table(self, number: int) -> None:
+    def table(self) -> None:
         """A table in the column, or above all columns of a fresh page."""
         layout = self.layout
         wide = layout.table == "wide" and layout.columns > 1
@@ -312,13 +291,12 @@ class _Setter:
         small = layout.size - 1.5
         if wide:
             self.begin_page()
-        elif self.y - 12 * layout.leading < self.foot:
-            self.y = 0.0
-            self.advance(0.0)
+        else:
+            self.float_room(12 * layout.leading)
         self.y -= 0.8 * layout.leading
-        width = layout.page[0] - 2 * layout.margin if wide else self.width
-        caption = f"Table {number}. Characteristics of the cases and the controls at baseline, by factor."
-        self.paragraph(caption, font=self.fonts[1], size=small, first=0.0, wide=wide)
+        width = self.page_width if wide else self.width
+        caption = "Table 1. Characteristics of the cases and the controls at baseline, by factor."
+        self.paragraph(caption, self.fonts[1], small, wide=wide)
         ruled = layout.table != "plain"
         self.y -= 4
         for i, row in enumerate(rows):
@@ -331,25 +309,17 @@ class _Setter:
         if ruled:
             self.canvas.line(self.x, self.y - 5, self.x + width, self.y - 5)
         self.y -= 6
-        self.paragraph("Values are means. P values are of t tests.", size=small - 1, first=0.0, wide=wide)
+        self.paragraph("Values are means. P values are of t tests.", size=small - 1, wide=wide)
         self.y -= 1.2 * layout.leading
         if wide:
             self.top = self.y
 
 
-def _ligated(text: str) -> str:
-    return text.replace("fi", "\ufb01").replace("fl", "\ufb02")
+def _words(text: str) -> list[Word]:
+    return [(_PIECE.sub("", word), "".join(_PIECE.findall(word)[:1])) for word in text.split()]
 
 
-def _words(text: str) -> list[tuple[str, str]]:
-    found = []
-    for word in text.split():
-        raised = _PIECE.search(word)
-        found.append((_PIECE.sub("", word), raised[1] if raised else ""))
-    return found
-
-
-def _width(word: tuple[str, str], font: str, size: float) -> float:
+def _width(word: Word, font: str, size: float) -> float:
     return stringWidth(word[0], font, size) + (stringWidth(word[1], font, size * 0.65) if word[1] else 0.0)
 
 
@@ -366,64 +336,49 @@ def typeset(article: Article, layout: Layout) -> bytes:
         setter.reserved[0] = 4 * layout.leading
     setter.begin_page()
     _front(setter, article)
-    floats = _floats(len(article.sections), layout)
+    n = len(article.sections)
+    figure_at, table_at = max(1, n // 3) if layout.figure else 0, max(2, 2 * n // 3) if layout.table else 0
     for number, section in enumerate(article.sections, 1):
         if section.heading:
             setter.heading(section, number)
-        for i, paragraph in enumerate(section.paragraphs):
-            setter.paragraph(paragraph, first=layout.indent if i else 0.0)
-            setter.y -= layout.between
-            for kind in floats.pop((number, i), ()):
-                getattr(setter, kind)(1)
-        for i in [key for key in floats if key[0] == number]:
-            for kind in floats.pop(i):
-                getattr(setter, kind)(1)
+        for i, paragraph in enumerate(section.paragraphs or ("",)):
+            if paragraph:
+                setter.paragraph(paragraph, first=layout.indent if i else 0.0)
+                setter.y -= layout.between
+            if number == figure_at and i == 0:
+                setter.figure()
+            if number == table_at and i == min(1, max(0, len(section.paragraphs) - 1)):
+                setter.table()
     _references(setter, article)
     setter.canvas.save()
     return target.getvalue()
 
 
-def _floats(n_sections: int, layout: Layout) -> dict[tuple[int, int], tuple[str, ...]]:
-    found: dict[tuple[int, int], tuple[str, ...]] = {}
-    if layout.figure:
-        found[max(1, n_sections // 3), 0] = ("figure",)
-    if layout.table:
-        found[max(2, 2 * n_sections // 3), 1] = ("table",)
-    return found
-
-
 def _front(setter: _Setter, article: Article) -> None:
     layout = setter.layout
     if layout.masthead:
-        setter.paragraph(layout.masthead, font=setter.fonts[2], size=8, first=0.0, wide=True)
+        setter.paragraph(layout.masthead, setter.fonts[2], 8, wide=True)
         setter.y -= 10
-    wide: dict[str, Any] = {"wide": True, "first": 0.0}
-    setter.paragraph(article.title, font=setter.fonts[1], size=16, leading=19, **wide)
+    setter.paragraph(article.title, setter.fonts[1], 16, leading=19, wide=True)
     setter.y -= 6
-    setter.paragraph("Ann B. Author[^1] and Carl D. Writer[^2,*]", size=11, **wide)
-    setter.paragraph(
-        "1 Department of Medicine, University of Somewhere, 2 Institute of Things", size=8, **wide
-    )
+    setter.paragraph("Ann B. Author[^1] and Carl D. Writer[^2,*]", size=11, wide=True)
+    affiliations = "1 Department of Medicine, University of Somewhere, 2 Institute of Things"
+    setter.paragraph(affiliations, size=8, wide=True)
     setter.y -= 10
-    abstract: dict[str, Any] = {
-        "wide": layout.wide_abstract,
-        "first": 0.0,
-        "size": layout.abstract_size,
-    }
+    abstract: dict[str, Any] = {"wide": layout.wide_abstract, "size": layout.abstract_size}
     if layout.abstract in ("heading", "apart"):
-        setter.paragraph("Abstract", font=setter.fonts[1], wide=abstract["wide"], first=0.0)
+        setter.paragraph("Abstract", setter.fonts[1], wide=layout.wide_abstract)
     for number, part in enumerate(article.abstract):
         text = " ".join(part.paragraphs)
         if layout.abstract == "apart" and part.heading:
-            setter.paragraph(part.heading, font=setter.fonts[1], **abstract)
+            setter.paragraph(part.heading, setter.fonts[1], **abstract)
         elif part.heading:
             text = f"**{part.heading}:** {text}"
         if layout.abstract == "inline" and number == 0:
             text = f"**Abstract.** {text.replace('**', '')}"
-        font = setter.fonts[1] if layout.abstract == "unnamed" else None
-        setter.paragraph(text, font=font, **abstract)
+        setter.paragraph(text, setter.fonts[1] if layout.abstract == "unnamed" else "", **abstract)
     if layout.abstract != "unnamed":
-        setter.paragraph("Key words: evidence; retrieval; hypothesis", font=setter.fonts[2], **abstract)
+        setter.paragraph("Key words: evidence; retrieval; hypothesis", setter.fonts[2], **abstract)
     setter.y -= 14
     setter.top = setter.y
     if layout.footnote:
@@ -442,7 +397,6 @@ def _references(setter: _Setter, article: Article) -> None:
     for n in range(1, article.references + 1):
         entry = f"Author A{n}, Writer B, Person C. A study of the effects of something on something else, part {n}."
         entry += f" J Things {1980 + n}; {n}:101-{110 + n}."
-        if layout.reference_style == "numbered":
-            setter.paragraph(f"{n}. {entry}", size=layout.size - 1.5, first=0.0, hang=0.0)
-        else:
-            setter.paragraph(entry, size=layout.size - 1.5, first=0.0, hang=12.0)
+        numbered = layout.reference_style == "numbered"
+        text = f"{n}. {entry}" if numbered else entry
+        setter.paragraph(text, size=layout.size - 1.5, hang=0.0 if numbered else 12.0)

@@ -1,7 +1,5 @@
 """With the real, packaged model."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """With a model of a few thousand weights, so that training takes a second."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

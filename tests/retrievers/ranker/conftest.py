@@ -1,7 +1,5 @@
 """A made-up benchmark, and a model that has learnt from it."""
 
-from __future__ import annotations
-
 import pytest
 
 from evidencebench_core.data.model import Instance

@@ -1,7 +1,5 @@
 """A small made-up benchmark to learn from, and a model that anybody can compute by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Explanations in plain words."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a trained ranker goes by."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

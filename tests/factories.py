@@ -11,7 +11,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["raw_dataset", "raw_instance", "tiny_dataset", "written"]
+from evidencebench_core.data import Store, ingest, open_store
+
+__all__ = ["raw_dataset", "raw_instance", "store_with", "tiny_dataset", "written"]
 
 
 def raw_instance(
@@ -86,6 +88,13 @@ def written(dataset: Mapping[str, object], path: Path) -> Path:
     """The dataset as a JSON file at ``path``."""
     path.write_text(json.dumps(dataset), encoding="utf-8")
     return path
+
+
+def store_with(dataset: Mapping[str, object], folder: Path, name: str = "tiny") -> Store:
+    """A store in a folder, with one dataset."""
+    store = open_store(folder / "store.sqlite")
+    ingest(store, written(dataset, folder / f"{name}.json"), name)
+    return store
 
 
 def _invented(n_sentences: int) -> list[str]:

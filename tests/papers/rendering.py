@@ -21,8 +21,10 @@ KIND_OF: dict[str, Kind] = {
     "normal_paragraph": "paragraph",
 }
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-
-
+JATS_DOCTYPE = (
+    '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN"'
+    ' "JATS-archivearticle1-3-mathml3.dtd">'
+)
 MARKS = {"section_name": "# ", "abstract": "> ", "normal_paragraph": ""}
 
 
@@ -53,20 +55,12 @@ class Source:
 def source_of(raw: dict[str, Any], seed: int) -> Source:
     """A paper of the benchmark, its sentences put into paragraphs of 2 to 6 (the files do not say which)."""
     rng = random.Random(seed)  # noqa: S311 - layouts, no secrets
-    pool = [
-        (KIND_OF[kind], clean_text(text))
-        for text, kind in zip(
-            raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"], strict=True
-        )
-    ]
-    pool = [(kind, text) for kind, text in pool if any(map(str.isalnum, text))]
-    title = ""
-    if pool[0][0] == "heading":
-        title = pool[0][1]
-        while pool[0][0] == "heading" and any(kind == "abstract" for kind, _ in pool):
-            pool = pool[1:]  # the title again, the journal
-    else:
-        title = "Exposure and disease in a cohort of workers"
+    kinds = map(KIND_OF.__getitem__, raw["sentence_types_in_candidate_pool"])
+    cleaned = zip(kinds, map(clean_text, raw["paper_as_candidate_pool"]), strict=True)
+    pool = [(kind, text) for kind, text in cleaned if any(map(str.isalnum, text))]
+    title = pool[0][1] if pool[0][0] == "heading" else "Exposure and disease in a cohort of workers"
+    while pool[0][0] == "heading" and any(kind == "abstract" for kind, _ in pool):
+        pool = pool[1:]  # the title again, the journal
     blocks: list[tuple[Kind, tuple[str, ...]]] = []
     room = 0
     for kind, text in pool:
@@ -89,16 +83,14 @@ def jats(source: Source, seed: int = 0, *, doctype: bool = True, back: bool = Tr
     rng = random.Random(seed)  # noqa: S311 - layouts, no secrets
     abstract = [(kind, text) for kind, text in source.blocks if kind == "abstract"]
     body = [(kind, text) for kind, text in source.blocks if kind != "abstract"]
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    if doctype:
-        lines.append(
-            '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3'
-            ' 20210610//EN" "JATS-archivearticle1-3-mathml3.dtd">'
-        )
-    lines.append('<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>')
-    lines.append('<article-id pub-id-type="pmc">PMC1234567</article-id>')
-    lines.append(f"<title-group><article-title>{escape(source.title)}</article-title></title-group>")
-    lines.append("<contrib-group><contrib><name><surname>Doe</surname></name></contrib></contrib-group>")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        JATS_DOCTYPE if doctype else "",
+        '<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>',
+        '<article-id pub-id-type="pmc">PMC1234567</article-id>',
+        f"<title-group><article-title>{escape(source.title)}</article-title></title-group>",
+        "<contrib-group><contrib><name><surname>Doe</surname></name></contrib></contrib-group>",
+    ]
     if abstract:
         paragraphs = "".join(f"<p>{_decorated(text, rng)}</p>" for _, text in abstract)
         lines.append(f"<abstract><title>Abstract</title>{paragraphs}</abstract>")
@@ -131,38 +123,36 @@ def jats(source: Source, seed: int = 0, *, doctype: bool = True, back: bool = Tr
 def _decorated(sentences: Sequence[str], rng: random.Random) -> str:
     """Escaped text with emphasis on some words, wrapped as files are."""
     words = escape(" ".join(sentences)).split(" ")
-    marked = [
-        f"<{tag}>{word}</{tag}>"
-        if rng.random() < 0.05 and (tag := rng.choice(("italic", "bold", "sup")))
-        else word
-        for word in words
-    ]
-    return "\n".join(textwrap.wrap(" ".join(marked), 100, break_long_words=False, break_on_hyphens=False))
+    tags = [rng.choice(("italic", "bold", "sup")) if rng.random() < 0.05 else "" for _ in words]
+    marked = [f"<{tag}>{word}</{tag}>" if tag else word for tag, word in zip(tags, words, strict=True)]
+    return _wrapped(" ".join(marked), 100)
+
+
+def _wrapped(text: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
 def bioc_passages(source: Source) -> list[dict[str, Any]]:
     """Passages as PubMed Central's API has them."""
-    passages = [
-        {
-            "infons": {"section_type": "TITLE", "type": "front", "article-id_pmc": "1234567"},
-            "text": source.title,
-        }
+    sorts = {
+        "heading": ("METHODS", "title_2"), "abstract": ("ABSTRACT", "abstract"), "paragraph": ("METHODS", "paragraph"),
+    }  # fmt: skip
+    left_out = (("TABLE", "table_caption"), ("TABLE", "table"), ("REF", "title"), ("REF", "ref"))
+    front = {"section_type": "TITLE", "type": "front", "article-id_pmc": "1234567"}
+    return [
+        {"infons": front, "text": source.title},
+        *(
+            {
+                "infons": dict(zip(("section_type", "type"), sorts[kind], strict=True)),
+                "text": " ".join(sentences),
+            }
+            for kind, sentences in source.blocks
+        ),
+        *(
+            {"infons": {"section_type": section, "type": sort, "id": "T1"}, "text": "Not text."}
+            for section, sort in left_out
+        ),
     ]
-    for kind, sentences in source.blocks:
-        section, sort = {
-            "heading": ("METHODS", "title_2"),
-            "abstract": ("ABSTRACT", "abstract"),
-            "paragraph": ("METHODS", "paragraph"),
-        }[kind]
-        passages.append({"infons": {"section_type": section, "type": sort}, "text": " ".join(sentences)})
-    for section, sort in (("TABLE", "table_caption"), ("TABLE", "table"), ("REF", "title"), ("REF", "ref")):
-        infons = {"section_type": section, "type": sort, "id": "T1"}
-        passages.append({"infons": infons, "text": "Not text."})
-    offset = 0
-    for passage in passages:
-        passage["offset"] = offset
-        offset += len(str(passage["text"])) + 1
-    return passages
 
 
 def bioc_json(source: Source) -> bytes:
@@ -174,9 +164,7 @@ def bioc_xml(source: Source) -> bytes:
     passages = []
     for passage in bioc_passages(source):
         infons = "".join(f'<infon key="{key}">{value}</infon>' for key, value in passage["infons"].items())
-        passages.append(
-            f"<passage>{infons}<offset>{passage['offset']}</offset><text>{escape(passage['text'])}</text></passage>"
-        )
+        passages.append(f"<passage>{infons}<text>{escape(passage['text'])}</text></passage>")
     return (
         '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE collection SYSTEM "BioC.dtd"><collection>'
         f"<source>PMC</source><document><id>1234567</id>{''.join(passages)}</document></collection>"
@@ -199,11 +187,7 @@ def plain(source: Source, *, wrap: int | None = None, newline: str = "\n") -> by
     """Text with blank lines between paragraphs, wrapped or not."""
     pieces = [source.title]
     for kind, text in _parts(source):
-        wrapped = wrap and kind != "heading"
-        lines = (
-            textwrap.wrap(text, wrap, break_long_words=False, break_on_hyphens=False) if wrapped else [text]
-        )
-        pieces.append("\n".join(lines))
+        pieces.append(_wrapped(text, wrap) if wrap and kind != "heading" else text)
     pieces.append("References\n1. A. B. A paper. 1999.\n2. C. D. Another one. 2001.")
     return "\n\n".join(pieces).replace("\n", newline).encode()
 
@@ -214,17 +198,13 @@ def markdown(source: Source) -> bytes:
     pieces += [
         f"## {_escaped(text)}" if kind == "heading" else _escaped(text) for kind, text in _parts(source)
     ]
-    pieces.append("| a | b |\n| --- | --- |\n| 1 | 2 |")
-    pieces.append("![A curve](curve.png)")
+    pieces += ["| a | b |\n| --- | --- |\n| 1 | 2 |", "![A curve](curve.png)"]
     pieces.append("## References\n\n1. A. B. A paper.\n2. C. D. Another.")
     return "\n\n".join(pieces).encode()
 
 
 def _escaped(text: str) -> str:
-    return "".join(
-        f"\\{c}" if c in "\\`*_{}[]#+-.!|<>~^$" else c
-        for c in escape(text).replace("&lt;", "<").replace("&gt;", ">")
-    )
+    return "".join(f"\\{c}" if c in "\\`*_{}[]#+-.!|<>~^$" else c for c in text.replace("&", "&amp;"))
 
 
 def docx(source: Source) -> bytes:
@@ -238,23 +218,17 @@ def docx(source: Source) -> bytes:
 
 
 def _paragraph(text: str, style: str) -> str:
-    half = len(text) // 2
-    runs = "".join(
-        f'<w:r><w:t xml:space="preserve">{escape(part)}</w:t></w:r>' for part in (text[:half], text[half:])
-    )
+    halves = text[: len(text) // 2], text[len(text) // 2 :]
+    runs = "".join(f'<w:r><w:t xml:space="preserve">{escape(half)}</w:t></w:r>' for half in halves)
     return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{runs}</w:p>' if style else f"<w:p>{runs}</w:p>"
 
 
 def docx_of(body: str, extra: dict[str, bytes] | None = None) -> bytes:
     """A DOCX file with this body."""
+    names = {"Heading1": "heading 1", "Heading2": "heading 2", "Title": "Title", "Cap": "caption"}
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{identity}"><w:name w:val="{name}"/></w:style>'
-        for identity, name in (
-            ("Heading1", "heading 1"),
-            ("Heading2", "heading 2"),
-            ("Title", "Title"),
-            ("Cap", "caption"),
-        )
+        for identity, name in names.items()
     )
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": "<Types/>",

@@ -6,19 +6,15 @@ from typing import Any
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import Paper, read_paper
+from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.bioc import paper_of_bioc_json
 
 TITLE = {"infons": {"section_type": "TITLE", "type": "front", "article-id_pmc": "34"}, "text": "Tea"}
 TEXT = {"infons": {"section_type": "INTRO", "type": "paragraph"}, "text": "Tea is hot."}
 
 
-def paper_of_bioc_xml(content: bytes) -> Paper:
-    return read_paper(content, kind="bioc-xml")
-
-
-def of(*passages: dict[str, Any], **extra: Any) -> bytes:
-    return json.dumps({"documents": [{"id": "34", "passages": list(passages), **extra}]}).encode()
+def of(*passages: dict[str, Any]) -> bytes:
+    return json.dumps({"documents": [{"id": "34", "passages": list(passages)}]}).encode()
 
 
 def test_shapes_of_json() -> None:
@@ -31,12 +27,9 @@ def test_shapes_of_json() -> None:
 
 
 def test_pubtator_has_title_and_abstract_only() -> None:
-    paper = paper_of_bioc_json(
-        of(
-            {"infons": {"type": "title", "section": "Title"}, "text": "Tea"},
-            {"infons": {"type": "abstract", "section": "Abstract"}, "text": "Tea is hot. It cools."},
-        )
-    )
+    title = {"infons": {"type": "title", "section": "Title"}, "text": "Tea"}
+    abstract = {"infons": {"type": "abstract", "section": "Abstract"}, "text": "Tea is hot. It cools."}
+    paper = paper_of_bioc_json(of(title, abstract))
     assert paper.title == "Tea"
     assert paper.sentence_types == ("section_name", "abstract", "abstract")
     assert paper.paper_id == "pubmed_34"
@@ -56,25 +49,18 @@ def test_sentences_instead_of_text() -> None:
         "<collection><document><id>PMC34</id><passage><sentence><text>Tea is hot.</text></sentence>"
         "<sentence><text>It cools.</text></sentence></passage></document></collection>"
     )
-    assert paper_of_bioc_xml(xml.encode()).sentences == ("Tea is hot.", "It cools.")
+    assert read_paper(xml.encode(), kind="bioc-xml").sentences == ("Tea is hot.", "It cools.")
 
 
 def test_a_table_of_several_passages_is_one() -> None:
-    def passage(kind: str, identity: str) -> dict[str, Any]:
-        return {"infons": {"section_type": "TABLE", "type": kind, "id": identity}, "text": "x"}
-
-    paper = paper_of_bioc_json(
-        of(TEXT, passage("table_caption", "t1"), passage("table", "t1"), passage("table", "t2"))
-    )
-    assert dict(paper.left_out) == {"tables": 2}
+    parts = (("table_caption", "t1"), ("table", "t1"), ("table", "t2"))
+    tables = ({"infons": {"section_type": "TABLE", "type": kind, "id": n}, "text": "x"} for kind, n in parts)
+    assert dict(paper_of_bioc_json(of(TEXT, *tables)).left_out) == {"tables": 2}
 
 
-def test_halves_of_characters_are_replaced() -> None:
+def test_odd_values_and_halves_of_characters_do_no_harm() -> None:
     content = b'{"passages": [{"infons": {}, "text": "Tea \\ud800 is\\u0000 hot."}]}'
     assert paper_of_bioc_json(content).sentences == ("Tea \ufffd is hot.",)
-
-
-def test_odd_values_do_no_harm() -> None:
     odd = of({"infons": None, "text": None}, {"infons": {"type": 3}, "text": 5}, {}, TEXT)
     assert paper_of_bioc_json(odd).sentences == ("5", "Tea is hot.")
 
@@ -95,10 +81,9 @@ def test_what_is_no_bioc(content: bytes, message: str) -> None:
 
 def test_xml_without_documents_and_with_two() -> None:
     with pytest.raises(PaperError, match="has no <document>"):
-        paper_of_bioc_xml(b"<collection/>")
+        read_paper(b"<collection/>", kind="bioc-xml")
     one = "<document><id>1</id><passage><text>Tea is hot.</text></passage></document>"
-    paper = paper_of_bioc_xml(
-        f"<!DOCTYPE collection SYSTEM 'BioC.dtd'><collection>{one}{one}</collection>".encode()
-    )
+    two = f"<!DOCTYPE collection SYSTEM 'BioC.dtd'><collection>{one}{one}</collection>"
+    paper = read_paper(two.encode(), kind="bioc-xml")
     assert paper.notes[0] == "The file has 2 documents; the first was read."
     assert paper.paper_id == "pubmed_1"

@@ -10,6 +10,7 @@ from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.paper import Paper
+from tests.papers.rendering import outline
 
 BLOCKS = [
     Block("abstract", "Tea is hot. It was drunk."),
@@ -19,26 +20,18 @@ BLOCKS = [
 ]
 
 
-def paper() -> Paper:
-    return paper_of_blocks(BLOCKS, "Tea", {"tables": 2, "figures": 0}, ["A note."], "jats", "pmc_1")
+PAPER = paper_of_blocks(BLOCKS, "Tea", {"tables": 2, "figures": 0}, ["A note."], "jats", "pmc_1")
 
 
 def test_blocks_become_sentences_under_the_title() -> None:
-    assert paper().sentences == (
-        "Tea", "Tea is hot.", "It was drunk.", "1. Methods et al. Etc.", "We saw Fig. 2.", "It was good.",
-    )  # fmt: skip
-    assert paper().sentence_types == (
-        "section_name", "abstract", "abstract", "section_name", "normal_paragraph", "normal_paragraph",
-    )  # fmt: skip
-    assert paper().sections == ("Tea", "Abstract", "Abstract", *["1. Methods et al. Etc."] * 3)
-    assert dict(paper().left_out) == {"tables": 2}
-    assert paper().notes == ("A note.",)
-    assert paper().paper_id == "pmc_1"
-
-
-def test_a_first_heading_that_repeats_the_title_goes() -> None:
-    read = paper_of_blocks([Block("heading", "TEA."), *BLOCKS], "Tea", {}, [], "text")
-    assert read.sentences == paper().sentences
+    assert outline(PAPER) == [
+        "# Tea", "> Tea is hot.", "> It was drunk.", "# 1. Methods et al. Etc.", "We saw Fig. 2.", "It was good.",
+    ]  # fmt: skip
+    assert PAPER.sections == ("Tea", "Abstract", "Abstract", *["1. Methods et al. Etc."] * 3)
+    assert (dict(PAPER.left_out), PAPER.notes, PAPER.paper_id) == ({"tables": 2}, ("A note.",), "pmc_1")
+    # A first heading that repeats the title goes.
+    again = paper_of_blocks([Block("heading", "TEA."), *BLOCKS], "Tea", {}, [], "text")
+    assert again.sentences == PAPER.sentences
 
 
 def test_what_is_missing_is_said_and_the_id_follows_from_the_text() -> None:
@@ -50,18 +43,17 @@ def test_what_is_missing_is_said_and_the_id_follows_from_the_text() -> None:
     assert read.paper_id == again.paper_id != other.paper_id
 
 
-def test_without_text_there_is_no_paper() -> None:
-    with pytest.raises(PaperError, match="has no text to look for evidence in"):
-        paper_of_blocks([Block("heading", "Methods")], "Tea", {}, [], "text")
-
-
-def test_too_many_sentences() -> None:
-    with pytest.raises(PaperError, match="more than 3 sentences"):
-        paper_of_blocks(
-            [Block("paragraph", "One. Two. Three. Four.")], "", {}, [], "text", "", Limits(max_sentences=3)
-        )
-    with pytest.raises(PaperError, match="more than 10 characters"):
-        paper_of_blocks([Block("paragraph", "x" * 11)], "", {}, [], "text", "", Limits(max_characters=10))
+@pytest.mark.parametrize(
+    ("block", "limits", "message"),
+    [
+        (Block("heading", "Methods"), Limits(), "has no text to look for evidence in"),
+        (Block("paragraph", "One. Two. Three. Four."), Limits(max_sentences=3), "more than 3 sentences"),
+        (Block("paragraph", "x" * 11), Limits(max_characters=10), "more than 10 characters"),
+    ],
+)
+def test_no_text_or_too_much(block: Block, limits: Limits, message: str) -> None:
+    with pytest.raises(PaperError, match=message):
+        paper_of_blocks([block], "Tea", {}, [], "text", "", limits)
 
 
 def test_what_cannot_be_seen_or_written_goes() -> None:
@@ -80,27 +72,19 @@ def test_clean_text_can_always_be_written(text: str) -> None:
 
 
 def test_a_paper_is_an_instance_without_gold() -> None:
-    instance = paper().instance("  Tea helps. ")
+    instance = PAPER.instance("  Tea helps. ")
     assert (instance.id, instance.paper_id, instance.hypothesis) == ("pmc_1", "pmc_1", "Tea helps.")
-    assert instance.sentences == paper().sentences
-    assert instance.sections == paper().sections
-    assert instance.evidence.aspects == ()
-    assert (instance.evidence.optimal, instance.evidence.results_optimal) == (0, None)
-    assert instance.stored == {}
-    assert paper().instance("x", "mine").id == "mine"
+    assert (instance.sentences, instance.sections) == (PAPER.sentences, PAPER.sections)
+    gold = instance.evidence
+    assert (gold.aspects, gold.optimal, gold.results_optimal, instance.stored) == ((), 0, None, {})
+    assert PAPER.instance("x", "mine").id == "mine"
     with pytest.raises(PaperError, match="hypothesis: is empty"):
-        paper().instance("  ")
+        PAPER.instance("  ")
 
 
 def test_json_round_trip_and_what_is_none() -> None:
-    assert Paper.from_dict(json.loads(json.dumps(paper().as_dict()))) == paper()
-    for key, value in (
-        ("sentences", ["one"]),
-        ("kind", "scroll"),
-        ("left_out", 3),
-        ("sentence_types", ["x"] * 6),
-    ):
+    assert Paper.from_dict(json.loads(json.dumps(PAPER.as_dict()))) == PAPER
+    changes = {"sentences": ["one"], "kind": "scroll", "left_out": 3, "sentence_types": ["x"] * 6}
+    for wrong in ({}, *({**PAPER.as_dict(), key: value} for key, value in changes.items())):
         with pytest.raises(PaperError, match="Read it again"):
-            Paper.from_dict({**paper().as_dict(), key: value})
-    with pytest.raises(PaperError, match="Read it again"):
-        Paper.from_dict({})
+            Paper.from_dict(wrong)

@@ -9,7 +9,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.docx import paper_of_docx
 from evidencebench_core.papers.limits import Limits
-from tests.papers.rendering import docx_of, of_type
+from tests.papers.rendering import docx_of, outline
 
 RUN = "<w:r><w:t>{}</w:t></w:r>"
 
@@ -27,45 +27,28 @@ def zip_of(name: str, content: bytes) -> bytes:
 
 
 def test_styles_say_what_is_what() -> None:
-    paper = paper_of_docx(
-        docx_of(
-            p("Tea and sleep", "Title")
-            + p("J. Doe")
-            + p("Abstract", "Heading1")
-            + p("Tea is hot. It cools.")
-            + p("Methods", "Heading1")
-            + p("Cups", "Heading2")
-            + p("We drank.")
-            + p("Figure 1. A cup.", "Cap")
-            + "<w:tbl><w:tr><w:tc>" + p("no") + "</w:tc></w:tr></w:tbl>"
-            + p("References", "Heading1")
-            + p("A. B.")
-        )
+    body = (
+        p("Tea and sleep", "Title") + p("J. Doe") + p("Abstract", "Heading1") + p("Tea is hot. It cools.")
+        + p("Methods", "Heading1") + p("Cups", "Heading2") + p("We drank.") + p("Figure 1. A cup.", "Cap")
+        + f"<w:tbl><w:tr><w:tc>{p('no')}</w:tc></w:tr></w:tbl>" + p("References", "Heading1") + p("A. B.")
     )  # fmt: skip
-    assert paper.sentences == ("Tea and sleep", "Tea is hot.", "It cools.", "Methods", "Cups", "We drank.")
-    assert paper.sentence_types == (
-        "section_name", "abstract", "abstract", "section_name", "section_name", "normal_paragraph",
-    )  # fmt: skip
+    paper = paper_of_docx(docx_of(body))
+    assert outline(paper) == [
+        "# Tea and sleep", "> Tea is hot.", "> It cools.", "# Methods", "# Cups", "We drank.",
+    ]  # fmt: skip
     assert dict(paper.left_out) == {"front matter": 1, "tables": 1, "references": 1}
 
 
 def test_without_styles_bold_and_known_words_are_headings() -> None:
     bold = "<w:r><w:rPr><w:b/></w:rPr><w:t>{}</w:t></w:r>"
     not_bold = '<w:r><w:rPr><w:b w:val="0"/></w:rPr><w:t>{}</w:t></w:r>'
-    paper = paper_of_docx(
-        docx_of(
-            p("Tea and sleep", run=bold)
-            + p("Abstract")
-            + p("Tea is hot.")
-            + p("Introduction")
-            + p("Tea is old.")
-            + p("Our cups", run=bold)
-            + p("We drank", run=not_bold)
-            + p("It was good.", run=bold)
-        )
-    )
-    assert of_type(paper, "section_name") == ["Tea and sleep", "Introduction", "Our cups"]
-    assert paper.sentences[-2:] == ("We drank", "It was good.")
+    body = (
+        p("Tea and sleep", run=bold) + p("Abstract") + p("Tea is hot.") + p("Introduction") + p("Tea is old.")
+        + p("Our cups", run=bold) + p("We drank", run=not_bold) + p("It was good.", run=bold)
+    )  # fmt: skip
+    assert outline(paper_of_docx(docx_of(body))) == [
+        "# Tea and sleep", "> Tea is hot.", "# Introduction", "Tea is old.", "# Our cups", "We drank", "It was good.",
+    ]  # fmt: skip
 
 
 def test_runs_changes_fields_and_boxes() -> None:

@@ -1,9 +1,8 @@
 """Fetching from Europe PMC, against a server on this machine."""
 
-import http.server
 import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,10 +10,14 @@ import pytest
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Limits, europe_pmc, read_paper
-from evidencebench_core.papers.europe_pmc import Reference, fetched_paper, reference_of
+from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
+from tests.serving import Answer, serving
 
 ARTICLE = b"<article><body><p>Tea is hot.</p></body></article>"
-Answer = tuple[int, dict[str, str], bytes]
+
+
+def results(*papers: dict[str, Any]) -> bytes:
+    return json.dumps({"resultList": {"result": list(papers)}}).encode()
 
 
 class Service:
@@ -23,66 +26,44 @@ class Service:
     def __init__(self) -> None:
         self.base = ""
         self.asked: list[str] = []
-        self.search: Callable[[str], Answer] = lambda _: (200, {}, results({"pmcid": "PMC34"}))
+        self.search: Answer = (200, {}, results({"pmcid": "PMC34"}))
         self.article: Answer = (200, {}, ARTICLE)
 
-
-def results(*papers: dict[str, Any]) -> bytes:
-    return json.dumps({"resultList": {"result": list(papers)}}).encode()
+    def answer(self, request: BaseHTTPRequestHandler) -> Answer:
+        url = urlsplit(request.path)
+        self.asked.append(f"{url.path} {parse_qs(url.query).get('query', [''])[0]}".strip())
+        if url.path == "/moved/PMC34/fullTextXML":
+            return 200, {}, ARTICLE
+        return self.search if url.path.endswith("/search") else self.article
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    standin = Service()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            query = parse_qs(url.query).get("query", [""])[0]
-            standin.asked.append(f"{url.path} {query}".strip())
-            if url.path == "/moved/PMC34/fullTextXML":
-                status, headers, body = 200, {}, ARTICLE
-            elif url.path.endswith("/search"):
-                status, headers, body = standin.search(query)
-            else:
-                status, headers, body = standin.article
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        standin.base = f"http://127.0.0.1:{server.server_address[1]}/rest"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield standin
-        server.shutdown()
-        thread.join()
+    service = Service()
+    with serving(service.answer) as address:
+        service.base = f"{address}/rest"
+        yield service
 
 
 @pytest.mark.parametrize(
-    ("typed", "kind", "value"),
+    ("typed", "named"),
     [
-        ("PMC34", "pmc", "PMC34"),
-        (" pmc34.2 ", "pmc", "PMC34"),
-        ("pmcid: PMC34", "pmc", "PMC34"),
-        ("https://pmc.ncbi.nlm.nih.gov/articles/PMC34/", "pmc", "PMC34"),
-        ("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC34/?report=reader", "pmc", "PMC34"),
-        ("https://europepmc.org/article/PMC/PMC34", "pmc", "PMC34"),
-        ("12345", "pmid", "12345"),
-        ("PMID: 12345", "pmid", "12345"),
-        ("https://pubmed.ncbi.nlm.nih.gov/12345/", "pmid", "12345"),
-        ("10.1000/abc(1).2", "doi", "10.1000/abc(1).2"),
-        ("doi:10.1000/abc.", "doi", "10.1000/abc"),
-        ("https://doi.org/10.1000/abc", "doi", "10.1000/abc"),
+        ("PMC34", "PMC34"),
+        (" pmc34.2 ", "PMC34"),
+        ("pmcid: PMC34", "PMC34"),
+        ("https://pmc.ncbi.nlm.nih.gov/articles/PMC34/", "PMC34"),
+        ("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC34/?report=reader", "PMC34"),
+        ("https://europepmc.org/article/PMC/PMC34", "PMC34"),
+        ("12345", "PMID 12345"),
+        ("PMID: 12345", "PMID 12345"),
+        ("https://pubmed.ncbi.nlm.nih.gov/12345/", "PMID 12345"),
+        ("10.1000/abc(1).2", "DOI 10.1000/abc(1).2"),
+        ("doi:10.1000/abc.", "DOI 10.1000/abc"),
+        ("https://doi.org/10.1000/abc", "DOI 10.1000/abc"),
     ],
 )
-def test_references(typed: str, kind: str, value: str) -> None:
-    assert (reference_of(typed).kind, reference_of(typed).value) == (kind, value)
+def test_references(typed: str, named: str) -> None:
+    assert str(reference_of(typed)) == named
 
 
 @pytest.mark.parametrize(
@@ -101,79 +82,51 @@ def test_a_paper_comes_by_its_doi(service: Service) -> None:
     assert read_paper(paper.content, paper.name).sentences == ("Tea is hot.",)
 
 
-def test_the_address_is_a_setting(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_is_a_setting_and_the_first_result_with_a_full_text_is_taken(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base + "/")
-    fetched_paper("12345")
-    assert service.asked[0] == "/rest/search EXT_ID:12345 AND SRC:MED"
-
-
-def test_the_first_result_with_a_full_text_is_taken(service: Service) -> None:
-    service.search = lambda _: (200, {}, results({"pmid": "1"}, {"pmcid": "PMC../x"}, {"pmcid": "PMC9"}))
-    assert fetched_paper("PMC9", service.base).name == "PMC9.xml"
-    assert service.asked[0] == "/rest/search PMCID:PMC9"
+    service.search = 200, {}, results({"pmid": "1"}, {"pmcid": "PMC../x"}, {"pmcid": "PMC9"})
+    assert [fetched_paper(typed).name for typed in ("12345", "PMC9")] == ["PMC9.xml"] * 2
+    assert service.asked[::2] == ["/rest/search EXT_ID:12345 AND SRC:MED", "/rest/search PMCID:PMC9"]
 
 
 def test_redirects_within_the_host_are_followed(service: Service) -> None:
-    service.article = (302, {"Location": "/moved/PMC34/fullTextXML"}, b"")
+    service.article = 302, {"Location": "/moved/PMC34/fullTextXML"}, b""
     assert fetched_paper("PMC34", service.base).content == ARTICLE
 
 
-@pytest.mark.parametrize(
-    ("location", "message"),
-    [
-        ("http://127.0.0.1:1/x", "redirects to 'http://127.0.0.1:1/x'"),
-        ("file:///etc/passwd", "redirects to|cannot be reached"),
-        ("/rest/PMC34/fullTextXML", "redirects again and again"),
-    ],
-)
-def test_other_redirects_are_not(location: str, message: str, service: Service) -> None:
-    service.article = (302, {"Location": location}, b"")
-    with pytest.raises(PaperError, match=message):
-        fetched_paper("PMC34", service.base)
+def moved(place: str) -> Answer:
+    return 302, {"Location": place}, b""
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("asked", "answer", "message"),
     [
-        ((200, {}, results()), "PMC34: is not known to Europe PMC"),
-        ((200, {}, results({"pmid": "1"})), "PMC34: has no open full text"),
-        ((200, {}, b"<html>"), "answered with no search result"),
-        ((200, {}, b'{"resultList": 3}'), "answered with no search result"),
-        ((503, {}, b""), "answered with status 503"),
+        ("article", moved("http://127.0.0.1:1/x"), "redirects to 'http://127.0.0.1:1/x'"),
+        ("article", moved("file:///etc/passwd"), "redirects to|cannot be reached"),
+        ("article", moved("/rest/PMC34/fullTextXML"), "redirects again and again"),
+        ("article", (404, {}, b""), "PMC34: has no open full text"),
+        ("article", (500, {}, b""), "answered with status 500"),
+        ("article", (200, {}, b"<!DOCTYPE html><html>"), "sent no article, but a web page"),
+        ("article", (200, {}, b"not found"), "sent no article"),
+        ("article", (200, {}, b"<article>" + b" " * 3_000_000), "sends more than 2 MiB"),
+        ("search", (200, {}, results()), "PMC34: is not known to Europe PMC"),
+        ("search", (200, {}, results({"pmid": "1"})), "PMC34: has no open full text"),
+        ("search", (200, {}, b"<html>"), "answered with no search result"),
+        ("search", (200, {}, b'{"resultList": 3}'), "answered with no search result"),
+        ("search", (503, {}, b""), "answered with status 503"),
     ],
 )
-def test_searches_that_find_nothing(answer: Answer, message: str, service: Service) -> None:
-    service.search = lambda _: answer
-    with pytest.raises(PaperError, match=message):
-        fetched_paper("PMC34", service.base)
-
-
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        ((404, {}, b""), "PMC34: has no open full text"),
-        ((500, {}, b""), "answered with status 500"),
-        ((200, {}, b"<!DOCTYPE html><html>"), "sent no article, but a web page"),
-        ((200, {}, b"not found"), "sent no article"),
-        ((200, {}, b"<article>" + b" " * 3_000_000), "sends more than 2 MiB"),
-    ],
-)
-def test_articles_that_are_none(answer: Answer, message: str, service: Service) -> None:
-    service.article = answer
+def test_answers_that_are_no_paper(asked: str, answer: Answer, message: str, service: Service) -> None:
+    setattr(service, asked, answer)
     with pytest.raises(PaperError, match=message):
         fetched_paper("PMC34", service.base, Limits(max_bytes=2**21))
 
 
-def test_an_answer_that_trickles_is_given_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_trickles_or_never_comes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(europe_pmc, "_PATIENCE", -1.0)
     with pytest.raises(PaperError, match="takes longer than -1 seconds"):
         fetched_paper("PMC34", service.base)
-
-
-def test_a_server_that_is_not_there() -> None:
     with pytest.raises(PaperError, match="cannot be reached"):
         fetched_paper("PMC34", "http://127.0.0.1:1/rest")
-
-
-def test_names_in_messages() -> None:
-    assert [str(Reference("pmid", "1")), str(Reference("doi", "10.1/x"))] == ["PMID 1", "DOI 10.1/x"]

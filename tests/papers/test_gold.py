@@ -3,6 +3,7 @@
 Their text is ours. A line of a gold file is a sentence: H heading, A abstract, P paragraph.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,7 @@ def gold_of(name: str) -> tuple[list[str], dict[str, int], str]:
     lines = (GOLD / name).with_suffix(".gold").read_text(encoding="utf-8").splitlines()
     sentences = [line for line in lines if line[:2] in {"H ", "A ", "P "}]
     (counted,) = [line.removeprefix("left_out ") for line in lines if line.startswith("left_out ")]
-    counts: dict[str, int] = {}
-    words: list[str] = []
-    for word in counted.split():
-        name_, _, number = word.partition("=")
-        words.append(name_)
-        if number:
-            counts[" ".join(words)] = int(number)
-            words = []
+    counts = {what: int(number) for what, number in re.findall(r"\s*(\D+)=(\d+)", counted)}
     return sentences, counts, next((line[3:] for line in lines if line.startswith("id ")), "")
 
 

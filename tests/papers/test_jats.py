@@ -4,12 +4,8 @@ import pytest
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper, read_paper
-from tests.papers.rendering import outline
+from tests.papers.rendering import JATS_DOCTYPE, outline
 
-DOCTYPE = (
-    '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.3 20210610//EN"'
-    ' "JATS-archivearticle1-3-mathml3.dtd">'
-)
 META = "<front><article-meta><title-group><article-title>Tea</article-title></title-group>{}</article-meta></front>"
 
 
@@ -17,9 +13,10 @@ def paper_of_jats(content: bytes) -> Paper:
     return read_paper(content, kind="jats")
 
 
-def article(body: str, meta: str = "", rest: str = "", wrapped: str = "{}") -> Paper:
-    inner = f"<article>{META.format(meta)}<body>{body}</body>{rest}</article>"
-    return paper_of_jats((DOCTYPE + wrapped.format(inner)).encode())
+def article(body: str, meta: str = "", rest: str = "") -> Paper:
+    return paper_of_jats(
+        f"{JATS_DOCTYPE}<article>{META.format(meta)}<body>{body}</body>{rest}</article>".encode()
+    )
 
 
 def texts(paper: Paper) -> list[str]:
@@ -34,9 +31,6 @@ def test_inline_markup_is_read_as_one_line() -> None:
         " and <ext-link>x.org</ext-link><fn><p>Not read.</p></fn><inline-graphic/><break/>then.</p>"
     )
     assert texts(read) == ["H2O at 5 m2 of E. coli (Fig. 2; Lee, 2001) and x.org then."]
-
-
-def test_mathematics_in_a_line() -> None:
     read = article(
         "<p>We used <inline-formula><alternatives><tex-math>\\frac{a}{b}</tex-math><math><mfrac><mi>a</mi>\n <mi>b</mi>"
         "</mfrac><mo>=</mo><msup><mi>x</mi><mn>2</mn></msup><semantics><mi>y</mi><annotation>z</annotation></semantics>"
@@ -63,11 +57,8 @@ def test_the_abstract_has_labels_and_no_heading(title: str) -> None:
     read = article("<p>Text.</p>", other + abstract)
     assert texts(read) == ["> Aim", "> To see.", "Text."]
     assert dict(read.left_out) == {"other abstracts": 2}
-
-
-def test_an_abstract_that_is_only_of_another_type_is_better_than_none() -> None:
-    abstract = "<abstract abstract-type='short'><p>Wow!</p></abstract>"
-    assert texts(article("<p>Text.</p>", abstract))[0] == "> Wow!"
+    only = "<abstract abstract-type='short'><p>Wow!</p></abstract>"  # better than none
+    assert texts(article("<p>Text.</p>", only))[0] == "> Wow!"
 
 
 def test_lists_quotes_and_boxes_are_read() -> None:
@@ -108,7 +99,7 @@ def test_what_is_left_out_is_counted() -> None:
     ],
 )
 def test_wrapped_articles(wrapped: str) -> None:
-    doctype = DOCTYPE.replace("article PUBLIC", f"{wrapped[1:].split('>', maxsplit=1)[0]} PUBLIC")
+    doctype = JATS_DOCTYPE.replace("article PUBLIC", f"{wrapped[1:].split('>', maxsplit=1)[0]} PUBLIC")
     inner = f"<article>{META.format('')}<body><p>Text.</p></body></article>"
     assert texts(paper_of_jats((doctype + wrapped.format(inner)).encode())) == ["Text."]
     two = paper_of_jats(wrapped.format(inner + inner.replace("Text", "Other")).encode())
@@ -119,29 +110,23 @@ def test_wrapped_articles(wrapped: str) -> None:
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [
-        (
-            '<article-id pub-id-type="pmid">12</article-id><article-id pub-id-type="pmc">PMC34</article-id>',
-            "pmc_34",
-        ),
-        ('<article-id pub-id-type="pmcid">PMC34.2</article-id>', "pmc_34"),
-        ('<article-id pub-id-type="pmid">12</article-id>', "pubmed_12"),
-        ('<article-id pub-id-type="doi">10.1/x</article-id>', "10.1/x"),
-        ('<article-id pub-id-type="publisher-id">7</article-id>', "paper_"),
+        ({"pmid": "12", "pmc": "PMC34"}, "pmc_34"),
+        ({"pmcid": "PMC34.2"}, "pmc_34"),
+        ({"pmid": "12"}, "pubmed_12"),
+        ({"doi": "10.1/x"}, "10.1/x"),
+        ({"publisher-id": "7"}, "paper_"),
     ],
 )
-def test_ids_are_written_as_in_the_benchmark(ids: str, expected: str) -> None:
-    assert article("<p>Text.</p>", ids).paper_id.startswith(expected)
+def test_ids_are_written_as_in_the_benchmark(ids: dict[str, str], expected: str) -> None:
+    meta = "".join(f'<article-id pub-id-type="{kind}">{value}</article-id>' for kind, value in ids.items())
+    assert article("<p>Text.</p>", meta).paper_id.startswith(expected)
 
 
-def test_the_abstract_alone() -> None:
-    read = paper_of_jats(
-        f"<article>{META.format('<abstract><p>Tea is hot.</p></abstract>')}</article>".encode()
-    )
+def test_files_without_full_text_or_any() -> None:
+    abstract = META.format("<abstract><p>Tea is hot.</p></abstract>")
+    read = paper_of_jats(f"<article>{abstract}</article>".encode())
     assert texts(read) == ["> Tea is hot."]
     assert read.notes == ("The file has the abstract only, not the full text.",)
-
-
-def test_files_without_an_article_or_without_text() -> None:
     with pytest.raises(PaperError, match="has no <article> in its <record>"):
         paper_of_jats(b"<record/>")
     with pytest.raises(PaperError, match="no text to look for evidence in"):

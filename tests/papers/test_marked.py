@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import PaperError, UnknownNameError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, annotated_instance
@@ -17,20 +17,17 @@ from evidencebench_core.papers.marked import (
     without_marks,
 )
 from evidencebench_core.papers.own import OwnPapers
-from tests.factories import tiny_dataset, written
+from tests.factories import store_with, tiny_dataset
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
-    return store
+    return store_with(tiny_dataset(), tmp_path)
 
 
 def test_an_own_paper_has_no_gold(store: Store) -> None:
-    own = OwnPapers(store).save(
-        read_paper(b"# Tea\n\nTea was drunk. It helped.", "tea.md"), "Tea", "Tea helps."
-    )
+    paper = read_paper(b"# Tea\n\nTea was drunk. It helped.", "tea.md")
+    own = OwnPapers(store).save(paper, "Tea", "Tea helps.")
     marked = marked_paper(store, own.key)
     assert (marked.name, marked.hypothesis, marked.gold, marked.dataset) == ("Tea", "Tea helps.", None, None)
     assert annotators_of(Annotations(store), marked) == ()
@@ -45,16 +42,9 @@ def test_the_gold_of_an_instance_is_an_annotator(store: Store) -> None:
     gold = annotation_of(annotations, marked, "gold")
     # raw_dataset: the spots of instance 0 are 0, 3, 5, 7; the aspects have no text, so their labels serve.
     assert [(a.text, a.sentences, a.is_result) for a in gold.aspects] == [
-        ("A1", (0,), False),
-        ("A2", (3, 5), True),
-        ("A3", (5, 7), True),
-    ]
-
-
-def test_gold_saved_as_an_instance_is_the_gold_that_it_was(store: Store) -> None:
-    marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
-    assert marked.gold is not None
-    raw = annotated_instance(marked.paper, marked.gold, "again")
+        ("A1", (0,), False), ("A2", (3, 5), True), ("A3", (5, 7), True),
+    ]  # fmt: skip
+    raw = annotated_instance(marked.paper, gold, "again")
     known = store.raw("tiny", "tiny_0")
     assert list(raw["aspect2sentence_indices"].values()) == list(known["aspect2sentence_indices"].values())
     for key in ("hypothesis", "paper_as_candidate_pool", "sentence_types_in_candidate_pool", "paper_id"):
@@ -62,11 +52,10 @@ def test_gold_saved_as_an_instance_is_the_gold_that_it_was(store: Store) -> None
 
 
 def test_another_begins_with_the_aspects_and_no_mark(store: Store) -> None:
-    gold = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0")).gold
-    assert gold is not None
+    marked = marked_paper(store, instance_key(store.dataset("tiny"), "tiny_0"))
+    gold = annotation_of(Annotations(store), marked, "gold")
     begun = without_marks(gold, "Ada")
-    assert begun.annotator == "Ada"
-    assert [a.id for a in begun.aspects] == [a.id for a in gold.aspects]
+    assert (begun.annotator, [a.id for a in begun.aspects]) == ("Ada", [a.id for a in gold.aspects])
     assert begun.uncovered == begun.aspects
     assert add_aspect(begun, "New").aspects[-1].id == "aspect_3"  # no id is given twice
 

@@ -79,8 +79,7 @@ def test_a_fault_of_a_reader_is_one_line_too(monkeypatch: pytest.MonkeyPatch) ->
         raise StopIteration
 
     monkeypatch.setattr(read, "_importer", lambda kind: broken)
-    with pytest.raises(
-        PaperError, match=r"'tea.txt': could not be read: something in it was not foreseen"
-    ) as caught:
+    said = r"'tea.txt': could not be read: something in it was not foreseen"
+    with pytest.raises(PaperError, match=said) as caught:
         read_paper(b"Tea is hot.", "tea.txt")
     assert "paste its text" in caught.value.remedy

@@ -41,13 +41,9 @@ def test_content_tells_the_kind_and_names_mean_nothing(kind: str, name: str) -> 
     assert paper.sentences == read_paper(FILES[kind], name, paper.kind).sentences
 
 
-def test_an_ending_tells_markdown_from_text() -> None:
-    assert kind_of(b"Tea is *hot*.", "tea.md") == "markdown"
+def test_text_that_looks_like_something_else() -> None:
     assert read_paper(b"Tea is *hot*.", "tea.md").sentences == ("Tea is hot.",)
     assert read_paper(b"Tea is *hot*.", "tea.txt").sentences == ("Tea is *hot*.",)
-
-
-def test_text_that_looks_like_something_else() -> None:
     assert kind_of(b"[12] Tea is hot.") == "text"
     assert kind_of(b"<5 cups of tea a day were drunk.") == "text"
     assert kind_of("\ufeffTea is hot.".encode()) == "text"
@@ -91,10 +87,10 @@ def test_bounds_on_size_and_on_kinds() -> None:
         read_paper(b"Tea is hot.", kind="jats")
 
 
-@given(
-    st.binary(max_size=300),
-    st.sampled_from([b"", b"<article>", b"{", b"PK\x03\x04", b"# ", b"[{", b"<collection>"]),
-)
+BEGINNINGS = [b"", b"<article>", b"{", b"PK\x03\x04", b"# ", b"[{", b"<collection>"]
+
+
+@given(st.binary(max_size=300), st.sampled_from(BEGINNINGS))
 def test_any_bytes_give_a_paper_or_one_line(content: bytes, begin: bytes) -> None:
     try:
         paper = read_paper(begin + content)
@@ -109,13 +105,11 @@ JUNK = [
 ]  # fmt: skip
 
 
-@given(
-    st.sampled_from(list(FILES.values())),
-    st.lists(
-        st.tuples(st.floats(0, 1), st.integers(0, 300), st.sampled_from([b"", *JUNK])), min_size=1, max_size=5
-    ),
-    st.sampled_from([None, *get_args(PaperKind)]),
-)
+DAMAGES = st.tuples(st.floats(0, 1), st.integers(0, 300), st.sampled_from([b"", *JUNK]))
+KINDS = st.sampled_from([None, *get_args(PaperKind)])
+
+
+@given(st.sampled_from(list(FILES.values())), st.lists(DAMAGES, min_size=1, max_size=5), KINDS)
 def test_damaged_files_give_a_paper_or_one_line(
     content: bytes, damages: list[tuple[float, int, bytes]], kind: PaperKind | None
 ) -> None:

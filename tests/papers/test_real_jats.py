@@ -1,5 +1,6 @@
 """Publishers' own JATS files, looked through by eye: what is read, and what is left out and counted."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -59,9 +60,7 @@ def test_forty_trials_of_pubmed_central() -> None:
         paper = read_paper(path.read_bytes(), path.name)
         assert paper.paper_id == f"pmc_{path.stem.removeprefix('PMC')}"
         assert 10 < len(paper.title) < 350
-        assert not any(
-            mark in text for text in paper.sentences for mark in ("<xref", "</", "&amp;", "\\usepackage")
-        )
+        assert not re.search(r"<xref|</|&amp;|\\usepackage", "\n".join(paper.sentences))
         assert {part_of_heading(text) for text in of_type(paper, "section_name")} == {"body"}
         kinds.update(paper.sentence_types)
         kinds["papers with an abstract"] += "abstract" in paper.sentence_types

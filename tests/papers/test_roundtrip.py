@@ -3,14 +3,15 @@
 The benchmark's papers themselves as files cannot be had here; their text is real, OCR errors included.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import pytest
 
 from evidencebench_core.data.sections import part_of_heading
-from evidencebench_core.papers import Paper, read_paper
+from evidencebench_core.papers import read_paper
 from tests.papers import rendering
 from tests.papers.rendering import KIND_OF, Source, source_of
 
@@ -49,27 +50,15 @@ def sources(train_raw: dict[str, dict[str, Any]]) -> list[Source]:
     return [without_back_matter(source_of(raw, seed)) for seed, raw in enumerate(papers.values())][:N_PAPERS]
 
 
-def runs(pool: list[tuple[str, str]]) -> list[tuple[str, list[str]]]:
-    """Sections' texts without spaces: kind, and its sentences. The heading we put above the body is not one."""
+def sections(pool: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """(kind, its sentences without spaces); a heading begins one. The heading we put above the body is not one."""
     found: list[tuple[str, list[str]]] = []
     for kind, text in pool:
-        if (kind, text) == ("heading", "Introduction"):
-            continue
-        if kind == "heading" or not found or found[-1][0] != kind:
-            found.append((kind, []))
-        found[-1][1].append("".join(text.split()))
+        if (kind, text) != ("heading", "Introduction"):
+            if kind == "heading" or not found or found[-1][0] != kind:
+                found.append((kind, []))
+            found[-1][1].append("".join(text.split()))
     return found
-
-
-def ends(sentences: list[str]) -> Iterator[int]:
-    position = 0
-    for sentence in sentences:
-        position += len(sentence)
-        yield position
-
-
-def pool_of(paper: Paper) -> list[tuple[str, str]]:
-    return [(KIND_OF[kind], text) for text, kind in zip(paper.sentences, paper.sentence_types, strict=True)]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -78,7 +67,8 @@ def test_what_comes_back(name: str, sources: list[Source]) -> None:
     whole = n_headings = found = agreed = differ = 0
     for source in sources:
         paper = read_paper(written(source))
-        theirs, ours = runs(source.pool), runs(pool_of(paper))
+        kinds = map(KIND_OF.__getitem__, paper.sentence_types)
+        theirs, ours = sections(source.pool), sections(zip(kinds, paper.sentences, strict=True))
         headings = {text for kind, (text, *_) in theirs if kind == "heading"}
         n_headings += len(headings)
         found += len(headings & {text for kind, (text, *_) in ours if kind == "heading"})
@@ -86,8 +76,9 @@ def test_what_comes_back(name: str, sources: list[Source]) -> None:
         if [(kind, "".join(s)) for kind, s in theirs] == [(kind, "".join(s)) for kind, s in ours]:
             whole += 1
             for (_, wanted), (_, got) in zip(theirs, ours, strict=True):
-                agreed += len(set(ends(wanted)) & set(ends(got)))
-                differ += len(set(ends(wanted)) ^ set(ends(got)))
+                ends, our_ends = (set(accumulate(map(len, texts))) for texts in (wanted, got))
+                agreed += len(ends & our_ends)
+                differ += len(ends ^ our_ends)
     assert len(sources) == N_PAPERS
     assert whole >= share_whole * N_PAPERS
     assert found >= share_headings * n_headings

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +18,6 @@ from tests.papers.test_read import SOURCE
 PACKAGE = Path(sandbox.__file__).parents[1]
 TEXT = b"Tea is hot. It cools in Fig. 2."
 SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
-STANDINS = {  # what a parser that a file took over could do
-    "dies": "import os; os.abort()",
-    "exits": "raise SystemExit(3)",
-    "babbles": "print('not json')",
-    "hangs": "import threading; threading.Event().wait()",
-}
 
 
 @pytest.mark.parametrize("kind", ["jats", "docx", "plain", "bioc_json"])
@@ -42,17 +35,14 @@ def test_the_same_message_comes_back() -> None:
         assert str(here.value) == str(apart.value)
 
 
-def test_too_large_is_said_without_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "Popen", None)
-    with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
-        read_paper_apart(TEXT, limits=Limits(max_bytes=3))
-
-
-def test_a_file_that_takes_too_long_is_given_up() -> None:
+def test_too_large_and_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     start = time.perf_counter()
     with pytest.raises(PaperError, match="took longer than 1 seconds to read"):
         read_paper_apart(SLOW, "slow", limits=replace(DEFAULT_LIMITS, max_seconds=1))
     assert time.perf_counter() - start < 10
+    monkeypatch.setattr(subprocess, "Popen", None)  # without a child
+    with pytest.raises(PaperError, match=r"at most 0\.0 MiB are read"):
+        read_paper_apart(TEXT, limits=Limits(max_bytes=3))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
@@ -63,22 +53,22 @@ def test_a_file_that_needs_too_much_memory_is_given_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standin", "message"),
-    [
-        ("dies", "stopped the program that reads it .signal 6."),
-        ("exits", "stopped the program that reads it .exit status 3."),
-        ("babbles", "stopped the program that reads it .exit status 0."),
-        ("hangs", "took longer than 0.5 seconds"),
+    ("code", "seconds", "message"),
+    [  # what a parser that a file took over could do
+        ("import os; os.abort()", 20, "stopped the program that reads it .signal 6."),
+        ("raise SystemExit(3)", 20, "stopped the program that reads it .exit status 3."),
+        ("print('not json')", 20, "stopped the program that reads it .exit status 0."),
+        ("import threading; threading.Event().wait()", 0.5, "took longer than 0.5 seconds"),
+        ("while True: print('x' * 10**6)", 20, "stopped the program that reads it"),
     ],
 )
 def test_whatever_the_child_does_there_is_one_line(
-    standin: str, message: str, monkeypatch: pytest.MonkeyPatch
+    code: str, seconds: float, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", STANDINS[standin]))
+    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", code))
+    monkeypatch.setattr(sandbox, "_MOST_OUTPUT", 10**6)
     with pytest.raises(PaperError, match=message):
-        read_paper_apart(
-            TEXT, "x", limits=replace(DEFAULT_LIMITS, max_seconds=0.5 if standin == "hangs" else 20)
-        )
+        read_paper_apart(TEXT, "x", limits=replace(DEFAULT_LIMITS, max_seconds=seconds))
 
 
 def test_reading_can_be_cancelled() -> None:
@@ -94,13 +84,6 @@ def test_reading_can_be_cancelled() -> None:
         read_paper_apart(SLOW, "slow", check=check)
     assert time.monotonic() - began < 3
     assert set(psutil.Process().children()) <= children
-
-
-def test_endless_output_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", "while True: print('x' * 10**6)"))
-    monkeypatch.setattr(sandbox, "_MOST_OUTPUT", 10**6)
-    with pytest.raises(PaperError, match="stopped the program that reads it"):
-        read_paper_apart(TEXT)
 
 
 def test_pdfium_is_loaded_by_the_child_only() -> None:
@@ -125,24 +108,12 @@ def test_no_key_reaches_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "OPENAI_API_KEY" not in caught.value.problem
 
 
-def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_not_looked_at_nor_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit(9)")  # would shadow a module
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    read_paper_apart(rendering.docx(SOURCE), "paper.docx")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_shadows_modules_is_not_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit(9)")
-    monkeypatch.chdir(tmp_path)
-    assert read_paper_apart(TEXT).sentences[0] == "Tea is hot."
-
-
-def test_several_at_a_time() -> None:
-    with ThreadPoolExecutor(3) as pool:
-        assert len({paper.paper_id for paper in pool.map(read_paper_apart, [TEXT] * 3)}) == 1
+    assert read_paper_apart(rendering.docx(SOURCE), "paper.docx").title == SOURCE.title
+    assert [path.name for path in tmp_path.iterdir()] == ["json.py"]
 
 
 def test_the_child_is_light() -> None:

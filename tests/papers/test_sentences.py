@@ -1,6 +1,8 @@
 """Where sentences end: the boundaries that papers make hard, and what they have in common."""
 
 from collections.abc import Iterator
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -107,24 +109,13 @@ def test_the_benchmarks_own_boundaries(train_raw: dict[str, dict[str, Any]]) -> 
 def _runs(train_raw: dict[str, dict[str, Any]]) -> Iterator[list[str]]:
     """Text between two headings of every paper."""
     for raw in {raw["paper_id"]: raw for raw in train_raw.values()}.values():
-        run: list[str] = []
-        last = ""
-        pool = zip(raw["paper_as_candidate_pool"], raw["sentence_types_in_candidate_pool"], strict=True)
-        for text, kind in pool:
-            if run and kind != last:
+        pool = zip(raw["sentence_types_in_candidate_pool"], raw["paper_as_candidate_pool"], strict=True)
+        for kind, pairs in groupby(pool, itemgetter(0)):
+            run = [" ".join(text.split()) for _, text in pairs if text.strip()]
+            if run and kind != "section_name":
                 yield run
-                run = []
-            if kind != "section_name" and text.strip():
-                run.append(" ".join(text.split()))
-            last = kind
-        if run:
-            yield run
 
 
 def _ends(sentences: list[str]) -> set[int]:
     """Where sentences end, in characters that are no spaces."""
-    ends, position = set(), 0
-    for sentence in sentences:
-        position += len(sentence.replace(" ", ""))
-        ends.add(position)
-    return ends
+    return set(accumulate(len(sentence.replace(" ", "")) for sentence in sentences))

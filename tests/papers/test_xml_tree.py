@@ -1,10 +1,9 @@
 """XML of strangers: what is read, and every way to blow up or to reach outside that is refused."""
 
-import http.server
-import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import Limits
 from evidencebench_core.papers.xml_tree import xml_root
+from tests.serving import Answer, serving
 
 LIMITS = Limits()
 
@@ -25,21 +25,12 @@ def asked() -> Iterator[tuple[str, list[str]]]:
     """A server on this machine, and what it was asked for."""
     paths: list[str] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            paths.append(self.path)
-            self.send_response(200)
-            self.end_headers()
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        paths.append(request.path)
+        return 200, {}, b""
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}", paths
-        server.shutdown()
-        thread.join()
+    with serving(answer) as address:
+        yield address, paths
 
 
 def test_names_lose_their_prefix_and_order_is_kept() -> None:
@@ -47,9 +38,7 @@ def test_names_lose_their_prefix_and_order_is_kept() -> None:
     assert [element.tag for element in root.walk()] == ["a", "b", "b"]
     assert root.text() == "one two"
     assert root.text("b") == " two"
-    first = root.first("b")
-    assert first is not None
-    assert first.attributes == {"x": "1"}
+    assert root.first("b").attributes == {"x": "1"}  # type: ignore[union-attr]
     assert root.first("b", "c") is None
 
 
@@ -58,6 +47,11 @@ def test_a_doctype_is_read_over_and_its_names_are_those_of_html(asked: tuple[str
     content = f'<!DOCTYPE a PUBLIC "-//NLM//DTD" "{base}/jats.dtd"><a>&alpha;&thinsp;&lt;&#946;&nonsense;</a>'
     assert text_of(content.encode()) == "α\u2009<β&nonsense;"
     assert text_of(b"<a>&alpha;</a>") == "α"
+    content = (  # XInclude and stylesheets are words like others
+        f'<?xml-stylesheet href="{base}/x.xsl"?><a xmlns:xi="http://www.w3.org/2001/XInclude">'
+        f'<xi:include href="{base}/x"/>text</a>'
+    )
+    assert text_of(content.encode()) == "text"
     assert paths == []
 
 
@@ -78,16 +72,6 @@ def test_no_entity_can_be_declared(declared: str, asked: tuple[str, list[str]]) 
     assert paths == []
 
 
-def test_xinclude_and_stylesheets_are_words_like_others(asked: tuple[str, list[str]]) -> None:
-    base, paths = asked
-    content = (
-        f'<?xml-stylesheet href="{base}/x.xsl"?><a xmlns:xi="http://www.w3.org/2001/XInclude">'
-        f'<xi:include href="{base}/x"/>text</a>'
-    )
-    assert text_of(content.encode()) == "text"
-    assert paths == []
-
-
 def test_billion_laughs_costs_nothing() -> None:
     lines = ['<!DOCTYPE a [<!ENTITY l0 "ha">']
     lines += [f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10)]
@@ -101,16 +85,13 @@ def test_billion_laughs_costs_nothing() -> None:
     tracemalloc.stop()
 
 
-def test_a_hundred_thousand_levels() -> None:
+def test_very_many_elements_and_levels() -> None:
+    with pytest.raises(PaperError, match="more than 1,000 elements"):
+        xml_root(b"<a>" + b"<b/>" * 1000 + b"</a>", Limits(max_nodes=1000), "file")
     content = b"<a>" * 100_000 + b"</a>" * 100_000
     with pytest.raises(PaperError, match="more than 200 deep"):
         text_of(content)
     assert text_of(b"<a>" * 200 + b"x" + b"</a>" * 200) == "x"  # as deep as may be
-
-
-def test_very_many_elements() -> None:
-    with pytest.raises(PaperError, match="more than 1,000 elements"):
-        xml_root(b"<a>" + b"<b/>" * 1000 + b"</a>", Limits(max_nodes=1000), "file")
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,6 @@ def order(lines: list[Line]) -> list[str]:
     return [row.text for column in columns(lines, 0) for row in column.lines]
 
 
-def test_left_column_before_right_and_wide_text_between_its_bands() -> None:
-    lower = [line("wide", 50, 545, 690), *two_columns(670, 5, "lower ")]
-    assert order([line("title", 60, 530, 800), *two_columns(770, 6), *lower]) == [
-        *("title", *(f"left {i}" for i in range(6)), *(f"right {i}" for i in range(6)), "wide"),
-        *(*(f"lower left {i}" for i in range(5)), *(f"lower right {i}" for i in range(5))),
-    ]
-
-
 def test_the_last_short_line_of_a_wide_paragraph_stays_with_it() -> None:
     wide = [line("wide 0", 50, 545, 800), line("wide 1", 50, 545, 788), line("wide end", 50, 150, 776)]
     assert order([*wide, *two_columns(740, 6)])[:4] == ["wide 0", "wide 1", "wide end", "left 0"]

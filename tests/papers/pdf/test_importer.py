@@ -62,7 +62,10 @@ def scan(n_pictures: int, n_texts: int) -> bytes:
     return target.getvalue()
 
 
-_UNNAMED = b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
+_UNNAMED = (
+    b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[.001 0 0 .001 0 0]"
+    b"/CharProcs<</g1 6 0 R>>/Encoding<<>>>>"
+)
 
 
 @pytest.mark.parametrize(

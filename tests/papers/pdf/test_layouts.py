@@ -32,7 +32,9 @@ def texts_below_the_title(paper: Paper) -> tuple[Counter[str], Counter[str]]:
     pairs = list(zip(paper.sentences, paper.sentence_types, strict=True))[1:]
     headings = ["".join(filter(str.isalnum, text.lower().lstrip("0123456789. "))) for text, _ in pairs]
     return (
-        Counter(heading for heading, (_, kind) in zip(headings, pairs, strict=True) if kind == "section_name"),
+        Counter(
+            heading for heading, (_, kind) in zip(headings, pairs, strict=True) if kind == "section_name"
+        ),
         Counter(" ".join(text.split()) for text, kind in pairs if kind != "section_name"),
     )
 

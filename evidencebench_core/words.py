@@ -2,8 +2,8 @@
 
 
 def quantity(number: int, noun: str) -> str:
-    """``1 instance``, ``96 instances``, ``107,461 instances``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    """``1 instance``, ``96 batches``, ``107,461 instances``."""
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
 def clipped_text(text: str, limit: int) -> str:

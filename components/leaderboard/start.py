@@ -14,6 +14,7 @@ from components.app.page import guarded_part
 from components.app.state import local_widget
 from components.models.caps import (
     asked_text,
+    draw_batches,
     draw_caps,
     draw_estimate,
     session_budget,
@@ -27,7 +28,17 @@ from components.widgets.retriever_picker import settings_editor
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.retrievers import RetrieverEntry, full_settings, retriever_entries, retriever_entry
-from evidencebench_core.runs import Engine, LocalEngine, Plan, RunInfo, execute, plan, run_label
+from evidencebench_core.runs import (
+    Engine,
+    LocalEngine,
+    Plan,
+    RunEstimate,
+    RunInfo,
+    estimate,
+    execute,
+    plan,
+    run_label,
+)
 from evidencebench_core.runs.engines.batch import BatchEngine
 from evidencebench_core.runs.engines.ray import RayEngine
 from evidencebench_core.tasks import TASKS, Task
@@ -51,13 +62,14 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
                 ),
             )
     known = dict(TASKS) | {task.name: task}
-    tasks = st.multiselect(
+    names = st.multiselect(
         "Tasks",
         list(known),
         default=[t for t, asked in known.items() if asked.budget is not None],
         format_func=lambda task_name: known[task_name].title,
         key=f"run.tasks.{task.name}",
     )
+    tasks = [known[one] for one in names]
     limit = first_instances(dataset, "run.limit")
     st.caption(
         "The same settings on the same data are the same run: what is already answered is not asked again."
@@ -70,10 +82,22 @@ def run_dialog(dataset: DatasetInfo, task: Task) -> None:
             st.info("Name a model under Settings, or choose one on the page Models.")
             ready = False
         elif ready:
-            batch = isinstance(engine, BatchEngine)
-            ready = draw_estimate(dataset, name, settings, [known[t] for t in tasks], limit, batch)
+            ready = _draw_cost(dataset, name, settings, tasks, limit, engine)
     if st.button("Start", type="primary", disabled=not ready or engine is None, key="run.start"):
-        start_run(dataset.name, name, settings, [known[t] for t in tasks], limit, engine)
+        start_run(dataset.name, name, settings, tasks, limit, engine)
+        st.rerun()
+
+
+@st.dialog("Resume a run", width="medium")
+@guarded_part("This dialog")
+def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
+    """The rest of a run that asks a server: what it will take, and the button."""
+    st.markdown(f"{literal(run.label)} on {literal(task.title)}")
+    engine = _draw_engine(retriever_entry(run.retriever))
+    draw_caps()
+    ready = _draw_cost(dataset, run.retriever, run.settings, [task], None, engine)
+    if st.button("Resume", type="primary", disabled=not ready or engine is None, key="run.resume"):
+        start_run(dataset.name, run.retriever, run.settings, [task], engine=engine)
         st.rerun()
 
 
@@ -109,16 +133,26 @@ def _draw_engine(entry: RetrieverEntry) -> Engine | None:
         return RayEngine(address=address.strip() or None)
 
 
-@st.dialog("Resume a run", width="medium")
-@guarded_part("This dialog")
-def resume_dialog(dataset: DatasetInfo, task: Task, run: RunInfo) -> None:
-    """The rest of a run that asks a server: what it will take, and the button."""
-    st.markdown(f"{literal(run.label)} on {literal(task.title)}")
-    draw_caps()
-    ready = draw_estimate(dataset, run.retriever, run.settings, [task], None)
-    if st.button("Resume", type="primary", disabled=not ready, key="run.resume"):
-        start_run(dataset.name, run.retriever, run.settings, [task])
-        st.rerun()
+def _draw_cost(
+    dataset: DatasetInfo,
+    retriever: str,
+    settings: Mapping[str, object],
+    tasks: Sequence[Task],
+    limit: int | None,
+    engine: Engine | None,
+) -> bool:
+    """Draw the cost of a run, and batches of it that are under way; returns whether it can begin."""
+    is_batch, run_ids = isinstance(engine, BatchEngine), list[str]()
+
+    def cost() -> RunEstimate:
+        planned = plan(resources.store(), dataset.name, retriever, settings, tasks, limit, llm=session_llm())
+        run_ids.append(planned.spec.id)
+        return estimate(planned, is_batch)
+
+    ready = draw_estimate(cost)
+    if not is_batch:
+        draw_batches(run_ids)
+    return ready
 
 
 def start_run(

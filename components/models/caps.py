@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -13,11 +13,10 @@ from components.app.jobs import JobStopped
 from components.app.state import optional_session_widget, session_text
 from components.models.server import address_text, session_connection, unlisted_text
 from components.widgets.markdown import literal
-from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Spending
-from evidencebench_core.runs import RunEstimate, estimate, plan
-from evidencebench_core.tasks import Task
+from evidencebench_core.runs import RunEstimate
+from evidencebench_core.runs.engines.batch_endpoint import batches_under_way
 from evidencebench_core.words import quantity
 
 
@@ -73,22 +72,18 @@ def stopped_at_caps(note: Callable[[], str]) -> Iterator[None]:
         raise JobStopped(f"{note()} {reached}") from reached
 
 
-def draw_estimate(
-    dataset: DatasetInfo,
-    retriever: str,
-    settings: Mapping[str, object],
-    tasks: Sequence[Task],
-    limit: int | None,
-    batch: bool = False,
-) -> bool:
-    """Draw the cost of a run; returns whether it can begin."""
-    store, llm = resources.store(), session_llm()
-    return draw_estimate_of(
-        lambda: estimate(plan(store, dataset.name, retriever, settings, tasks, limit, llm=llm), batch)
-    )
+def draw_batches(run_ids: Iterable[str]) -> None:
+    """A warning where a server may still have batches of these runs, which who asks now pays twice."""
+    for run_id in run_ids:
+        for address, n in batches_under_way(resources.store(), run_id).items():
+            st.warning(
+                f"{quantity(n, 'batch')} of this run may still be under way at {literal(address)}. The page Leaderboard"
+                " goes on with them: Start or resume a run, by the server's batch endpoint (Where it runs). What is"
+                " asked otherwise is paid twice."
+            )
 
 
-def draw_estimate_of(made: Callable[[], RunEstimate], noun: str = "instance") -> bool:
+def draw_estimate(made: Callable[[], RunEstimate], noun: str = "instance") -> bool:
     """Draw the cost of work with the session's server; returns whether it can begin.
 
     Parameters

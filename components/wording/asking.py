@@ -14,8 +14,9 @@ from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.models.caps import (
     asked_text,
+    draw_batches,
     draw_caps,
-    draw_estimate_of,
+    draw_estimate,
     session_budget,
     session_llm,
     stopped_at_caps,
@@ -91,7 +92,8 @@ def wording_report(dataset: DatasetInfo, system: System, question: str) -> Repor
 @guarded_part("This dialog")
 def ask_dialog(dataset: DatasetInfo, systems: Sequence[System], question: str) -> None:
     """One estimate for each system that asks a server; the others are asked along."""
-    n_wordings = len(variants_with_original(dataset, question))
+    variants = variants_with_original(dataset, question)
+    n_wordings = len(variants)
     st.markdown(
         f"Each instance is asked in up to {n_wordings} wordings, the original among them, so this takes up to "
         f"{n_wordings} times what a run takes."
@@ -107,10 +109,11 @@ def ask_dialog(dataset: DatasetInfo, systems: Sequence[System], question: str) -
     for system in systems:
         if system.asks_server:
             st.markdown(f"**{literal(system.label)}**")
-            ready &= draw_estimate_of(
+            ready &= draw_estimate(
                 lambda system=system: _estimate(dataset, system, question, llm, limit),  # type: ignore[misc]
                 "wording",
             )
+            draw_batches(system.asked.run_id(resources.store(), variant) for variant in variants)
     if len(systems) > 1:
         st.caption(
             "The caps hold for all of them together. Wording by wording is asked, retriever by retriever."

@@ -13,16 +13,17 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.state import PageState, local_widget
-from components.models.caps import asked_text, draw_caps, draw_estimate_of, session_budget, stopped_at_caps
+from components.models.caps import asked_text, draw_caps, draw_estimate, session_budget, stopped_at_caps
 from components.models.server import address_text, draw_server, session_connection, session_model
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.llm import LLM, AnswerCache, price_of
+from evidencebench_core.llm import LLM, AnswerCache
 from evidencebench_core.perturb import Draft, Drafts
-from evidencebench_core.perturb.making import KINDS, Kind, draft_plan, new_drafts, prompt_of
+from evidencebench_core.perturb.making import KINDS, Kind, new_drafts, prompt_of
 from evidencebench_core.runs import RunEstimate
+from evidencebench_core.runs.estimate import draft_estimate
 from evidencebench_core.words import quantity
 
 WRITING: Final = "drafts"  # the kind of the jobs
@@ -92,7 +93,7 @@ def draw_make(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _draw_start(making: Making) -> None:
-    ready = draw_estimate_of(lambda: _estimate(making), "wording")
+    ready = draw_estimate(lambda: _estimate(making), "wording")
     left = making.fresh or making.n_left() > 0
     if not left:
         st.caption("Every instance chosen has such drafts already, by this model and these prompts.")
@@ -114,9 +115,8 @@ def _draw_waiting(state: PageState, dataset: DatasetInfo) -> None:
 
 
 def _estimate(making: Making) -> RunEstimate:
-    """The estimate of the calls; ``n_instances`` counts the wordings."""
     store = resources.store()
-    plan = draft_plan(
+    return draft_estimate(
         store,
         making.dataset.name,
         making.model,
@@ -125,16 +125,6 @@ def _estimate(making: Making) -> RunEstimate:
         limit=making.limit,
         known=making.known(),
         fresh=making.fresh,
-    )
-    return RunEstimate(
-        making.model,
-        plan.n_wordings,
-        plan.n_wordings if plan.n_sampled == plan.n_instances else plan.n_sampled,
-        plan.calls,
-        plan.cached,
-        plan.prompt_tokens,
-        plan.completion_tokens,
-        price_of(making.model),
     )
 
 

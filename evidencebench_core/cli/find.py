@@ -15,8 +15,8 @@ from evidencebench_core.cli.output import note, plain, print_json, print_wrapped
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
+    print_spending,
     server_llm,
-    tell_spending,
 )
 from evidencebench_core.errors import SettingError
 from evidencebench_core.papers import DEFAULT_LIMITS
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         found = drive(steps, _say)
     finally:
         if llm is not None:
-            tell_spending(llm.budget.spent)
+            print_spending(llm.budget.spent)
     if args.html is not None:
         _write_html(args, found)
     if args.json:

@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
-from evidencebench_core.cli.output import note, print_json
+from evidencebench_core.cli.output import note, plain, print_json
 from evidencebench_core.cli.progress import progress_bar, stopping
 from evidencebench_core.cli.scores import print_run, run_document, training_ids, warn_of_training_data
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
+    check_server,
+    print_estimate,
+    print_spending,
     server_llm,
-    tell_estimate,
-    tell_spending,
-    tell_unlisted,
 )
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm import LLM
-    from evidencebench_core.runs import Engine, Progress, Variant
+    from evidencebench_core.runs import Engine, Plan, Progress, RunEstimate, Variant
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,9 +98,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, estimate, execute, plan, score_run
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, execute, plan, score_run
 
-    store, name = store_of(args), _engine_name(args)
+    store, (engine_name, engine) = store_of(args), _engine(args)
     planned = plan(
         store,
         args.dataset,
@@ -112,34 +113,38 @@ def _run(args: argparse.Namespace) -> int:
         fresh=args.fresh,
         retry_lost=args.retry_lost,
     )
-    llm, cost, command = planned.llm, None, "evidencebench " + shlex.join(args.words)
-    if llm is not None:
-        cost = estimate(planned, batch=name == "batch")
-        tell_estimate(cost)
-        if cost.calls and name != "batch":
-            tell_unlisted(llm, cost.model)
-            _tell_batches(store, planned.spec.id)
+    llm, command = planned.llm, "evidencebench " + shlex.join(args.words)
+    cost = (
+        None if llm is None else _estimate(planned, engine_name, asks=not (args.batch_out or args.batch_in))
+    )
     with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
+        reports = execute(planned, engine, stopped)
         try:
-            last = _last(execute(planned, _engine(name, args), stopped), stopped, command)
+            last = _last(reports, stopped, command)
         finally:
             if llm is not None:
-                tell_spending(llm.budget.spent)
+                print_spending(llm.budget.spent)
     if last.left_out:
         note(f"{quantity(last.left_out, 'instance')} left out: they have no such variant")
     info, tasks = RunStore(store).run(last.run_id), planned.tasks
     scores = [score_run(store, info.id, task) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
-    warn_of_training_data(info, training_ids(store, info), scores)
+    files: Sequence[Path] = getattr(engine, "written", ())
+    if not files:
+        warn_of_training_data(info, training_ids(store, info), scores)
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
         if llm is not None and cost is not None:
             document |= {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)}
+        if files:
+            document["written"] = [str(path) for path in files]
         print_json(document)
+    elif files:
+        _print_written(files, last, command)
     else:
         print_run(info, scores, outcomes)
     if last.failed:
-        _tell_failures(store, last, [task.name for task in tasks])
+        _note_failures(store, last, [task.name for task in tasks])
         return 1
     return 0
 
@@ -154,11 +159,9 @@ def _llm(store: Store, args: argparse.Namespace) -> LLM | None:
     return None
 
 
-def _engine_name(args: argparse.Namespace) -> str:
+def _engine(args: argparse.Namespace) -> tuple[str, Engine]:
     """The engine that is asked for, by its name or by what is for it alone."""
-    from evidencebench_core.errors import SettingError
-
-    given = {
+    own = {
         "batch": {"--batch-out": args.batch_out, "--batch-in": args.batch_in},
         "ray": {
             "--ray-address": args.ray_address,
@@ -166,37 +169,42 @@ def _engine_name(args: argparse.Namespace) -> str:
             "--keep-embeddings": args.keep_embeddings,
         },
     }
-    wanted = [name for name, values in given.items() if any(values.values())]
-    name: str = args.engine or (wanted[0] if wanted else "local")
-    for other in wanted:
-        if other != name:
-            told = ", ".join(flag for flag, value in given[other].items() if value)
-            raise SettingError(told, f"is for the engine {other}, not {name}", f"Say --engine {other}.")
-    return name
-
-
-def _engine(name: str, args: argparse.Namespace) -> Engine:
+    flags = {name: [flag for flag, value in given.items() if value] for name, given in own.items()}
+    name: str = args.engine or next((name for name in flags if flags[name]), "local")
+    for other, given in flags.items():
+        if given and other != name:
+            raise SettingError(
+                ", ".join(given), f"is for the engine {other}, not {name}", f"Say --engine {other}."
+            )
     if name == "batch":
         from evidencebench_core.runs.engines.batch import BatchEngine
 
-        return BatchEngine(out=args.batch_out, into=tuple(args.batch_in or ()))
+        return name, BatchEngine(out=args.batch_out, into=tuple(args.batch_in or ()))
     if name == "ray":
         from evidencebench_core.runs.engines.ray import RayEngine
 
-        return RayEngine(args.ray_address, args.workers, args.keep_embeddings)
+        return name, RayEngine(args.ray_address, args.workers, args.keep_embeddings)
     from evidencebench_core.runs import LocalEngine
 
-    return LocalEngine()
+    return name, LocalEngine()
 
 
-def _tell_batches(store: Store, run_id: str) -> None:
+def _estimate(planned: Plan, engine: str, asks: bool) -> RunEstimate:
+    """The cost, printed; before it what is wrong with the server, if that is to be asked."""
+    from evidencebench_core.runs import estimate
     from evidencebench_core.runs.engines.batch_endpoint import batches_under_way
 
-    if n := batches_under_way(store, run_id):
-        note(
-            f"{n:,} {'batch' if n == 1 else 'batches'} of this run may still be under way: --engine batch goes on with"
-            " them; what is asked now is paid twice."
-        )
+    cost = estimate(planned, batch=engine == "batch")
+    if cost.calls and asks:
+        check_server(planned.served[0], cost.model)
+    print_estimate(cost)
+    if cost.calls and engine != "batch":
+        for address, n in batches_under_way(planned.store, planned.spec.id).items():
+            note(
+                f"{quantity(n, 'batch')} of this run may still be under way at {address}: --engine batch goes on"
+                " with them; what is asked now is paid twice."
+            )
+    return cost
 
 
 def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
@@ -219,19 +227,17 @@ def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str
     """
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} already answered")
-    said: dict[str, float] = {}  # when each was
+    noted: dict[str, float] = {}  # when each was
     with progress_bar(last.total, "instances", last.done) as bar:
         try:
             for last in reports:
                 bar.update(last.done + last.failed - bar.n)
                 if last.failed:
                     bar.set_postfix(failed=last.failed, refresh=False)
-                words = re.sub(
-                    r"\d+", "", last.note
-                )  # a countdown is said once, what comes again once a minute
-                if words and time.monotonic() - said.get(words, -60) >= 60:
+                words = re.sub(r"\d+", "", last.note)  # a countdown is noted once, a wait once a minute
+                if words and time.monotonic() - noted.get(words, -60) >= 60:
                     bar.write(last.note, file=sys.stderr)
-                    said[words] = time.monotonic()
+                    noted[words] = time.monotonic()
             if stopped():
                 raise KeyboardInterrupt
         except KeyboardInterrupt:
@@ -244,7 +250,19 @@ def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str
     return last
 
 
-def _tell_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:
+def _print_written(files: Sequence[Path], last: Progress, command: str) -> None:
+    """The files of requests that were written, and the next command."""
+    print(
+        f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} answered;"
+        f" the next requests are in {quantity(len(files), 'file')}:"
+    )
+    for path in files:
+        print(plain(f"  {path}"))
+    print("Have them answered, such as by: vllm run-batch -i FILE -o RESULTS --model MODEL")
+    print(plain(f"Then read the results: {command} --batch-in RESULTS"))
+
+
+def _note_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)

@@ -8,11 +8,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
 from evidencebench_core.cli.output import note, plain, print_json
-from evidencebench_core.cli.spending import add_server, server_llm, tell_spending
+from evidencebench_core.cli.spending import (
+    add_server,
+    check_server,
+    print_estimate,
+    print_spending,
+    server_llm,
+)
 from evidencebench_core.errors import LLMError, SettingError
 from evidencebench_core.words import quantity
 
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from evidencebench_core.perturb import Draft, Drafts
 
 _STATES: Final = ("waiting", "refused", "accepted", "rejected")
+_SHOWN: Final = 10  # refused drafts that are printed
 _IDS: Final = "ids as --list shows them, or `all` that are waiting"
 
 
@@ -78,52 +85,46 @@ def _run(args: argparse.Namespace) -> int:
 def _make(drafts: Drafts, args: argparse.Namespace) -> int:
     """Keep drafts and write the file; as JSON what is in it, what was refused and why, and what it took."""
     from evidencebench_core.perturb.making import KINDS, new_drafts
+    from evidencebench_core.runs.estimate import draft_estimate
 
     store = drafts.store
     kinds = tuple(kind for kind in KINDS if kind in (args.kind or KINDS))
     path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
-    n_asked = len(store.ids(args.dataset, args.limit)) * len(kinds)
     llm = server_llm(store, args)
-    note(f"To ask {args.model} for {quantity(n_asked, 'wording')}: as many calls, less those in the store.")
+    how: Any = {"kinds": kinds, "limit": args.limit, "fresh": args.fresh}
+    cost = draft_estimate(store, args.dataset, args.model, llm, **how)
+    if cost.calls:
+        check_server(llm, args.model)
+    print_estimate(cost, "wording")
     made: list[Draft] = []
     stopped: LLMError | None = None
     try:
-        for one in new_drafts(
-            store,
-            args.dataset,
-            args.model,
-            llm,
-            kinds=kinds,
-            limit=args.limit,
-            fresh=args.fresh,
-        ):
+        for one in new_drafts(store, args.dataset, args.model, llm, **how):
             made.append(one)  # noqa: PERF402 - what came before an error counts
     except LLMError as error:
         if all(one.problem for one in made):
             raise
         stopped = error
     finally:
-        tell_spending(llm.budget.spent)
+        print_spending(llm.budget.spent)
         drafts.add(made)
-    written = _write(path, made)
     refused = [one for one in made if one.problem]
+    if not args.json and refused:
+        print(plain(f"{quantity(len(refused), 'wording')} refused:"))
+        for one in refused[:_SHOWN]:
+            print(plain(f"  {one.instance_id}, {one.kind}: {one.problem}"))
+        if len(refused) > _SHOWN:
+            print(plain(f"  and {len(refused) - _SHOWN:,} more: --list refused shows them"))
+    n_written = _write(path, made)
     counts = drafts.counts()
     if args.json:
-        print_json(
-            {
-                "file": str(path),
-                "written": written,
-                "refused": [
-                    {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
-                ],
-                "drafts": counts,
-                "spending": asdict(llm.budget.spent),
-            }
-        )
+        problems = [
+            {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
+        ]
+        document = {"file": str(path), "written": n_written, "refused": problems, "drafts": counts}
+        print_json(document | {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)})
     else:
-        print(plain(f"{quantity(written, 'wording')} in {path}; {len(refused):,} refused"))
-        for one in refused[:10]:
-            print(plain(f"  {one.instance_id}, {one.kind}: {one.problem}"))
+        print(plain(f"{quantity(n_written, 'wording')} in {path}"))
         print(
             f"{quantity(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
             " with --list, then --accept ID ... (--reject ID ...); then: evidencebench run ... --variant negation"

@@ -1,12 +1,16 @@
-"""The cost of a run on a server, before it begins."""
+"""The cost of work on a server, before it begins."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.prices import Price, price_of
 from evidencebench_core.runs.plan import Plan
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.llm import LLM
 
 _LOOKED_AT: Final = 50  # instances; those between are taken to be like them
 
@@ -69,8 +73,7 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     SettingError
         For a retriever that asks no server.
     """
-    from evidencebench_core.llm import prices
-    from evidencebench_core.llm.conversation import Planned, planned
+    from evidencebench_core.llm import Planned, planned, prices
 
     (llm, served), ids = plan.served, tuple(plan.missing)
     looked_at = ids[:: max(1, -(-len(ids) // _LOOKED_AT))]
@@ -93,4 +96,22 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
         total.completion_tokens,
         price_of(model, prices()),
         batch,
+    )
+
+
+def draft_estimate(store: Store, dataset: str, model: str, llm: LLM, **how: Any) -> RunEstimate:
+    """The cost of `perturb.making.new_drafts` with the same arguments; ``n_instances`` counts the wordings."""
+    from evidencebench_core.llm import prices
+    from evidencebench_core.perturb.making import draft_plan
+
+    plan = draft_plan(store, dataset, model, llm, **how)
+    return RunEstimate(
+        model,
+        plan.n_wordings,
+        plan.n_wordings if plan.n_sampled == plan.n_instances else plan.n_sampled,
+        plan.calls,
+        plan.cached,
+        plan.prompt_tokens,
+        plan.completion_tokens,
+        price_of(model, prices()),
     )

@@ -23,6 +23,8 @@ from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.runs.variant import in_original_indices
 
+_Answers = dict[str, dict[str, Retrieval | str]]  # by instance id and task name; a failure is its reason
+
 # A run in which nothing at all has worked after so many tries would go on failing: no server, no model.
 _HOPELESS_AFTER: Final = 5
 
@@ -70,7 +72,8 @@ def execute(
 ) -> Iterator[Progress]:
     """Ask what a plan has found missing, and store the answers.
 
-    The run is created before this returns; the work is done as the iterator is consumed.
+    The engine is checked before this returns; the work is done as the iterator is consumed. The run is in the store
+    with its first answers, or once there is nothing left to ask.
 
     Parameters
     ----------
@@ -95,15 +98,11 @@ def execute(
         If every further call would fail like the one that did: a key that is refused, a cap that is reached, a
         server that is gone for good. What is stored stays.
     SettingError
-        If an arrangement is none.
+        If the engine cannot ask this retriever, or an arrangement is none.
     """
-    runs = RunStore(plan.store)
-    run = runs.create(plan.spec, plan.dataset)
-    for digest, trained in plan.trained.items():
-        keep_trained(plan.store, digest or run.id, trained)
-    return _Execution(plan, runs, run.id, any_answer=plan.any_stored).progress(
-        engine or LocalEngine(), cancelled or (lambda: False)
-    )
+    engine = engine or LocalEngine()
+    engine.check(plan)
+    return _Execution(plan, any_answer=plan.any_stored).progress(engine, cancelled or (lambda: False))
 
 
 @dataclass(slots=True)
@@ -111,17 +110,16 @@ class _Execution:
     """Counts what one call of `execute` has done."""
 
     plan: Plan
-    runs: RunStore
-    run_id: str
+    any_answer: bool  # to a query, of earlier calls too
     began: float = field(default_factory=time.monotonic)
     tried: int = 0  # instances, those left out included
     failed: int = 0  # instances
     answered: int = 0  # instances
-    any_answer: bool = False  # to a query, of earlier calls too
     n_failures: int = 0  # queries
     left_out: int = 0  # instances that turned out to have no variant
     note: str = ""
-    parts: dict[str, dict[str, Retrieval | str]] = field(default_factory=dict)  # of instances under way
+    is_created: bool = False
+    parts: _Answers = field(default_factory=dict)  # of instances under way
     unasked: deque[str] = field(default_factory=deque)  # instances that turned out to have no variant
 
     def progress(self, engine: Engine, cancelled: Callable[[], bool]) -> Iterator[Progress]:
@@ -132,7 +130,7 @@ class _Execution:
         try:
             with closing(answers):
                 for batch in answers:
-                    yield from self.stored(self.complete(batch))
+                    yield from self.stored(self.completed(batch))
                     note = getattr(engine, "note", "") or (self.plan.llm.note if self.plan.llm else "")
                     if note != self.note:
                         self.note = note
@@ -140,6 +138,7 @@ class _Execution:
         finally:
             self.keep(self.parts)
         yield from self.stored({})
+        self.create()
 
     def questions(self) -> Iterator[Question]:
         """Read ahead by the engine, perhaps in another thread."""
@@ -148,9 +147,9 @@ class _Execution:
                 self.unasked.append(instance_id)
             yield from questions
 
-    def complete(self, batch: Sequence[Answered]) -> dict[str, dict[str, Retrieval | str]]:
-        """The instances that a batch completes, with all their answers by task."""
-        whole: dict[str, dict[str, Retrieval | str]] = {}
+    def completed(self, batch: Sequence[Answered]) -> _Answers:
+        """The instances that a batch completes, with all their answers."""
+        whole: _Answers = {}
         for question, answer in batch:
             parts = self.parts.setdefault(question.instance_id, {})
             if isinstance(answer, Retrieval):
@@ -161,7 +160,7 @@ class _Execution:
                 whole[question.instance_id] = self.parts.pop(question.instance_id)
         return whole
 
-    def stored(self, whole: Mapping[str, Mapping[str, Retrieval | str]]) -> Iterator[Progress]:
+    def stored(self, whole: _Answers) -> Iterator[Progress]:
         self.keep(whole)
         while self.unasked:
             self.tried, self.left_out = self.tried + 1, self.left_out + 1
@@ -174,21 +173,30 @@ class _Execution:
             self.any_answer |= len(reasons) < len(answers)
             if not self.any_answer and self.n_failures >= _HOPELESS_AFTER:
                 raise RetrieverError(
-                    f"run {self.run_id}",
+                    f"run {self.plan.spec.id}",
                     f"nothing has worked in the first {self.n_failures} tries; the last one said:"
                     f" {reasons[-1].rstrip('.')}",
                     "Fix that, then start the run again: it goes on from here.",
                 )
 
     def keep(self, answers: Mapping[str, Mapping[str, Retrieval | str]]) -> None:
-        self.runs.add_all(self.run_id, answers, self.plan.fresh)
+        if answers:
+            self.create()
+            RunStore(self.plan.store).add_all(self.plan.spec.id, answers, self.plan.fresh)
+
+    def create(self) -> None:
+        if not self.is_created:
+            RunStore(self.plan.store).create(self.plan.spec, self.plan.dataset)
+            for digest, trained in self.plan.trained.items():
+                keep_trained(self.plan.store, digest or self.plan.spec.id, trained)
+            self.is_created = True
 
     def report(self, instance_id: str | None) -> Progress:
         plan, n_missing = self.plan, len(self.plan.missing)
         elapsed = time.monotonic() - self.began
         remaining = elapsed / self.tried * (n_missing - self.tried) if self.tried else None
         return Progress(
-            self.run_id,
+            plan.spec.id,
             plan.total - n_missing + self.answered,
             plan.total - self.left_out,
             self.failed,

@@ -117,6 +117,30 @@ def test_what_cannot_be_run_asks_nothing(
     assert command("runs", "--json").document == []
 
 
+@pytest.mark.parametrize("address", ["nonsense", "ftp://host/v1", "http://no-such-host.invalid/v1"])
+def test_an_address_that_can_be_none_is_refused_before_anything_else(
+    command, tiny: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    for words in ((*RUN, *MODEL), ("make-variants", "--dataset", "tiny", "--model", "m")):
+        printed = command(*words)
+        assert (printed.code, printed.out) == (1, "")
+        (line,) = printed.err.splitlines()
+        assert line.startswith(f"evidencebench: {address}: ")
+    assert command("runs", "--json").document == []
+
+
+def test_a_server_that_refuses_is_noted_before_the_estimate(
+    command, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scripted(status(401, "no such key")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        printed = command(*RUN, *MODEL, "--concurrency", "1")
+    first, second = printed.err.splitlines()[:2]
+    assert "no such key" in first
+    assert second.startswith("To ask gpt-4o-mini")
+
+
 @pytest.mark.parametrize("words", [("--max-cost", "-1"), ("--max-calls", "0"), ("--concurrency", "x")])
 def test_wrong_usage(command, tiny: Path, words: tuple[str, ...]) -> None:
     assert command(*RUN, *MODEL, *words).code == 2
@@ -226,7 +250,12 @@ def drafted(command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     words = (*REVIEW, "--model", "m", "--kind", "negation", "--out", tmp_path / "v.json")
     with scripted(rewording("\x1b[31m without effect")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        assert command(*words).code == 1  # characters that cannot be printed: all six are refused
+        printed = command(*words)  # characters that cannot be printed: all six are refused
+    assert printed.code == 1
+    assert "To ask m: about 6 calls for 6 wordings, " in printed.err
+    assert "at a price that is not known" in printed.err
+    assert "6 wordings refused" in printed.out
+    assert "tiny_0, negation: the wording has characters that cannot be printed" in printed.out
 
 
 BM25 = ("run", "--dataset", "tiny", "--retriever", "bm25")

@@ -198,8 +198,18 @@ def test_a_run_that_reached_its_cap_goes_on_and_asks_nothing_twice(sample_store:
         assert n_done <= 4
         assert run.n_failed == 1
 
+        with sample_store.write() as db:
+            db.execute(
+                "INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES ('a', ?, ?, '')",
+                (run.id, server.url),
+            )
         app = dialog(resume, server.url)
         assert f"{6 - n_done} instances, about {6 - n_done} calls" in said(app)
+        under_way = "1 batch of this run may still be under way at http"
+        assert under_way in said(app)
+        app.radio[0].set_value("batch").run()
+        assert under_way not in said(app)
+        app.radio[0].set_value("local").run()
         app.button(key="run.resume").click().run()
         jobs_ended()
         (job,) = jobs().jobs("run")

@@ -16,6 +16,10 @@ Answered = tuple[Question, Retrieval | EvidenceBenchError]
 class Engine(Protocol):
     """One way to answer questions."""
 
+    def check(self, plan: Plan) -> None:
+        """Raise an `EvidenceBenchError` where it cannot answer the questions of a plan; nothing is begun."""
+        ...
+
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:

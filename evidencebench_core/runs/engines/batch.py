@@ -7,6 +7,7 @@ hand, and a run that was killed begins like any other pass.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -37,7 +38,7 @@ from evidencebench_core.llm.replies import (
 )
 from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs.engines.batch_files import Asked, Folder, Lines, Requests
+from evidencebench_core.runs.engines.batch_files import Asked, Lines, Requests, move_into
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -62,85 +63,92 @@ class BatchEngine:
     poll : float
         Seconds between looks at the batches under way.
     note : str
-        How the batches are, or where the files are, in a line for people.
+        How the batches are, in a line for people.
+    written : list of Path
+        The files of requests that were put into ``out``.
     """
 
     out: Path | None = None
     into: tuple[Path, ...] = ()
     poll: float = 15.0
     note: str = field(default="", init=False)
+    written: list[Path] = field(default_factory=list, init=False)
 
-    def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[Sequence[Answered]]:
-        """As `Engine.answers`. The batches under way are in the store: another call goes on with them."""
+    def check(self, plan: Plan) -> None:
         if plan.llm is None or plan.spec.retriever != "llm":
             raise SettingError(
                 f"retriever {plan.spec.retriever}",
                 "asks no chat model, so it cannot be run in batches",
                 "Leave out --engine batch.",
             )
-        plan.llm.budget.in_batches = True
+        for path in self.into:
+            if not path.is_file():
+                raise SettingError(str(path), "cannot be read: there is no such file", "Check its name.")
+
+    def answers(
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+    ) -> Iterator[Sequence[Answered]]:
+        """As `Engine.answers`. The batches under way are in the store: another call goes on with them."""
+        llm, _ = plan.served
+        llm.budget.in_batches = True
+        self.note, self.written = "", []
         with ExitStack() as held:
             folder = Path(held.enter_context(TemporaryDirectory(prefix="evidencebench-batch-")))
             lines = held.enter_context(closing(Lines(folder / "lines.sqlite")))
-            carrier = self._carrier(plan, plan.llm, stopped, held)
-            work = _Work(plan, plan.llm, lines, Requests(folder, carrier))
+            endpoint, submit = None, self._file_writer(plan.spec.id)
+            if self.out is None and not self.into:
+                from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
+
+                endpoint = held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
+                submit = endpoint.submit
+            work = _Work(plan, llm, lines, Requests(folder / "requests.jsonl", submit))
             try:
                 for path in self.into:
                     lines.read(path, str(path))
-                yield from self._passes(plan, work, carrier, questions, stopped)
+                yield from self._passes(work, endpoint, questions, stopped)
             except LLMCancelledError:
                 return
 
-    def _carrier(
-        self, plan: Plan, llm: LLM, stopped: Callable[[], bool], held: ExitStack
-    ) -> Folder | BatchEndpoint:
-        if self.out is not None or self.into:
-            return Folder(self, plan.spec.id)
-        from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
+    def _file_writer(self, run_id: str) -> Callable[[Path, int], None]:
+        n_left = 0
 
-        return held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
+        def write(path: Path, n_lines: int) -> None:
+            nonlocal n_left
+            n_left += n_lines
+            if self.out is None:
+                self.note = f"{quantity(n_left, 'request')} left: --batch-out DIR writes them"
+            else:
+                self.written.append(move_into(self.out, path, run_id, len(self.written) + 1))
+
+        return write
 
     def _passes(
         self,
-        plan: Plan,
         work: _Work,
-        carrier: Folder | BatchEndpoint,
+        endpoint: BatchEndpoint | None,
         questions: Iterable[Question],
         stopped: Callable[[], bool],
     ) -> Iterator[Sequence[Answered]]:
         while True:
-            for _ in carrier.fetch(work.lines):
-                yield []
+            if endpoint is not None:
+                for _ in endpoint.fetch(work.lines):
+                    yield []
             work.number += 1
             unanswered: dict[tuple[str, str], None] = {}
-            batch: list[Answered] = []
-            for question in questions:
-                if stopped():
-                    break
-                answer = work.answer(question)
-                if answer is None:
-                    unanswered[question.instance_id, question.task] = None
-                else:
-                    batch.append((question, answer))
-                if len(batch) >= _TOGETHER or len(work.records) >= _TOGETHER:
-                    work.keep()
-                    yield batch
-                    batch = []
-            work.keep()
-            yield batch
+            yield from work.answered(itertools.takewhile(lambda _: not stopped(), questions), unanswered)
             if stopped():
                 return
-            work.check_sources([str(path) for path in self.into])
+            for path in self.into:
+                work.check_source(str(path))
             n_asked = work.requests.finish()
-            carrier.settle()
-            if not n_asked or isinstance(carrier, Folder):
+            if endpoint is not None:
+                endpoint.settle()
+            if not n_asked or endpoint is None:
                 yield []  # with the last note
                 if work.ended is not None:
                     raise work.ended
                 return
-            questions = _again(plan, unanswered)
+            questions = _again(work.plan, unanswered)
 
 
 def _again(plan: Plan, unanswered: Collection[tuple[str, str]]) -> Iterator[Question]:
@@ -159,7 +167,7 @@ class _Work:
     requests: Requests
     number: int = -1  # of the pass
     ended: LLMError | None = None  # why nothing more is asked
-    records: list[Record] = field(default_factory=list)
+    _records: list[Record] = field(default_factory=list)
     _unkept: dict[str, Answer] = field(default_factory=dict)
     _errors: dict[str, LLMError] = field(default_factory=dict)
     _reasons: dict[str, str] = field(default_factory=dict)  # why the last attempt failed
@@ -167,43 +175,56 @@ class _Work:
     _fields: FieldsTaken = field(default_factory=FieldsTaken)
     _attempts: int = 3  # batches that a request takes part in before it is given up
 
-    def answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
+    def answered(
+        self, questions: Iterable[Question], unanswered: dict[tuple[str, str], None]
+    ) -> Iterator[list[Answered]]:
+        """The answers that there are, each kept before it is yielded; the other questions go into ``unanswered``."""
+        batch: list[Answered] = []
+        for question in questions:
+            answer = self._answer(question)
+            if answer is None:
+                unanswered[question.instance_id, question.task] = None
+            else:
+                batch.append((question, answer))
+            if len(batch) >= _TOGETHER or len(self._records) >= _TOGETHER:
+                self._keep()
+                yield batch
+                batch = []
+        self._keep()
+        yield batch
+
+    def _answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
         """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
         conversation = self.plan.served[1].conversation(question.query)
         try:
             return result_of(conversation, lambda ask: self._reply(cast("ChatRequest", ask.request)))
         except (LLMError, RetrieverError) as error:
-            if isinstance(error, LLMCancelledError) or getattr(error, "stops_run", False):
+            if getattr(error, "stops_run", False):
                 raise
             return error
 
-    def keep(self) -> None:
+    def _keep(self) -> None:
         """Make the answers durable that were read."""
-        if self.records and self.llm.answers is not None:
-            self.llm.answers.keep(self.records)
-        self.records.clear()
+        if self._records and self.llm.answers is not None:
+            self.llm.answers.keep(self._records)
+        self._records.clear()
         self._unkept.clear()
 
-    def check_sources(self, sources: list[str]) -> None:
+    def check_source(self, source: str) -> None:
         """Raise if a file holds nothing but results of another run."""
-        for source in sources:
-            keys, n_results = self.lines.unused(source)
-            known = (
-                self.llm.answers.known(keys) if keys and self.llm.answers is not None else frozenset[str]()
+        keys, n_results = self.lines.unused(source)
+        if keys and len(keys) == n_results and not (self.llm.answers and self.llm.answers.known(keys)):
+            raise SettingError(
+                source,
+                f"belongs to another run: none of its {quantity(n_results, 'result')} answers a request of"
+                f" run {self.plan.spec.id}",
+                "Check the file, the retriever's settings, the dataset and OPENAI_BASE_URL.",
             )
-            if keys and len(keys) == n_results and not known:
-                raise SettingError(
-                    source,
-                    f"belongs to another run: none of its {quantity(n_results, 'result')} answers a request of"
-                    f" run {self.plan.spec.id}",
-                    "Check the file, the retriever's settings, the dataset and OPENAI_BASE_URL.",
-                )
 
     def _reply(self, request: ChatRequest) -> Answer | LLMError | None:
         key = self.llm.key(request)
-        found: Answer | LLMError | None = self._unkept.get(key) or self._errors.get(key)
-        if found is not None:
-            return found
+        if at_hand := self._unkept.get(key) or self._errors.get(key):
+            return at_hand
         asked, result = self.lines.asked(key), self.lines.take(key)
         if (not self.plan.fresh or asked.kept) and (known := self.llm.known(request)):
             if self.number == 0:
@@ -283,7 +304,7 @@ class _Work:
             reservation = self.llm.budget.reserve(request.model, n_prompt, capped=False)
         text = answer.text + answer.reasoning
         self.llm.budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
-        self.records.append(record_of(key, request.model, json_bytes(request.body()), answer))
+        self._records.append(record_of(key, request.model, json_bytes(request.body()), answer))
         self.lines.set_asked(key, Asked(kept=True))
         self._unkept[key] = answer = replace(answer, key=key)
         return answer

@@ -7,13 +7,15 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from evidencebench_core.errors import LLMCancelledError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.sender import ConnectionUnusable, client_settings, drop_made_up_key
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -31,8 +33,7 @@ _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _NO_LIST: Final = frozenset({404, 405, 501})  # of servers that list neither files nor batches
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
+class _Batch(NamedTuple):
     """A row of ``llm_batches``; an empty id: not known to be there."""
 
     name: str
@@ -48,10 +49,9 @@ class BatchEndpoint:
     """
 
     def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM, stopped: Callable[[], bool]) -> None:
-        self._engine, self._llm, self._stopped = engine, llm, stopped
-        self._store, self._run_id, self._fresh = plan.store, plan.spec.id, plan.fresh
-        self._address = llm.connection.address
-        self._client = _client(llm)
+        self._engine, self._plan, self._llm, self._stopped = engine, plan, llm, stopped
+        self._store, self._run_id, self._address = plan.store, plan.spec.id, llm.connection.address
+        self._client = client_of(llm)
         self._answered = False
         self._fetched: list[_Batch] = []
         self._lock = _lock(plan)
@@ -64,6 +64,7 @@ class BatchEndpoint:
 
     def submit(self, path: Path, n_lines: int) -> None:
         """Upload a file, and begin its batch."""
+        RunStore(self._store).create(self._plan.spec, self._plan.dataset)
         batch = _Batch(f"evidencebench-{self._run_id}-{uuid.uuid4().hex}.jsonl")
         with self._store.write() as db:
             db.execute(
@@ -73,44 +74,42 @@ class BatchEndpoint:
         self._engine.note = f"sending {quantity(n_lines, 'request')} to {self._address}"
         self._begin(batch, path)
 
-    def _begin(self, batch: _Batch, path: Path | None) -> None:
+    def _begin(self, batch: _Batch, path: Path | None = None) -> None:
         """Do what is still to be done until a batch runs; without its file, if that has arrived."""
+        files, batches = self._client.files, self._client.batches
 
         def uploaded(attempt: int) -> str:
-            if attempt or path is None:
-                for one in self._listed(self._client.files.list, purpose="batch"):
-                    if one.filename == batch.name:
-                        return str(one.id)
-            if path is None:
-                return ""
+            there = attempt or path is None
+            known = self._listed_id(files.list, "filename", batch.name, purpose="batch") if there else ""
+            if known or path is None:
+                return known
             with path.open("rb") as file:
-                return self._client.files.create(file=(batch.name, file), purpose="batch").id
+                return files.create(file=(batch.name, file), purpose="batch").id
 
         def begun(attempt: int) -> str:
-            if attempt or path is None:
-                for one in self._listed(self._client.batches.list):
-                    if one.input_file_id == batch.file_id:
-                        return str(one.id)
-            return self._client.batches.create(
-                input_file_id=batch.file_id, endpoint="/v1/chat/completions", completion_window="24h"
-            ).id
+            begin = partial(batches.create, input_file_id=batch.file_id)
+            there = attempt or path is None
+            known = self._listed_id(batches.list, "input_file_id", batch.file_id) if there else ""
+            return known or begin(endpoint="/v1/chat/completions", completion_window="24h").id
 
         if not batch.file_id:
-            batch = replace(batch, file_id=self._patiently(uploaded))
+            batch = batch._replace(file_id=self._patiently(uploaded))
             if not batch.file_id:  # killed in the middle of the upload
                 self._forget([batch])
                 return
             self._update(batch)
-        self._update(replace(batch, batch_id=self._patiently(begun)))
+        self._update(batch._replace(batch_id=self._patiently(begun)))
 
-    def _listed(self, listing: Callable[..., Any], **how: str) -> Iterator[Any]:
+    def _listed_id(self, listing: Callable[..., Any], name: str, value: str, **how: str) -> str:
+        """The id of the one in a list that has this value; empty if there is none, or no list."""
         import openai
 
         try:
-            yield from listing(**how)
+            return next((str(one.id) for one in listing(**how) if getattr(one, name) == value), "")
         except openai.APIStatusError as error:
             if error.status_code not in _NO_LIST:
                 raise
+            return ""
 
     # -- results ------------------------------------------------------------------------------
 
@@ -118,9 +117,9 @@ class BatchEndpoint:
         """Add the results of all batches under way, earlier processes' too, yielding while they are not there."""
         for batch in self._rows():
             if not batch.batch_id:
-                self._begin(batch, None)
+                self._begin(batch)
         waiting = self._rows()
-        any_waiting, any_results, problem = bool(waiting), False, ""
+        is_carried_out, problem = not waiting, ""
         while waiting:
             counts = Counter[str]()
             for batch in tuple(waiting):
@@ -130,18 +129,20 @@ class BatchEndpoint:
                 if state.status in _ENDED:
                     waiting.remove(batch)
                     self._fetched.append(batch)
-                    any_results |= self._add_results(state, lines)
+                    for file_id in filter(None, (state.output_file_id, state.error_file_id)):
+                        self._patiently(self._download_of(file_id, lines))
+                        is_carried_out = True
                     problem = _problem(state) or problem
             if waiting:
-                one = "1 batch" if len(waiting) == 1 else f"{len(waiting):,} batches"
                 done = counts["completed"] + counts["failed"]
                 self._engine.note = (
-                    f"{one} under way at {self._address}: {done:,} of {counts['total']:,} requests done"
+                    f"{quantity(len(waiting), 'batch')} under way at {self._address}:"
+                    f" {done:,} of {counts['total']:,} requests done"
                 )
                 yield
                 self._wait(self._engine.poll)
         self._engine.note = ""
-        if any_waiting and not any_results:  # not one request was even looked at
+        if not is_carried_out:  # not one request was even looked at
             self.settle()
             raise LLMRejectedError(
                 f"batch at {self._address}",
@@ -153,23 +154,18 @@ class BatchEndpoint:
     def _state_of(self, batch: _Batch) -> Callable[[int], types.Batch]:
         return lambda _: self._client.batches.retrieve(batch.batch_id)
 
-    def _add_results(self, state: types.Batch, lines: Lines) -> bool:
-        """Add what came of a batch; whether anything did."""
-        file_ids = [one for one in (state.output_file_id, state.error_file_id) if one]
-        for file_id in file_ids:
-            self._patiently(lambda _, file_id=file_id: self._download(file_id, lines))  # type: ignore[misc]
-        return bool(file_ids)
+    def _download_of(self, file_id: str, lines: Lines) -> Callable[[int], None]:
+        def download(_: int) -> None:
+            with TemporaryDirectory(prefix="evidencebench-batch-") as folder:
+                path = Path(folder) / "results.jsonl"
+                with self._client.files.with_streaming_response.content(file_id) as response:
+                    response.stream_to_file(path)
+                lines.read(path, f"{file_id} of {self._address}")
 
-    def _download(self, file_id: str, lines: Lines) -> None:
-        from tempfile import TemporaryDirectory
-
-        with TemporaryDirectory(prefix="evidencebench-batch-") as folder:
-            path = Path(folder) / "results.jsonl"
-            with self._client.files.with_streaming_response.content(file_id) as response:
-                response.stream_to_file(path)
-            lines.read(path, f"{file_id} of {self._address}")
+        return download
 
     def settle(self) -> None:
+        """Forget the batches whose results were fetched: what was in them is kept, or asked again."""
         self._forget(self._fetched)
         self._fetched = []
 
@@ -180,8 +176,8 @@ class BatchEndpoint:
             rows = db.execute(
                 "SELECT name, file_id, batch_id FROM llm_batches WHERE run_id = ? AND address = ? ORDER BY begun_at",
                 (self._run_id, self._address),
-            ).fetchall()
-        return [_Batch(*row) for row in rows]
+            )
+            return [_Batch(*row) for row in rows]
 
     def _update(self, batch: _Batch) -> None:
         with self._store.write() as db:
@@ -201,8 +197,8 @@ class BatchEndpoint:
         import httpx
         import openai
 
-        began = time.monotonic()
-        attempt = 0
+        limits, scrubbed, place = self._llm.limits, self._llm.connection.scrubbed, f"batch at {self._address}"
+        began, attempt = time.monotonic(), 0
         while True:
             try:
                 result = call(attempt)
@@ -210,67 +206,65 @@ class BatchEndpoint:
                 return result
             except openai.APIStatusError as error:
                 if error.status_code < 500 and error.status_code not in (408, 409, 429):
-                    raise self._refused(error, batch) from error
+                    words = scrubbed(" ".join(str(error.message).split())[:300])
+                    remedy = (
+                        f"Use the key that {batch.batch_id} was begun with."
+                        if batch is not None and error.status_code == 404
+                        else "Check the key and the address; it may have no batch endpoint: then leave out"
+                        " --engine batch."
+                    )
+                    raise LLMRejectedError(place, f"refused ({words})", remedy, stops_run=True) from error
                 reason = f"HTTP {error.status_code}"
             except (openai.APIConnectionError, httpx.HTTPError) as error:
-                reason = str(error.__cause__ or error)
-            limits = self._llm.limits
+                reason = scrubbed(str(error.__cause__ or error))
             if time.monotonic() - began > limits.patience(self._answered):
                 raise LLMUnreachableError(
-                    f"batch at {self._address}",
-                    f"the server fails ({self._llm.connection.scrubbed(reason)})",
+                    place,
+                    f"the server fails ({reason})",
                     "Check the server and the address, then start again: the batches under way are remembered.",
                     stops_run=True,
                 )
-            self._engine.note = f"the server fails ({self._llm.connection.scrubbed(reason)}): trying again"
+            self._engine.note = f"the server fails ({reason}): trying again"
             self._wait(min(limits.longest_wait, limits.first_wait * 2.0**attempt))
             attempt += 1
 
-    def _refused(self, error: openai.APIStatusError, batch: _Batch | None) -> LLMRejectedError:
-        words = self._llm.connection.scrubbed(" ".join(str(error.message).split())[:300])
-        remedy = (
-            "Check the key and the address; it may have no batch endpoint: then leave out --engine batch."
-        )
-        if batch is not None and error.status_code == 404:
-            remedy = f"Use the key that {batch.batch_id} was begun with."
-        return LLMRejectedError(f"batch at {self._address}", f"refused ({words})", remedy, stops_run=True)
-
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + seconds
-        while True:
-            if self._stopped():
-                raise LLMCancelledError(
-                    f"batch at {self._address}", "the run was stopped", "Start it again to go on."
-                )
+        while not self._stopped():
             left = until - time.monotonic()
             if left <= 0:
                 return
             time.sleep(min(left, 0.2))
+        raise LLMCancelledError(
+            f"batch at {self._address}", "the run was stopped", "Start it again to go on."
+        )
 
 
-def batches_under_way(store: Store, run_id: str) -> int:
-    """How many batches of a run some server has, as far as is known here."""
+def batches_under_way(store: Store, run_id: str) -> dict[str, int]:
+    """How many batches of a run a server has, by its address, as far as is known here."""
     with store.read() as db:
-        return int(db.execute("SELECT count(*) FROM llm_batches WHERE run_id = ?", (run_id,)).fetchone()[0])
+        rows = db.execute(
+            "SELECT address, count(*) FROM llm_batches WHERE run_id = ? GROUP BY address", (run_id,)
+        )
+        return dict(rows.fetchall())
 
 
 def _problem(state: types.Batch) -> str:
     errors = state.errors.data if state.errors and state.errors.data else ()
-    said = next((f"{one.code}: {one.message}" for one in errors), "")
-    return said or ("" if state.status == "completed" else state.status)
+    first = next((f"{one.code}: {one.message}" for one in errors), "")
+    return first or ("" if state.status == "completed" else state.status)
 
 
-def _client(llm: LLM) -> openai.OpenAI:
+def client_of(llm: LLM) -> openai.OpenAI:
     """The openai package's client, without retries of its own and without following redirects."""
     import httpx
     import openai
 
-    connection = llm.connection
     try:
-        package, carrier = client_settings(connection)
+        package, carrier = client_settings(llm.connection)
     except ConnectionUnusable as unusable:
         raise LLMRejectedError(
-            connection.address,
+            llm.connection.address,
             f"is no address of a server, or the key is none ({unusable.reason})",
             "Set OPENAI_BASE_URL, such as https://host/v1, and OPENAI_API_KEY.",
         ) from unusable

@@ -1,21 +1,16 @@
-"""Requests on their way into files, results on their way out of files, and a folder in the place of a server."""
+"""Requests on their way into files, and results on their way out of files."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.request import from_json
-from evidencebench_core.words import quantity
-
-if TYPE_CHECKING:
-    from evidencebench_core.runs.engines.batch import BatchEngine
-    from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
 
 MOST_LINES: Final = 50_000  # a file
 MOST_BYTES: Final = 100_000_000
@@ -27,42 +22,6 @@ class Asked(NamedTuple):
     times: int = 0
     last: int = -1
     kept: bool = False
-
-
-class Folder:
-    """Files for a server that is run offline, such as ``vllm run-batch``."""
-
-    def __init__(self, engine: BatchEngine, run_id: str) -> None:
-        self._engine, self._run_id = engine, run_id
-        self._n_files = self._n_lines = 0
-
-    def submit(self, path: Path, n_lines: int) -> None:
-        self._n_lines += n_lines
-        out = self._engine.out
-        if out is None:
-            self._engine.note = f"{quantity(self._n_lines, 'request')} left: --batch-out DIR writes them"
-            return
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:8]
-        self._n_files += 1
-        name = f"{self._run_id}-{self._n_files:03}-{digest}.jsonl"
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            shutil.move(path, out / name)
-        except OSError as error:
-            raise SettingError(
-                str(out), f"cannot be written to ({error.strerror})", "Name another."
-            ) from error
-        self._engine.note = (
-            f"{quantity(self._n_lines, 'request')} in {quantity(self._n_files, 'file')} in {out} (the last is {name});"
-            " give their results with --batch-in"
-        )
-
-    def fetch(self, lines: Lines) -> Iterator[None]:
-        yield from ()
-
-    def settle(self) -> None:
-        pass
 
 
 class Lines:
@@ -80,17 +39,11 @@ class Lines:
         self._db.close()
 
     def read(self, path: Path, source: str) -> None:
-        """Add the results of a file.
-
-        Raises
-        ------
-        SettingError
-            If it cannot be read, or holds other lines than results.
-        """
+        """Add the results of a file; a `SettingError` if it cannot be read, or holds other lines than results."""
         try:
             with path.open("rb") as file:
                 rows = (
-                    (_key_of(line, f"{source}, line {number}"), line, source)
+                    (_result_key(line, f"{source}, line {number}"), line, source)
                     for number, line in enumerate(file, start=1)
                     if line.strip()
                 )
@@ -122,42 +75,60 @@ class Lines:
         self._db.execute("INSERT OR REPLACE INTO asked VALUES (?, ?, ?, ?)", (key, *asked))
 
 
-def _key_of(line: bytes, place: str) -> str:
+def _result_key(line: bytes, place: str) -> str:
     try:
         result = from_json(line)
     except ValueError:
         result = None
+    problem = ""
     if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
-        raise SettingError(place, "is no line of a batch's results", "Give the files that the server wrote.")
-    if "response" not in result and "error" not in result:
-        raise SettingError(place, "is a request, not a result", "Give the files that the server wrote.")
+        problem = "is no line of a batch's results"
+    elif "response" not in result and "error" not in result:
+        problem = "is a request, not a result"
+    if problem:
+        raise SettingError(place, problem, "Give the files that the server wrote.")
     key: str = result["custom_id"]
     return key
 
 
 class Requests:
-    """Requests on their way into files of at most 50,000 lines and 100 MB."""
+    """Requests on their way into files of at most 50,000 lines and 100 MB, each submitted once it is full."""
 
-    def __init__(self, folder: Path, carrier: Folder | BatchEndpoint) -> None:
-        self._path, self._carrier = folder / "requests.jsonl", carrier
+    def __init__(self, path: Path, submit: Callable[[Path, int], None]) -> None:
+        self._path, self._submit = path, submit
         self._n_lines = self._n_bytes = self._n_total = 0
 
     def add(self, line: bytes) -> None:
-        if self._n_lines and (self._n_lines == MOST_LINES or self._n_bytes + len(line) > MOST_BYTES):
-            self._submit()
+        if self._n_lines == MOST_LINES or self._n_bytes + len(line) > MOST_BYTES:
+            self._hand_over()
         with self._path.open("ab") as file:
             file.write(line)
         self._n_lines, self._n_bytes = self._n_lines + 1, self._n_bytes + len(line)
 
     def finish(self) -> int:
         """Submit what is left; how many lines there were since the last time."""
-        if self._n_lines:
-            self._submit()
+        self._hand_over()
         n_lines, self._n_total = self._n_total, 0
         return n_lines
 
-    def _submit(self) -> None:
-        self._carrier.submit(self._path, self._n_lines)
-        self._path.unlink(missing_ok=True)
-        self._n_total += self._n_lines
-        self._n_lines = self._n_bytes = 0
+    def _hand_over(self) -> None:
+        if self._n_lines:
+            self._submit(self._path, self._n_lines)
+            self._path.unlink(missing_ok=True)
+            self._n_total += self._n_lines
+            self._n_lines = self._n_bytes = 0
+
+
+def move_into(folder: Path, path: Path, run_id: str, number: int) -> Path:
+    """Move a file of requests into a folder, under a name that is the same for the same requests."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:8]
+    target = folder / f"{run_id}-{number:03}-{digest}.jsonl"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.move(path, target)
+    except OSError as error:
+        raise SettingError(
+            str(folder), f"cannot be written to ({error.strerror})", "Name another."
+        ) from error
+    return target

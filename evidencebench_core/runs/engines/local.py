@@ -24,6 +24,9 @@ class LocalEngine:
 
     grace: float = 30.0
 
+    def check(self, plan: Plan) -> None:
+        """Any retriever can be asked here."""
+
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:

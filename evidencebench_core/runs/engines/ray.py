@@ -57,6 +57,9 @@ class RayEngine:
     keep_embeddings: bool = False
     note: str = field(default="", init=False)
 
+    def check(self, plan: Plan) -> None:
+        """Any retriever can be asked there."""
+
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:

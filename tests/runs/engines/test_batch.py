@@ -16,7 +16,7 @@ from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedE
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.llm.prices import Price
 from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
-from evidencebench_core.runs.engines import batch_files
+from evidencebench_core.runs.engines import batch_endpoint, batch_files
 from evidencebench_core.runs.engines.batch import BatchEngine
 from tests.llm.server import answering, reply, scripted
 from tests.runs.engines.batch_server import BatchServer, answered, batch_server
@@ -123,7 +123,9 @@ def test_small_files_are_many_batches(store: Store, monkeypatch: pytest.MonkeyPa
     "step", ["POST /files", "POST /batches", "GET /batches/batch_2", "GET /files/file-3/content"]
 )
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_killed_anywhere_nothing_is_sent_twice(store: Store, step: str, when: str) -> None:
+def test_killed_anywhere_nothing_is_sent_twice(
+    store: Store, monkeypatch: pytest.MonkeyPatch, step: str, when: str
+) -> None:
     def kill(what: str) -> Any:
         if what == step and killing:
             raise Killed
@@ -131,14 +133,12 @@ def test_killed_anywhere_nothing_is_sent_twice(store: Store, step: str, when: st
 
     killing = True
     with batch_server(pick) as server:
-        engine = BatchEngine(poll=0.001)
-        plan_ = planned(store, server.url)
         # The client dies at the call, before the server hears of it or after it has done its work.
-        original = BatchEngine._carrier
+        original = batch_endpoint.client_of
 
-        def carrier(self: BatchEngine, *arguments: Any) -> Any:
-            made = original(self, *arguments)
-            send = made._client._client.send
+        def client(llm: LLM) -> Any:
+            made = original(llm)
+            send = made._client.send
 
             def dying(request: Any, **how: Any) -> Any:
                 what = f"{request.method} {request.url.path.removeprefix('/v1')}"
@@ -148,12 +148,12 @@ def test_killed_anywhere_nothing_is_sent_twice(store: Store, step: str, when: st
                 kill(what)
                 return response
 
-            made._client._client.send = dying
+            made._client.send = dying
             return made
 
-        engine._carrier = carrier.__get__(engine)  # type: ignore[method-assign]
+        monkeypatch.setattr(batch_endpoint, "client_of", client)
         with pytest.raises(Killed):
-            finished(execute(plan_, engine))
+            run(store, server)
         killing = False
         assert run(store, server).done == 6
         assert len(server.batches) == 1
@@ -376,7 +376,7 @@ def test_files_out_and_in(store: Store, tmp_path: Path) -> None:
         written = sorted(out.glob("*.jsonl"))
         if last.done == 6:
             break
-        assert last.note.endswith("give their results with --batch-in")
+        assert engine.written == written[-1:]
         assert len(written) == number + 1
         finished(execute(planned(store, url, SECTIONS), engine))  # said twice, the files are the same
         assert sorted(out.glob("*.jsonl")) == written

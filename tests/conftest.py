@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from evidencebench_core.data import Store, ingest, open_store
+
 # Machines that run this differ in speed, and no example is slow enough to matter.
 # In CI the examples are the same in every run: a change never fails for another one's luck.
 settings.register_profile("patient", deadline=None)
@@ -44,6 +46,14 @@ def real_file(relative: str) -> Path:
 def train_path() -> Path:
     """The real train set, 96 instances."""
     return real_file("evidencebench/evidencebench_train_set.json")
+
+
+@pytest.fixture
+def train_store(train_path: Path, tmp_path: Path) -> Store:
+    """A store of its own with the real train set, called ``train``."""
+    store = open_store(tmp_path / "train.sqlite")
+    ingest(store, train_path, "train")
+    return store
 
 
 @pytest.fixture(scope="session")

@@ -4,17 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.retrievers import Retrieval, full_settings
-from evidencebench_core.runs import RunSpec, RunStore
-from tests.factories import raw_instance, written
-
-
-def given_store(dataset: Mapping[str, Any], folder: Path, name: str = "given") -> Store:
-    """A store with this dataset."""
-    store = open_store(folder / "store.sqlite")
-    ingest(store, written(dataset, folder / f"{name}.json"), name)
-    return store
+from evidencebench_core.runs import RunSpec, RunStore, execute, plan
+from tests.factories import raw_instance, store_with
 
 
 def run_of(
@@ -45,6 +38,12 @@ def given_run(
         for name, picks in selections.items()
     }
     return run_of(store, retriever, answers, full_settings(retriever, settings))
+
+
+def complete_run(store: Store, dataset: str, retriever: str, **how: Any) -> str:
+    """Id of a run of a retriever, executed as `plan` says."""
+    *_, last = execute(plan(store, dataset, retriever, **how))
+    return last.run_id
 
 
 def ranked(ranking: tuple[int, ...], budget: int) -> Retrieval:
@@ -79,4 +78,4 @@ def missed_store(folder: Path) -> Store:
         "tea": raw_instance(PAPER, ASPECTS, RESULTS, hypothesis="Tea lowers blood pressure.", paper_id="p1"),
         "salt": raw_instance(OTHER, {"rise": [3]}, hypothesis="Salt raises pressure.", paper_id="p2"),
     }
-    return given_store(dataset, folder, "hand")
+    return store_with(dataset, folder, "hand")

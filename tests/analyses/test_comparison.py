@@ -8,12 +8,13 @@ import pytest
 
 from evidencebench_core.analyses.comparison import compare, comparison
 from evidencebench_core.analyses.systems import Systems
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
-from evidencebench_core.runs import RunStore, execute, plan, score_run
+from evidencebench_core.runs import RunStore, score_run
 from evidencebench_core.stats import standard_error
 from evidencebench_core.tasks import task_named
-from tests.factories import raw_dataset, written
+from tests.analyses.stores import complete_run
+from tests.factories import raw_dataset, store_with
 
 TASK = task_named("er@optimal")
 
@@ -21,15 +22,11 @@ TASK = task_named("er@optimal")
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """``tiny``: ten instances of nine papers, with an oracle, a lead and a half-finished random run."""
-    store = open_store(tmp_path / "store.sqlite")
     raw = raw_dataset(10)
     raw["tiny_9"]["paper_id"] = "paper_8"
-    ingest(store, written(raw, tmp_path / "tiny.json"), name="tiny")
-    for retriever in ("oracle", "lead"):
-        for _ in execute(plan(store, "tiny", retriever)):
-            pass
-    for _ in execute(plan(store, "tiny", "random", limit=6)):
-        pass
+    store = store_with(raw, tmp_path)
+    for retriever, limit in (("oracle", None), ("lead", None), ("random", 6)):
+        complete_run(store, "tiny", retriever, limit=limit)
     return store
 
 
@@ -38,17 +35,8 @@ def ids(store: Store) -> dict[str, str]:
 
 
 def by_hand(values: list[list[float]], papers: tuple[str, ...] | None = None) -> Systems:
-    names = tuple("ABCDE"[: len(values)])
-    return Systems(
-        task=TASK,
-        where="somewhere",
-        keys=names,
-        labels=names,
-        ids=tuple(f"i{place}" for place in range(len(values[0]))),
-        papers=papers,
-        values=np.array(values).reshape(len(values), -1),
-        notes=("a note",),
-    )
+    names, ids = tuple("ABCDE"[: len(values)]), tuple(f"i{place}" for place in range(len(values[0])))
+    return Systems(TASK, "somewhere", names, names, ids, papers, np.array(values), ("a note",))
 
 
 def test_a_pair_by_hand() -> None:
@@ -72,12 +60,9 @@ def test_p_values_are_corrected_for_all_pairs() -> None:
     smallest = pairs["p"].min()
     assert pairs.loc[pairs["p"].idxmin(), "p_holm"] == pytest.approx(min(1.0, 6 * smallest))
     assert (pairs["p_holm"] >= pairs["p"]).all()
-
-
-def test_one_system_has_no_pairs() -> None:
-    report = comparison(by_hand([[0.1, 0.2]]), n_resamples=50)
-    assert len(report.tables["pairs"]) == 0
-    assert any("nothing to be compared with" in note for note in report.notes)
+    one = comparison(by_hand([[0.1, 0.2]]), n_resamples=50)
+    assert len(one.tables["pairs"]) == 0
+    assert any("nothing to be compared with" in note for note in one.notes)
 
 
 def test_papers_are_drawn_whole() -> None:
@@ -97,6 +82,9 @@ def test_runs_stand_on_the_instances_all_have(store: Store) -> None:
     report = compare(store, [known["oracle"], known["lead"], known["random"]], "er@10", n_resamples=200)
     assert set(report.tables["systems"]["n"]) == {6}
     assert any("no answer for 4" in note for note in report.notes)
+    results = compare(store, [known["oracle"], known["lead"]], "result-er@5", n_resamples=100)
+    assert set(results.tables["systems"]["n"]) == {8}
+    assert any("nothing to cover on this task: 2" in note for note in results.notes)
     both = compare(store, [known["oracle"], known["lead"]], "er@10", n_resamples=200)
     assert set(both.tables["systems"]["n"]) == {10}
     assert set(both.tables["systems"]["n_papers"]) == {9}
@@ -104,20 +92,6 @@ def test_runs_stand_on_the_instances_all_have(store: Store) -> None:
         score = score_run(store, row["system"], "er@10")
         assert row["recall"] == pytest.approx(score.aspect_recall)
         assert row["standard_error"] == pytest.approx(standard_error(list(score.per_instance.values())))
-
-
-def test_skipped_instances_are_said(store: Store) -> None:
-    known = ids(store)
-    report = compare(store, [known["oracle"], known["lead"]], "result-er@5", n_resamples=100)
-    assert set(report.tables["systems"]["n"]) == {8}
-    assert any("nothing to cover on this task: 2" in note for note in report.notes)
-
-
-def test_nothing_to_compare_is_refused(store: Store) -> None:
-    with pytest.raises(SettingError, match="names no run"):
-        compare(store, [])
-    with pytest.raises(UnknownNameError):
-        compare(store, ["ffffffffffff"])
 
 
 class TestImported:
@@ -144,16 +118,18 @@ class TestImported:
         assert (pair["a"], pair["b"], pair["difference"]) == ("GPT ICL", "BM25", pytest.approx(0.25))
         assert set(report.tables["systems"]["n_papers"].isna()) == {True}
 
-    def test_never_with_runs(self, imported: Store) -> None:
-        with pytest.raises(SettingError, match="other instances"):
-            compare(imported, [ids(imported)["lead"]], "er@optimal", ["BM25"])
-
-    def test_never_across_collections(self, imported: Store) -> None:
-        with pytest.raises(SettingError, match="different instances, c and d"):
-            compare(imported, [], "er@optimal", ["BM25", "Elsewhere"])
-
-    def test_unknown_names_say_what_there_is(self, imported: Store) -> None:
-        with pytest.raises(UnknownNameError, match="Did you mean 'GPT ICL'"):
-            compare(imported, [], "er@optimal", ["GPT ICK"])
-        with pytest.raises(UnknownNameError, match="nothing is imported for er@10"):
-            compare(imported, [], "er@10", ["BM25"])
+    @pytest.mark.parametrize(
+        ("runs", "task", "names", "error", "said"),
+        [
+            (["lead"], "er@optimal", ["BM25"], SettingError, "other instances"),
+            ([], "er@optimal", ["BM25", "Elsewhere"], SettingError, "different instances, c and d"),
+            ([], "er@optimal", ["GPT ICK"], UnknownNameError, "Did you mean 'GPT ICL'"),
+            ([], "er@10", ["BM25"], UnknownNameError, "nothing is imported for er@10"),
+            ([], "er@10", [], SettingError, "names no run"),
+        ],
+    )
+    def test_what_is_refused(
+        self, imported: Store, runs: list[str], task: str, names: list[str], error: type[Exception], said: str
+    ) -> None:
+        with pytest.raises(error, match=said):
+            compare(imported, [ids(imported)[run] for run in runs], task, names)

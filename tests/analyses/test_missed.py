@@ -11,12 +11,11 @@ from evidencebench_core.analyses.missed import (
     queue_of,
     with_text,
 )
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from tests.analyses.stores import missed_store, ranked, run_of
-from tests.factories import raw_instance, written
+from tests.factories import raw_instance, store_with
 
 
 @pytest.fixture
@@ -58,15 +57,12 @@ def test_distance_gap_and_picks(store: Store, run: str) -> None:
 
 
 def test_what_the_ranking_does_not_reach_is_undefined(store: Store, run: str) -> None:
-    design = row_of(aspect_outcomes(store, run, "er@3"), "design")
-    assert design["best_rank"] is None
-    assert design["distance"] is None
+    frame = aspect_outcomes(store, run, "er@3")
+    design = row_of(frame, "design")
+    assert design["best_rank"] is design["distance"] is None
     assert pd.isna(design["gap"])
     assert design["sentence"] == 2  # the first in the paper
-
-
-def test_nearest_first_and_results_only(store: Store, run: str) -> None:
-    frame = aspect_outcomes(store, run, "er@3")
+    # The queue: nearest first, results only by default.
     assert list(queue_of(frame, results_only=False)["aspect"]) == ["harm", "design"]
     assert list(queue_of(frame)["aspect"]) == ["harm"]
 
@@ -90,21 +86,15 @@ def test_words_of_the_papers(store: Store, run: str) -> None:
     assert (harm["section"], harm["heading"], harm["overlap"]) == ("results", "RESULTS", 0.0)
     assert harm["front_share"] == pytest.approx(2 / 3)  # of 12, 1, 0 an abstract sentence and a heading
     assert pd.isna(row_of(frame, "effect")["overlap"])  # found
-
-
-def test_function_words_are_no_content() -> None:
     assert content_words("The IL-6 of Tea, no tea") == {"il", "6", "tea", "no"}
 
 
 def test_without_a_budget_distance_is_from_the_last_pick(store: Store) -> None:
     run = run_of(store, "one", {"tea": {"result-er@unconstrained": Retrieval((12, 9, 10), (3, 2, 1), (12,))}})
     harm = row_of(aspect_outcomes(store, run, "result-er@unconstrained"), "harm")
-    assert harm["budget"] is None
-    assert harm["distance"] == 3 - 1
-
-
-def test_an_empty_selection_misses_everything(store: Store) -> None:
-    run = run_of(store, "one", {"tea": {"er@3": Retrieval((), (), ())}})
+    assert (harm["budget"], harm["distance"]) == (None, 3 - 1)
+    # An empty selection misses everything.
+    run = run_of(store, "empty", {"tea": {"er@3": Retrieval((), (), ())}})
     frame = with_text(store, queue_of(aspect_outcomes(store, run, "er@3")))
     assert len(frame) == 3
     assert frame["front_share"].isna().all()
@@ -118,9 +108,7 @@ def test_a_run_without_answers_says_which_it_has(store: Store, run: str) -> None
 
 
 def test_an_aspect_that_nothing_covers_is_counted_not_listed(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "odd.sqlite")
-    raw = raw_instance(6, {"x": [4], "y": []}, ["x", "y"])
-    ingest(store, written({"odd": raw}, tmp_path / "odd.json"), name="hand")
+    store = store_with({"odd": raw_instance(6, {"x": [4], "y": []}, ["x", "y"])}, tmp_path)
     run = run_of(store, "one", {"odd": {"er@1": ranked((0, 4), 1)}})
     frame = aspect_outcomes(store, run, "er@1")
     assert list(frame["aspect"]) == ["x"]

@@ -30,11 +30,8 @@ def test_what_covers_it_best_ranked_first_with_neighbours(store: Store, run: str
     assert nine.before == ()  # 8 is a heading
     assert nine.after == (10,)  # then comes a heading
     assert context.passages[0].shared == {"tea", "lowers"}
-    assert context.number == 1
-    assert context.budget == 3
-
-
-def test_what_took_its_place(store: Store, run: str) -> None:
+    assert (context.number, context.budget) == (1, 3)
+    # What took the place of harm.
     picks = missed_context(store, run, "er@3", "tea", "harm").picks
     # A2 is effect, A4 main: 12 covers both, 1 repeats main, 0 covers nothing.
     assert [(p.sentence, p.new, p.repeated) for p in picks] == [

@@ -14,13 +14,12 @@ from evidencebench_core.analyses.missed_report import (
     missed_shares,
     notes_report,
 )
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import open_store
+from evidencebench_core.data import Store
 from evidencebench_core.metrics import marginal_gains
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import execute, plan, score_run
+from evidencebench_core.runs import score_run
 from evidencebench_core.runs.notes import Note, NoteStore
-from tests.analyses.stores import missed_store, run_of
+from tests.analyses.stores import complete_run, missed_store, run_of
 
 PICKS = Retrieval((12, 1, 0, 9, 10), (8.0, 6.0, 4.0, 3.0, 1.5), (12, 1, 0))
 
@@ -75,22 +74,14 @@ def shares(by: str) -> dict[str, tuple[int, int, int]]:
     }
 
 
-def test_an_aspect_counts_once_in_every_part_that_covers_it() -> None:
+def test_an_aspect_counts_once_in_every_bin_that_covers_it() -> None:
     assert shares("section") == {"abstract": (1, 2, 1), "results": (3, 3, 2)}
-
-
-def test_tenths_and_numbers_of_covering_sentences() -> None:
     assert shares("decile") == {
         "0–10%": (1, 2, 1), "50–60%": (1, 1, 1), "60–70%": (1, 1, 1), "90–100%": (1, 1, 1),
     }  # fmt: skip
     assert shares("n_covering") == {"1": (1, 2, 2), "2": (2, 2, 2)}
-
-
-def test_causes_are_shares_of_all_aspects() -> None:
-    found = shares("cause")
-    assert found["budget"] == (2, 4, 2)
-    assert found["far"] == (1, 4, 2)
-    assert found["near"] == (0, 4, 2)
+    found = shares("cause")  # of all aspects
+    assert (found["budget"], found["far"], found["near"]) == ((2, 4, 2), (1, 4, 2), (0, 4, 2))
 
 
 def test_intervals_hold_the_share_and_need_two_papers() -> None:
@@ -101,40 +92,27 @@ def test_intervals_hold_the_share_and_need_two_papers() -> None:
     assert math.isnan(frame.loc["over 10", "share"])
 
 
-def test_no_aspects_give_empty_bins() -> None:
-    assert missed_shares(FRAME.iloc[:0], "section")["n_aspects"].sum() == 0
-
-
 def test_the_aspects_behind_a_mark() -> None:
+    assert missed_shares(FRAME.iloc[:0], "section")["n_aspects"].sum() == 0  # no aspects give empty bins
     assert list(bin_of(FRAME, "section", "abstract")) == [True, True, False, False]
     assert list(bin_of(FRAME, "cause", "budget")) == [True, False, False, True]
-
-
-def test_the_last_sentence_is_in_the_last_tenth() -> None:
+    # The last sentence is in the last tenth.
     assert deciles_of((0, 12), 13) == ("0–10%", "90–100%")  # 10 * 12 // 13 = 9
 
 
 @pytest.mark.realdata
-def test_on_train_misses_and_recall_agree(tmp_path: Path, train_path: Path) -> None:
-    store = open_store(tmp_path / "train.sqlite")
-    ingest(store, train_path, name="train")
-    for progress in execute(plan(store, "train", "abstract-tail", tasks=("er@optimal",))):
-        run = progress.run_id
+def test_on_train_misses_and_recall_agree(train_store: Store) -> None:
+    store = train_store
+    run = complete_run(store, "train", "abstract-tail", tasks=("er@optimal",))
     frame = missed_report(store, run, "er@optimal", results_only=False).tables["missed"]
     recall = score_run(store, run, "er@optimal").per_instance
-    missed = frame.groupby("instance").size()
-    for instance_id, evidence in store.evidence_sets("train"):
-        expected = round((1 - recall[instance_id]) * len(evidence.aspects))
-        assert missed.get(instance_id, 0) == expected
     assert len(frame) == 485
-    first = frame.drop_duplicates("instance").set_index("instance")
+    rows = {str(name): group for name, group in frame.groupby("instance")}
     for instance_id, evidence in store.evidence_sets("train"):
-        if instance_id in first.index:
-            row = first.loc[instance_id]
-            gains = marginal_gains(row["picks"], evidence.covers("all"))
-            adding, repeating = (
-                sum(bool(g.new) for g in gains),
-                sum(bool(g.repeated and not g.new) for g in gains),
-            )
-            assert (row["n_adding"], row["n_repeating"]) == (adding, repeating)
+        missed = rows.get(instance_id, frame[:0])
+        assert len(missed) == round((1 - recall[instance_id]) * len(evidence.aspects))
+        for row in missed[:1].itertuples():
+            gains = marginal_gains(row.picks, evidence.covers("all"))
+            assert row.n_adding == sum(bool(gain.new) for gain in gains)
+            assert row.n_repeating == sum(bool(gain.repeated and not gain.new) for gain in gains)
     assert frame["cause"].notna().all()

@@ -20,10 +20,10 @@ from evidencebench_core.analyses.needle import (
 from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.data import Store, parse_instance
 from evidencebench_core.errors import SettingError
-from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
-from tests.analyses.stores import given_store
-from tests.factories import raw_instance
+from tests.analyses.stores import complete_run
+from tests.factories import raw_instance, store_with
 
 PAPER = ["> Short.", "> Sweet.", "# Introduction", "Why.", "# Methods", "How.", "# Results", "This.", "That."]
 #          0           1           2                 3       4            5       6            7        8
@@ -38,7 +38,7 @@ DATASET = {
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return given_store(DATASET, tmp_path)
+    return store_with(DATASET, tmp_path, "given")
 
 
 @pytest.fixture
@@ -70,11 +70,8 @@ def test_orders_by_hand() -> None:
     assert arrangement(instance, "results", "start") == (6, 7, 8, 0, 1, 2, 3, 4, 5)
     assert arrangement(instance, "discussion", "end") is None
     assert arrangement(parse_instance("bare", DATASET["bare"]), "abstract", "end") is None
-
-
-def test_a_paper_that_is_nothing_else_has_no_arrangement() -> None:
-    instance = parse_instance("x", raw_instance(["> One.", "> Two."], {"x": [0]}))
-    assert all(arrangement(instance, "abstract", place) is None for place in PLACES)
+    nothing_else = parse_instance("x", raw_instance(["> One.", "> Two."], {"x": [0]}))
+    assert all(arrangement(nothing_else, "abstract", place) is None for place in PLACES)
 
 
 def test_every_arrangement_is_a_run_of_its_own() -> None:
@@ -122,9 +119,7 @@ def test_abstract_tail_follows_the_abstract(store: Store) -> None:
 
 
 def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
-    for _ in execute(plan(store, "given", "bm25", tasks=["er@2"])):
-        pass
-    bm25 = next(run.id for run in RunStore(store).runs("given") if run.retriever == "bm25")
+    bm25 = complete_run(store, "given", "bm25", tasks=["er@2"])
     notes = " ".join(needle(store, "given", [lead, bm25], "er@2", n_resamples=10).notes)
     assert "1 of 3 instances have no abstract" in notes
     assert "bm25 score a sentence by its text" in notes
@@ -132,8 +127,7 @@ def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
 
 
 def test_nothing_to_cover_gives_an_empty_table(store: Store, lead: str) -> None:
-    for _ in execute(plan(store, "given", "lead", tasks=["result-er@5"])):
-        pass
+    complete_run(store, "given", "lead", tasks=["result-er@5"])
     report = needle(store, "given", [lead], "result-er@5", n_resamples=10)
     assert report.tables["needle"].empty
     assert "3 instances are skipped, they have nothing to cover." in report.notes
@@ -145,13 +139,7 @@ def test_instances_behind_a_place(store: Store, lead: str) -> None:
     runs = RunStore(store)
     sha256 = store.dataset("given").sha256
     moved = runs.selections(arrangement_run(runs.run(lead), sha256, "abstract", "middle"), "er@2")
-    frame = behind_place(
-        table,
-        inside,
-        run_picks(table, runs.selections(lead, "er@2")),
-        run_picks(table, moved),
-        "middle",
-        "all",
-    )
+    before, after = run_picks(table, runs.selections(lead, "er@2")), run_picks(table, moved)
+    frame = behind_place(table, inside, before, after, "middle", "all")
     assert frame["id"].tolist() == ["a", "b"]
     assert frame["difference"].tolist() == pytest.approx([-2 / 3, -2 / 3])

@@ -8,12 +8,12 @@ import pytest
 
 from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
 from evidencebench_core.analyses.positions import behind_bucket, buckets_of, positions
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.runs import RunStore, execute, plan, score_run
+from evidencebench_core.runs import score_run
 from evidencebench_core.tasks import task_named
-from tests.analyses.stores import given_run, given_store
-from tests.factories import raw_instance
+from tests.analyses.stores import complete_run, given_run
+from tests.factories import raw_instance, store_with
 
 # Two buckets: of a, sentences 0-4 and 5-9; of b, 0-1 and 2-3.
 DATASET = {
@@ -25,7 +25,7 @@ PICKS = {"a": [1, 9, 5], "b": [3]}  # finds y, z and u
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return given_store(DATASET, tmp_path)
+    return store_with(DATASET, tmp_path, "given")
 
 
 def column(frame: pd.DataFrame, name: str) -> list[float]:
@@ -33,23 +33,16 @@ def column(frame: pd.DataFrame, name: str) -> list[float]:
 
 
 def test_opportunity(store: Store) -> None:
-    frame = positions(store, "given", buckets=2, n_resamples=100).tables["opportunity"]
-    assert column(frame, "from") == [0.0, 0.5]
-    assert column(frame, "to") == [0.5, 1.0]
-    assert column(frame, "n_instances") == [2, 2]
-    assert column(frame, "n_sentences") == [7, 7]
-    assert column(frame, "n_covering") == [4, 3]  # a0 a1 b0 b1, and a8 a9 b3
-    assert column(frame, "share_covering") == pytest.approx([4 / 7, 3 / 7])
-    assert column(frame, "n_can") == [4, 3]  # x y u v, and y z u
-    assert column(frame, "can") == pytest.approx([4 / 5, 3 / 5])
-    assert column(frame, "n_must") == [2, 1]  # x v, and z
-    assert column(frame, "must") == pytest.approx([2 / 5, 1 / 5])
-    assert column(frame, "n_aspects") == [5, 5]
-
-
-def test_the_interval_of_opportunity_by_hand(store: Store) -> None:
-    # Papers p (2 of 3 can be found in the first bucket) and q (2 of 2): resamples pp 4/6, pq 4/5, qq 4/4.
     frame = positions(store, "given", buckets=2).tables["opportunity"]
+    expected = {
+        "from": [0.0, 0.5], "to": [0.5, 1.0], "n_instances": [2, 2], "n_sentences": [7, 7],
+        "n_covering": [4, 3], "share_covering": [4 / 7, 3 / 7],  # a0 a1 b0 b1, and a8 a9 b3
+        "n_can": [4, 3], "can": [4 / 5, 3 / 5],  # x y u v, and y z u
+        "n_must": [2, 1], "must": [2 / 5, 1 / 5], "n_aspects": [5, 5],  # x v, and z
+    }  # fmt: skip
+    for name, values in expected.items():
+        assert column(frame, name) == pytest.approx(values), name
+    # Papers p (2 of 3 can be found in the first bucket) and q (2 of 2): resamples pp 4/6, pq 4/5, qq 4/4.
     assert (frame.loc[0, "can_low"], frame.loc[0, "can_high"]) == pytest.approx((2 / 3, 1.0))
 
 
@@ -115,7 +108,7 @@ def test_results_only_skip_those_without(store: Store) -> None:
 
 def test_an_aspect_that_nothing_covers_stands_nowhere(tmp_path: Path) -> None:
     dataset = {"a": raw_instance(4, {"x": [0], "ghost": []})}
-    report = positions(given_store(dataset, tmp_path), "given", buckets=2, n_resamples=10)
+    report = positions(store_with(dataset, tmp_path), "tiny", buckets=2, n_resamples=10)
     assert column(report.tables["opportunity"], "n_aspects") == [1, 1]
     assert any("1 aspects that no sentence covers" in note for note in report.notes)
 
@@ -125,15 +118,13 @@ def test_fewer_sentences_than_buckets(store: Store) -> None:
     report = positions(store, "given", buckets=8, n_resamples=10)
     assert column(report.tables["opportunity"], "n_sentences") == [3, 1, 2, 1, 3, 1, 2, 1]
     assert any("1 papers have fewer sentences than buckets" in note for note in report.notes)
-    recall = report.tables["opportunity"]
-    assert column(recall, "n_instances") == [2, 1, 2, 1, 2, 1, 2, 1]
+    assert column(report.tables["opportunity"], "n_instances") == [2, 1, 2, 1, 2, 1, 2, 1]
 
 
 def test_buckets_by_token(tmp_path: Path) -> None:
     # 6, 1 and 1 tokens: the middles stand at 3, 6.5 and 7.5 of 8, so only the first is in the first half.
-    store = given_store(
-        {"a": raw_instance(["one two  three\tfour five six", "seven", "eight"], {"x": [1]})}, tmp_path
-    )
+    raw = raw_instance(["one two  three\tfour five six", "seven", "eight"], {"x": [1]})
+    store = store_with({"a": raw}, tmp_path, "given")
     table = aspect_table(store, "given", task_named("er@10"))
     assert buckets_of(store, "given", table, 2, "token").tolist() == [0, 1, 1]
     assert buckets_of(store, "given", table, 2).tolist() == [0, 0, 1]
@@ -170,12 +161,10 @@ def test_instances_behind_a_bucket(store: Store) -> None:
 
 
 def test_recall_of_all_buckets_together_is_that_of_the_score(store: Store) -> None:
-    for _ in execute(plan(store, "given", "bm25", tasks=["er@3"])):
-        pass
-    (run,) = RunStore(store).runs("given")
-    frame = positions(store, "given", [run.id], "er@3", buckets=3, n_resamples=10).tables["recall"]
+    run = complete_run(store, "given", "bm25", tasks=["er@3"])
+    frame = positions(store, "given", [run], "er@3", buckets=3, n_resamples=10).tables["recall"]
     found = frame[frame["stand"] == "earliest"]["found"].sum()
-    scored = score_run(store, run.id, "er@3").per_instance
+    scored = score_run(store, run, "er@3").per_instance
     assert found == pytest.approx(3 * scored["a"] + 2 * scored["b"])
 
 
@@ -189,13 +178,9 @@ def test_what_it_refuses(store: Store) -> None:
 
 
 @pytest.mark.realdata
-def test_on_train(train_path: Path, tmp_path: Path) -> None:
-    store = open_store(tmp_path / "train.sqlite")
-    ingest(store, train_path, "train")
-    for _ in execute(plan(store, "train", "abstract-tail", tasks=["er@10"])):
-        pass
-    (run,) = RunStore(store).runs("train")
-    report = positions(store, "train", [run.id], "er@10", buckets=10, n_resamples=100)
+def test_on_train(train_store: Store) -> None:
+    run = complete_run(train_store, "train", "abstract-tail", tasks=["er@10"])
+    report = positions(train_store, "train", [run], "er@10", buckets=10, n_resamples=100)
     frame = report.tables["opportunity"]
     assert frame["n_aspects"].tolist() == [747] * 10
     assert frame["can"].idxmax() == 0  # the abstract

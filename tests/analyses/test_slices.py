@@ -10,23 +10,15 @@ from hypothesis import strategies as st
 
 from evidencebench_core.analyses.slices import main_sections, slice_report, slices, slices_of, thirds
 from evidencebench_core.analyses.systems import Systems
-from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.data import Store, ingest
 from evidencebench_core.tasks import task_named
-from tests.factories import raw_instance, written
+from tests.analyses.stores import complete_run
+from tests.factories import raw_instance, store_with, written
 
 TASK = task_named("er@optimal")
 PAPER = [
-    "# Title",
-    "> We asked.",
-    "# Methods",
-    "We measured.",
-    "# Results",
-    "It fell.",
-    "It rose.",
-    "# Discussion",
-    "So it is.",
-]
+    "# Title", "> We asked.", "# Methods", "We measured.", "# Results", "It fell.", "It rose.", "# Discussion", "So."
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -38,25 +30,25 @@ def store(tmp_path: Path) -> Store:
         "c": raw_instance(PAPER, {"x": [5], "y": [5, 6], "z": [3]}, ["x", "y"], paper_id="p3"),
         "d": raw_instance([*PAPER, *PAPER], {"x": [1], "y": [8]}, ["x"], paper_id="p3"),
     }
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, written(raw, tmp_path / "tiny.json"), name="tiny")
-    return store
+    return store_with(raw, tmp_path)
 
 
 def shown(members: dict[str, np.ndarray]) -> dict[str, list[bool]]:
     return {name: chosen.tolist() for name, chosen in members.items()}
 
 
+def members(family: dict[str, np.ndarray]) -> dict[str, str]:
+    return {name: "".join(np.array(list("abcd"))[chosen]) for name, chosen in family.items()}
+
+
 def test_thirds_by_hand() -> None:
     # Six values: the cuts are the 2nd and the 4th, 2 and 4.
     assert shown(thirds([1, 2, 3, 4, 5, 9])) == {
-        "1 to 2": [True, True, False, False, False, False],
-        "3 to 4": [False, False, True, True, False, False],
-        "5 to 9": [False, False, False, False, True, True],
+        "1 to 2": [True] * 2 + [False] * 4,
+        "3 to 4": [False] * 2 + [True] * 2 + [False] * 2,
+        "5 to 9": [False] * 4 + [True] * 2,
     }
-
-
-def test_equal_values_stay_together() -> None:
+    # Equal values stay together.
     assert shown(thirds([1, 1, 1, 1, 2, 7], "%")) == {
         "1%": [True] * 4 + [False] * 2,
         "2 to 7%": [False] * 4 + [True] * 2,
@@ -75,22 +67,11 @@ def test_thirds_part_the_values_in_their_order(values: list[int]) -> None:
 
 def test_the_slices_of_a_dataset(store: Store) -> None:
     families, notes = slices_of(store, "tiny", ["a", "b", "c", "d"], TASK)
-    assert shown(families["design"]) == {
-        "not given": [False, False, True, True],
-        "cohort study": [True, False, False, False],
-        "trial": [False, True, False, False],
-    }
+    assert members(families["design"]) == {"not given": "cd", "cohort study": "a", "trial": "b"}
     # c: results cover two aspects, methods one. d: abstract and discussion one each, the first counts.
-    assert shown(families["section with most aspects"]) == {
-        "abstract": [True, True, False, True],
-        "results": [False, False, True, False],
-    }
-    assert shown(families["sentences"]) == {"9": [True] * 3 + [False], "18": [False] * 3 + [True]}
-    # 2, 1, 3, 2: both cuts are 2.
-    assert shown(families["aspects"]) == {
-        "1 to 2": [True, True, False, True],
-        "3": [False, False, True, False],
-    }
+    assert members(families["section with most aspects"]) == {"abstract": "abd", "results": "c"}
+    assert members(families["sentences"]) == {"9": "abc", "18": "d"}
+    assert members(families["aspects"]) == {"1 to 2": "abd", "3": "c"}  # 2, 1, 3, 2: both cuts are 2
     # The first and last ten sentences are all of a paper of 9 or 18: no instance is apart from another.
     assert "ends coverage" not in families
     assert any("by ends coverage: all instances are alike" in note for note in notes)
@@ -98,10 +79,7 @@ def test_the_slices_of_a_dataset(store: Store) -> None:
 
 def test_result_tasks_count_result_aspects(store: Store) -> None:
     families, _ = slices_of(store, "tiny", ["a", "b", "c", "d"], task_named("result-er@5"))
-    assert shown(families["result aspects"]) == {
-        "1": [True, True, False, True],
-        "2": [False, False, True, False],
-    }
+    assert members(families["result aspects"]) == {"1": "abd", "2": "c"}
     assert main_sections(store, "tiny", ["c"], task_named("result-er@5")) == {"c": "results"}
 
 
@@ -133,16 +111,14 @@ def test_by_hand() -> None:
     assert (first["low"], first["high"]) == (-0.5, 0.0)
     # The last half is one paper, which says nothing about others.
     assert (last["difference"], last["low"], last["high"]) == (0.5, None, None)
-    members = report.tables["instances"]
-    assert members["instance"].tolist() == list("abcd")
-    assert members["B"].tolist() == [0.5, 0.5, 0.0, 1.0]
+    instances = report.tables["instances"]
+    assert instances["instance"].tolist() == list("abcd")
+    assert instances["B"].tolist() == [0.5, 0.5, 0.0, 1.0]
 
 
 def test_from_the_store(store: Store) -> None:
-    for retriever in ("lead", "oracle"):
-        for _ in execute(plan(store, "tiny", retriever)):
-            pass
-    report = slices(store, [run.id for run in RunStore(store).runs("tiny")], n_resamples=100)
+    runs = [complete_run(store, "tiny", retriever) for retriever in ("lead", "oracle")]
+    report = slices(store, runs, n_resamples=100)
     assert set(report.tables["recall"]["label"]) == {"lead", "oracle"}
     of_design = report.tables["recall"].query("family == 'design'")
     assert of_design.groupby("label")["n"].sum().tolist() == [4, 4]

@@ -8,8 +8,8 @@ import pytest
 from evidencebench_core.analyses.systems import runs_over_one_dataset, systems
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
-from tests.analyses.stores import given_run, given_store
-from tests.factories import raw_instance
+from tests.analyses.stores import complete_run, given_run
+from tests.factories import raw_instance, store_with
 
 DATASET = {
     "a": raw_instance(9, {"x": [1], "y": [2]}, ["x"], paper_id="p"),
@@ -20,7 +20,7 @@ DATASET = {
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return given_store(DATASET, tmp_path)
+    return store_with(DATASET, tmp_path, "given")
 
 
 def test_instances_that_all_have_in_the_order_of_the_file(store: Store) -> None:

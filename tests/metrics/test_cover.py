@@ -27,45 +27,40 @@ def most_covered(covers: Covers, budget: int) -> int:
     return max(n_covered(picks, covers) for picks in combinations(range(9), min(budget, 9)))
 
 
-def test_greedy_is_tempted_and_the_solver_is_not(tempting: Covers) -> None:
-    # 0 covers four aspects; then 1 (aspect 0) and 2 (aspect 5) are needed all the same
-    assert greedy_cover(tempting) == (0, 1, 2)
-    assert optimal_cover(tempting) == (1, 2)
+# Sentence 0 covers aspects 1, 2, 3, 4 and tempts; 1 covers 0, 1, 2; 2 covers 3, 4, 5.
+TEMPTING: Covers = [frozenset(cover) for cover in ({1}, {0, 1}, {0, 1}, {0, 2}, {0, 2}, {2})]
+
+
+@pytest.mark.parametrize(
+    ("budget", "greedy", "best", "highest"),
+    [
+        (0, (), (), 0.0),
+        (1, (0,), (0,), 4 / 6),  # four aspects, the others have three
+        (2, (0, 1), (1, 2), 1.0),  # six; greedy's 0 and 1 have five
+        (50, (0, 1, 2), (1, 2), 1.0),  # no pick is useless; greedy takes 3 where 2 suffice
+    ],
+)
+def test_greedy_is_tempted_and_the_solver_is_not(
+    budget: int, greedy: tuple[int, ...], best: tuple[int, ...], highest: float
+) -> None:
+    assert greedy_cover(TEMPTING, budget) == greedy
+    assert best_cover(TEMPTING, budget) == best
+    assert ceiling(TEMPTING, budget) == highest
+    assert (greedy_cover(TEMPTING), optimal_cover(TEMPTING), ceiling(TEMPTING, None)) == (
+        (0, 1, 2),
+        (1, 2),
+        1.0,
+    )
     assert greedy_cover([frozenset({8, 3}), frozenset({5})]) == (3, 5)  # ties in the order of the paper
 
 
-def test_greedy_stops_at_its_budget_and_when_nothing_is_left(tempting: Covers) -> None:
-    assert greedy_cover(tempting, 1) == (0,)
-    assert greedy_cover(tempting, 0) == ()
-    assert greedy_cover(tempting, 50) == (0, 1, 2)
-
-
-def test_best_cover_at_a_budget(tempting: Covers) -> None:
-    assert best_cover(tempting, 1) == (0,)  # four aspects, the others have three
-    assert best_cover(tempting, 2) == (1, 2)  # six; greedy's 0 and 1 have five
-    assert best_cover(tempting, 5) == (1, 2)  # no pick is useless
-    assert best_cover(tempting, 0) == ()
-
-
-def test_an_aspect_that_nothing_covers_is_left_out_of_the_cover_and_lowers_the_ceiling() -> None:
-    covers = [frozenset({4}), frozenset[int]()]
-    assert optimal_cover(covers) == (4,)
-    assert best_cover(covers, 3) == (4,)
-    assert ceiling(covers, None) == 0.5
-    assert ceiling(covers, 3) == 0.5
-    assert ceiling(covers, 3, "coverable") == 1.0
-
-
 def test_nothing_to_cover() -> None:
-    assert optimal_cover([]) == best_cover([], 3) == greedy_cover([]) == ()
-    assert ceiling([], 3) is None
-    assert optimal_cover([frozenset()]) == ()
+    covers = [frozenset({4}), frozenset[int]()]  # what nothing covers lowers the ceiling
+    assert optimal_cover(covers) == best_cover(covers, 3) == (4,)
+    assert (ceiling(covers, None), ceiling(covers, 3), ceiling(covers, 3, "coverable")) == (0.5, 0.5, 1.0)
+    assert optimal_cover([]) == best_cover([], 3) == greedy_cover([]) == optimal_cover([frozenset()]) == ()
+    assert ceiling([], 3) is ceiling([frozenset()], 3, "coverable") is None
     assert ceiling([frozenset()], 3) == 0.0
-    assert ceiling([frozenset()], 3, "coverable") is None
-
-
-def test_ceiling_by_hand(tempting: Covers) -> None:
-    assert [ceiling(tempting, budget) for budget in (0, 1, 2, None)] == [0.0, 4 / 6, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("function", [best_cover, greedy_cover, ceiling])
@@ -126,9 +121,8 @@ def test_the_integer_programs_alone_meet_the_enumeration(covers: Covers, budget:
 
 def test_threads_get_what_one_thread_gets() -> None:
     rng = np.random.default_rng(5)
-    cases = [
-        [frozenset(rng.choice(40, size=rng.integers(1, 8)).tolist()) for _ in range(18)] for _ in range(24)
-    ]
+    sizes = rng.integers(1, 8, size=(24, 18))
+    cases = [[frozenset(rng.choice(40, size=size).tolist()) for size in row] for row in sizes]
     alone = [optimal_cover(covers) for covers in cases]
     assert smallest_cover.cache_info().currsize > 0  # the solver was needed
     smallest_cover.cache_clear()

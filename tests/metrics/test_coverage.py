@@ -25,29 +25,17 @@ FOUR = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset[int]()]
         ([2, 5, 7], 3 / 4),  # all that can be covered
     ],
 )
-def test_the_denominator_is_all_aspects(selection: list[int], recall: float) -> None:
+def test_recall_by_hand(selection: list[int], recall: float) -> None:
     assert aspect_recall(selection, FOUR) == recall
-
-
-def test_the_denominator_of_the_authors_code_leaves_out_what_no_sentence_covers() -> None:
-    assert aspect_recall([5], FOUR, "coverable") == 2 / 3
-    assert aspect_recall([2, 5, 7], FOUR, "coverable") == 1.0
+    # The authors' code leaves out what no sentence covers.
+    assert aspect_recall(selection, FOUR, "coverable") == pytest.approx(recall * 4 / 3)
 
 
 def test_nothing_to_cover_is_undefined_and_not_zero() -> None:
-    assert aspect_recall([1], []) is None
-    assert aspect_recall([1], [frozenset()], "coverable") is None
+    assert aspect_recall([1], []) is aspect_recall([1], [frozenset()], "coverable") is None
     assert aspect_recall([1], [frozenset()]) == 0.0  # an aspect there is, though nothing covers it
-
-
-def test_an_unknown_denominator_is_refused() -> None:
     with pytest.raises(SettingError, match=r"denominator: is .some.\. Denominators are: all, coverable"):
         aspect_recall([1], FOUR, "some")  # type: ignore[arg-type]
-
-
-def test_times_covered_counts_different_sentences() -> None:
-    assert times_covered([5, 2, 5, 7], FOUR) == (2, 1, 1, 0)
-    assert times_covered([], FOUR) == (0, 0, 0, 0)
 
 
 @given(SELECTIONS, st.integers(0, 8), COVERS, st.sampled_from(["all", "coverable"]))
@@ -56,14 +44,11 @@ def test_recall_never_falls_when_a_sentence_is_added(
 ) -> None:
     before = aspect_recall(selection, covers, denominator)  # type: ignore[arg-type]
     after = aspect_recall([*selection, one_more], covers, denominator)  # type: ignore[arg-type]
-    if before is None:
-        assert after is None
-    else:
-        assert after is not None
-        assert 0.0 <= before <= after <= 1.0
+    assert before is after is None or 0.0 <= before <= after <= 1.0  # type: ignore[operator]
 
 
 def test_ledger_by_hand() -> None:
+    assert times_covered([5, 2, 5, 7], FOUR) == (2, 1, 1, 0)
     covers = [frozenset({2, 5}), frozenset({5}), frozenset({7}), frozenset({5, 7})]
     assert marginal_gains([5, 1, 7, 2], covers) == (
         Gain(5, new=(0, 1, 3), repeated=(), recall_so_far=3 / 4),
@@ -71,13 +56,7 @@ def test_ledger_by_hand() -> None:
         Gain(7, new=(2,), repeated=(3,), recall_so_far=1.0),
         Gain(2, new=(), repeated=(0,), recall_so_far=1.0),
     )
-
-
-def test_a_second_pick_of_a_sentence_repeats_all_it_covers() -> None:
     assert marginal_gains([3, 3], [frozenset({3})])[1] == Gain(3, (), (0,), 1.0)
-
-
-def test_ledger_without_aspects_recall_is_undefined() -> None:
     assert marginal_gains([3], []) == (Gain(3, (), (), None),)
     assert marginal_gains([], [frozenset({3})]) == ()
 
@@ -101,9 +80,7 @@ COVERED = [frozenset({0, 1, 2}), frozenset({2, 3})]
 def test_marks_by_hand() -> None:
     # 0 covers aspect 0; 5 covers nothing. Aspect 1 is missed, so its 2 and 3 are; 1 is gold only.
     assert marks([0, 5], COVERED, 7) == ("both", "gold", "missed", "missed", "none", "picked", "none")
-
-
-def test_a_selection_of_nothing_misses_everything_and_no_selection_misses_nothing() -> None:
+    # A selection of nothing misses everything, no selection misses nothing.
     assert marks([], COVERED, 5) == ("missed",) * 4 + ("none",)
     assert marks(None, COVERED, 5) == ("gold",) * 4 + ("none",)
 

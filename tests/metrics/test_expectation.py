@@ -37,27 +37,16 @@ def test_within_the_budget_it_is_the_plain_recall() -> None:
     assert expected_recall([0, 0, 0, 5, 5], covers, 2) == 0.5  # repeated picks do not overfill
 
 
-def test_a_negative_budget_is_refused() -> None:
-    with pytest.raises(SettingError, match="budget: is -1"):
-        expected_recall([0, 1], [frozenset({0})], -1)
-    with pytest.raises(SettingError, match="budget: is -1"):
-        random_expectation(9, [frozenset({0})], -1)
-
-
 def test_random_expectation_by_hand() -> None:
     # n = 4, K = 2, C(4,2) = 6. One covering sentence: 1 - C(3,2)/6 = 1/2. Three: 1 - C(1,2)/6 = 1. Mean 3/4.
     assert random_expectation(4, [frozenset({0}), frozenset({1, 2, 3})], 2) == 0.75
-
-
-def test_random_expectation_is_undefined_without_a_limit_or_without_aspects() -> None:
-    assert random_expectation(4, [frozenset({0})], None) is None
-    assert random_expectation(4, [], 2) is None
-    assert random_expectation(4, [frozenset()], 2, "coverable") is None
-
-
-def test_it_is_stable_for_a_long_paper() -> None:
     # C(20000, 300) has 600 digits; one covering sentence is drawn with probability K/n = 300/20000.
     assert random_expectation(20_000, [frozenset({5})], 300) == 300 / 20_000
+    assert random_expectation(4, [frozenset({0})], None) is random_expectation(4, [], 2) is None
+    assert random_expectation(4, [frozenset()], 2, "coverable") is None
+    for refused in (lambda: random_expectation(9, [], -1), lambda: expected_recall([0, 1], [], -1)):
+        with pytest.raises(SettingError, match="budget: is -1"):
+            refused()
 
 
 @given(SELECTIONS, COVERS, st.integers(0, 10), DENOMINATORS)

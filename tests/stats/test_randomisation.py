@@ -39,18 +39,13 @@ def test_few_instances_have_exact_p_values(rows: list[tuple[float, float, float]
 def test_many_pairs_agree_with_scipy(n_values: int) -> None:
     rng = np.random.default_rng(11)
     b = rng.integers(0, n_values, size=200) / n_values
-    a = np.clip(
-        b + rng.integers(-n_values // 3, n_values // 2, size=200) / n_values * (rng.random(200) < 0.3), 0, 1
-    )
+    change = rng.integers(-n_values // 3, n_values // 2, size=200) / n_values
+    a = np.clip(b + change * (rng.random(200) < 0.3), 0, 1)
     ours = compare_paired(a, b, generator(), 20_000).p_value
     theirs = permutation_test(
-        (a, b),
-        lambda x, y, axis: np.mean(x - y, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=9_999,
-        rng=np.random.default_rng(12),
-    ).pvalue
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=9_999, rng=np.random.default_rng(12),
+    ).pvalue  # fmt: skip
     assert 0.001 < theirs < 0.9  # a case that tells something
     # Both are simulated: the standard deviation of their difference is sqrt(p(1-p)(1/20000 + 1/9999)).
     assert ours == pytest.approx(theirs, abs=4 * (theirs * (1 - theirs) * 1.5e-4) ** 0.5)
@@ -85,17 +80,12 @@ def test_holm_by_hand() -> None:
     # It never falls as p grows: 3 * 0.02 = 0.06, then 2 * 0.025 = 0.05, raised to 0.06. And it is at most 1.
     assert holm([0.02, 0.025, 0.9]) == pytest.approx((0.06, 0.06, 0.9))
     assert holm([0.7, 0.8]) == (1.0, 1.0)
-
-
-def test_a_test_that_could_not_be_made_does_not_count() -> None:
+    # A test that could not be made does not count.
     assert holm([None, 0.02, None, 0.03]) == (None, pytest.approx(0.04), None, pytest.approx(0.04))
     assert holm([]) == ()
-
-
-@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
-def test_what_is_no_p_value_is_refused(p: float) -> None:
-    with pytest.raises(SettingError, match=r"p_values\[1\]"):
-        holm([0.5, p])
+    for p in (-0.1, 1.1, float("nan")):
+        with pytest.raises(SettingError, match=r"p_values\[1\]"):
+            holm([0.5, p])
 
 
 @given(PS, st.floats(0.001, 0.2))

@@ -6,20 +6,7 @@ import pytest
 
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.tasks import TASKS, score, task_named
-
-DESIGN_KEYS = {
-    "task",
-    "n_scored",
-    "n_skipped",
-    "n_missing",
-    "aspect_recall",
-    "standard_error",
-    "ci95",
-    "ceiling",
-    "random_expectation",
-    "per_instance",
-}
+from evidencebench_core.tasks import TASKS, score
 
 
 def evidence(n_sentences: int, covers: list[tuple[int, ...]], results: set[int], optimal: int) -> EvidenceSet:
@@ -62,44 +49,30 @@ def test_an_instance_without_result_aspects_is_skipped_with_its_reason() -> None
     assert score(RESULTS, GOLD, {"p1": [1], "p2": [3]}).n_missing == 0  # what is skipped is not missing
 
 
-def test_a_missing_instance_is_left_out_and_named() -> None:
-    result = score(ER, GOLD, {"p1": [0, 1, 2]})
-    assert result.missing == ("p2", "p3")
-    assert (result.n_scored, result.n_missing, result.n_empty) == (1, 2, 0)
-    assert result.aspect_recall == 1.0
-    # one instance says nothing about the spread
-    assert result.standard_error is None
-    assert result.ci95 is None
-
-
-def test_a_missing_instance_is_scored_0_when_asked() -> None:
-    result = score(ER, GOLD, {"p1": [0, 1, 2]}, missing="zero")
-    assert result.missing == ("p2", "p3")
-    assert (result.n_scored, result.n_missing, result.n_empty) == (3, 2, 0)
-    assert result.per_instance == {"p1": 1.0, "p2": 0.0, "p3": 0.0}
-    assert result.aspect_recall == pytest.approx(1 / 3)
+def test_a_missing_instance_is_named_and_left_out_or_scored_0_when_asked() -> None:
+    result, zero = (score(ER, GOLD, {"p1": [0, 1, 2]}, missing=how) for how in ("report", "zero"))
+    assert result.missing == zero.missing == ("p2", "p3")
+    assert (result.n_scored, result.n_missing, result.n_empty, result.aspect_recall) == (1, 2, 0, 1.0)
+    assert result.standard_error is result.ci95 is None  # one instance says nothing about the spread
+    assert (zero.n_scored, zero.n_missing, zero.n_empty) == (3, 2, 0)
+    assert zero.per_instance == {"p1": 1.0, "p2": 0.0, "p3": 0.0}
+    assert zero.aspect_recall == pytest.approx(1 / 3)
 
 
 def test_without_a_scored_instance_nothing_is_defined() -> None:
     for result in (score(ER, GOLD, {}), score(ER, [], {})):
         means = (result.aspect_recall, result.standard_error, result.ci95, result.ceiling)
-        assert means == (None, None, None, None)
-        assert result.random_expectation is None
+        assert (*means, result.random_expectation) == (None,) * 5
         assert result.per_instance == {}
 
 
-def test_without_a_limit_any_number_is_right_and_random_has_no_expectation() -> None:
+def test_without_a_limit_any_number_is_right_and_a_small_one_lowers_the_ceiling() -> None:
     result = score(TASKS["result-er@unconstrained"], GOLD, {"p1": list(range(10)), "p2": [3]})
     assert result.per_instance == {"p1": 1.0, "p2": 0.0}
-    assert result.ceiling == 1.0
-    assert result.random_expectation is None
-
-
-def test_a_small_budget_lowers_the_ceiling() -> None:
+    assert (result.ceiling, result.random_expectation) == (1.0, None)
     # er@1: p1 1 of 3, p2 1 of 1, p3 1 of 2; mean 11/18
     result = score(task_named("er@1"), GOLD, {"p1": [0], "p2": [0], "p3": [5]})
-    assert result.ceiling == pytest.approx(11 / 18)
-    assert result.aspect_recall == pytest.approx(11 / 18)
+    assert result.ceiling == result.aspect_recall == pytest.approx(11 / 18)
 
 
 def test_the_denominator_is_a_choice_for_recall_ceiling_and_random_alike() -> None:
@@ -128,12 +101,9 @@ def test_a_bad_selection_is_refused_with_its_instance() -> None:
         score(RESULTS, GOLD, {"p3": [6]})  # of a skipped instance too
 
 
-def test_gold_that_repeats_an_instance_is_refused() -> None:
+def test_repeated_gold_and_unknown_choices_are_refused() -> None:
     with pytest.raises(SettingError, match="gold: repeats instance 'p1'"):
         score(ER, [GOLD[0], GOLD[0]], {})
-
-
-def test_unknown_choices_are_refused() -> None:
     with pytest.raises(SettingError, match="missing: is 'drop'"):
         score(ER, GOLD, {}, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="denominator: is 'some'"):
@@ -143,12 +113,13 @@ def test_unknown_choices_are_refused() -> None:
 def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
     result = score(RESULTS, GOLD, {"p1": [1]})
     as_dict = result.as_dict()
-    assert set(as_dict) == DESIGN_KEYS | {"n_empty", "skipped", "missing"}
+    assert set(as_dict) == {
+        *("task", "n_scored", "n_skipped", "n_missing", "aspect_recall", "standard_error", "ci95", "ceiling"),
+        *("random_expectation", "per_instance", "n_empty", "skipped", "missing"),
+    }
     assert json.loads(json.dumps(as_dict)) == as_dict
-    assert as_dict["task"] == "result-er@optimal"
+    assert (as_dict["task"], as_dict["missing"], as_dict["ci95"]) == ("result-er@optimal", ["p2"], None)
     assert as_dict["skipped"] == {"p3": "it has no result aspects"}
-    assert as_dict["missing"] == ["p2"]
-    assert as_dict["ci95"] is None
 
 
 def test_html_has_percent_with_one_decimal_and_escapes_ids() -> None:
@@ -156,9 +127,8 @@ def test_html_has_percent_with_one_decimal_and_escapes_ids() -> None:
     assert "<caption>ER@Optimal</caption>" in html
     assert "<td>100.0 % [100.0, 100.0]</td>" in html
     assert '<th scope="row">scored</th><td>3</td>' in html
-    html = score(
-        ER, [(f"<script>{i}", GOLD[0][1]) for i in range(7)], {}, denominator="coverable"
-    )._repr_html_()
+    gold = [(f"<script>{i}", GOLD[0][1]) for i in range(7)]
+    html = score(ER, gold, {}, denominator="coverable")._repr_html_()
     assert "<caption>ER@Optimal, over coverable aspects</caption>" in html
     assert "<script>" not in html
     assert "7 (&lt;script&gt;0; " in html

@@ -8,12 +8,8 @@ from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import SettingError
 from evidencebench_core.tasks import TASKS, Task, task_named
 
-EVIDENCE = EvidenceSet(
-    n_sentences=30,
-    aspects=(Aspect("a", (1, 2), False, "A1"), Aspect("b", (3,), True, "A2")),
-    optimal=2,
-    results_optimal=1,
-)
+EVIDENCE = EvidenceSet(30, (Aspect("a", (1, 2), False, "A1"), Aspect("b", (3,), True, "A2")), 2, 1)
+BARE = dataclasses.replace(EVIDENCE, results_optimal=None)
 
 
 def test_the_five_tasks_and_their_titles() -> None:
@@ -28,20 +24,19 @@ def test_the_five_tasks_and_their_titles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "budget"),
-    [("er@optimal", 2), ("er@10", 10), ("result-er@optimal", 1), ("result-er@5", 5), ("er@3", 3)],
+    ("name", "budget", "of_bare"),
+    [
+        ("er@optimal", 2, 2),
+        ("er@10", 10, 10),
+        ("result-er@optimal", 1, None),  # without result aspects
+        ("result-er@5", 5, 5),
+        ("er@3", 3, 3),
+        ("result-er@unconstrained", None, None),
+    ],
 )
-def test_budget_of_an_instance(name: str, budget: int) -> None:
+def test_budget_of_an_instance(name: str, budget: int | None, of_bare: int | None) -> None:
     assert task_named(name).budget_for(EVIDENCE) == budget
-
-
-def test_without_a_limit_the_budget_is_none() -> None:
-    assert TASKS["result-er@unconstrained"].budget_for(EVIDENCE) is None
-
-
-def test_without_result_aspects_the_optimal_budget_is_none() -> None:
-    bare = dataclasses.replace(EVIDENCE, results_optimal=None)
-    assert TASKS["result-er@optimal"].budget_for(bare) is None
+    assert task_named(name).budget_for(BARE) == of_bare
 
 
 def test_any_k_is_a_task() -> None:

@@ -8,7 +8,7 @@ import pytest
 from evidencebench_core.analyses.systems import runs_over_one_dataset, systems
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
-from tests.analyses.stores import complete_run, given_run
+from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
 
 DATASET = {

@@ -6,7 +6,7 @@ import pytest
 
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.errors import SelectionError, SettingError
-from evidencebench_core.tasks import TASKS, score
+from evidencebench_core.tasks import TASKS, score, task_named
 
 
 def evidence(n_sentences: int, covers: list[tuple[int, ...]], results: set[int], optimal: int) -> EvidenceSet:

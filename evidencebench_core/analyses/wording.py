@@ -23,7 +23,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.perturb import NEGATION, PARAPHRASE, misspelling
 from evidencebench_core.runs import Variant, variant_named, variant_names
-from evidencebench_core.runs.wording import RULE_NEGATION, spelling_name
+from evidencebench_core.runs.variant import RULE_NEGATION, spelling_name
 from evidencebench_core.stats import (
     DECIMALS,
     cluster_numbers,

@@ -20,14 +20,15 @@ from evidencebench_core.runs.find import (
     read_content,
 )
 from evidencebench_core.runs.imported import (
+    ImportedScore,
+    LeftOut,
     ScoreImport,
     import_scores,
     imported_named,
     imported_scores,
+    predictions_from,
 )
-from evidencebench_core.runs.official_logs import ImportedScore, LeftOut
 from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
-from evidencebench_core.runs.predictions import predictions_from
 from evidencebench_core.runs.results import (
     LeaderboardRow,
     compare_runs,
@@ -40,8 +41,7 @@ from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import RunInfo, RunStore, run_label
 from evidencebench_core.runs.train_ranker import CrossValidation, RankerTraining, train_ranker
 from evidencebench_core.runs.trained import keep_trained, trained_on_ids
-from evidencebench_core.runs.variant import Perturbed, Variant, digest_of
-from evidencebench_core.runs.wording import variant_named, variant_names, wording_variant
+from evidencebench_core.runs.variant import Variant, digest_of, variant_named, variant_names, wording_variant
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -54,7 +54,6 @@ __all__ = [
     "LeaderboardRow",
     "LeftOut",
     "LocalEngine",
-    "Perturbed",
     "Plan",
     "Progress",
     "Question",

@@ -1,64 +1,135 @@
-"""Scores that others computed, in the store: compared with each other, never with runs on other instances."""
+"""Scores and predictions that others computed.
+
+Scores come from the authors' ``official_logs.csv``: a row is one experiment of theirs, its per-instance Aspect Recall
+stands as a JSON list in ``Coverage List`` (ER tasks) or ``Recall List`` (Result tasks), in the order of the test set.
+They are compared with each other, never with runs on other instances.
+"""
 
 from __future__ import annotations
 
-import difflib
+import csv
+import hashlib
+import io
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final, NoReturn
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import UnknownNameError, shown
-from evidencebench_core.runs.official_logs import ImportedScore, LeftOut, official_logs
+from evidencebench_core.data.strict_json import json_value
+from evidencebench_core.errors import DataError, UnknownNameError, did_you_mean, shown
+
+# By focus: which instances a complete row has, and how many; five test instances have no result aspects.
+_COLLECTIONS: Final = {"all": ("evidencebench-test", 293), "results": ("evidencebench-test-results", 288)}
+_COLUMNS: Final = ("Experiment Name", "Cov@", "Model", "Coverage List", "Recall List")
+_STRATEGIES: Final = (
+    ("ICL", re.compile(r"_ICL(_|$)")),
+    ("section by section", re.compile(r"_SBS(_|$)")),
+    ("baseline", re.compile(r"_original(_|$)")),
+    ("with instruction", re.compile(r"__\+O(_|$)")),
+    ("without instruction", re.compile(r"__-O(_|$)")),
+)
+_NAMED_BUDGET: Final = re.compile(r"__(opt_k|[1-9][0-9]{0,3})(?:_|$)")
+_LARGEST: Final = 64 << 20  # bytes; the authors' file has 0.3 million
+_LONGEST: Final = 1 << 17  # characters of a list; the authors' have 4,000
+_REMEDY: Final = "The authors' file is official_logs.csv in the repository EvidenceBench/EvidenceBench."
+_PREDICTIONS: Final = 'A prediction file is one JSON object: {"instance id": [sentence index, ...], ...}.'
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedScore:
+    """The scores of somebody else's system, instance by instance.
+
+    Attributes
+    ----------
+    collection : str
+        Which instances, in which order. Only scores of one collection and task can be paired.
+    system, strategy : str
+        The model as the file names it, and how it was asked (may be empty).
+    task : str
+        As on the command line.
+    recalls : tuple of float
+        Aspect Recall, 0 to 1, of every instance.
+    source : str
+        File and the beginning of its sha256.
+    """
+
+    collection: str
+    system: str
+    strategy: str
+    task: str
+    recalls: tuple[float, ...]
+    source: str
+
+    @property
+    def name(self) -> str:
+        """System and strategy, ``"gpt-4o-2024-05-13 ICL"``."""
+        return f"{self.system} {self.strategy}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A row that was not imported: its number (from 1), its experiment, and why."""
+
+    row: int
+    experiment: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreImport:
-    """The result of importing a file of scores.
-
-    Attributes
-    ----------
-    source : str
-        File and the beginning of its sha256.
-    scores : tuple of ImportedScore
-        All complete rows.
-    n_added : int
-        How many of them the store did not have yet.
-    left_out : tuple of LeftOut
-        The other rows, with the reason.
-    """
+    """The scores in a file, those of its rows that are none, and how many the store did not have yet."""
 
     source: str
     scores: tuple[ImportedScore, ...]
-    n_added: int
     left_out: tuple[LeftOut, ...]
+    n_added: int = 0
 
 
 def import_scores(store: Store, path: Path) -> ScoreImport:
     """Keep the authors' per-instance scores; the same file again adds nothing.
+
+    Left out are rows without 293 (Result-ER: 288) values, rows whose values are all 0, and all but the last
+    of rows with the same model, strategy and task: those before it were tried again.
 
     Raises
     ------
     DataError
         If the file is not what it should be; then nothing is kept.
     """
-    logs = official_logs(path)
+    data = _content(path)
+    source = f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
+    complete: dict[tuple[str, str, str], tuple[int, str, ImportedScore]] = {}
+    left_out: list[LeftOut] = []
+    for number, row in enumerate(_rows(path, data), start=1):
+        experiment = row["Experiment Name"].strip()
+        score = _score(row, experiment, f"{path}, row {number} ({shown(experiment)})", source)
+        if isinstance(score, str):
+            left_out.append(LeftOut(number, experiment, score))
+            continue
+        key = (score.system, score.strategy, score.task)
+        if key in complete:
+            earlier, name, _ = complete.pop(key)
+            again = f"tried again: row {number} has the same model, strategy and task"
+            left_out.append(LeftOut(earlier, name, again))
+        complete[key] = (number, experiment, score)
+    scores = tuple(score for _, _, score in complete.values())
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    rows = [
-        (one.collection, one.system, one.strategy, one.task, json.dumps(one.recalls), one.source, now)
-        for one in logs.scores
-    ]
     with store.write() as db:
         before = db.total_changes
         db.executemany(
             "INSERT INTO imported_scores (collection, system, strategy, task, recalls, source, imported_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            rows,
+            [
+                (one.collection, one.system, one.strategy, one.task, json.dumps(one.recalls), one.source, now)
+                for one in scores
+            ],
         )
         n_added = db.total_changes - before
-    return ScoreImport(logs.source, logs.scores, n_added, logs.left_out)
+    return ScoreImport(source, scores, tuple(sorted(left_out, key=lambda one: one.row)), n_added)
 
 
 def imported_scores(store: Store, task: str | None = None) -> tuple[ImportedScore, ...]:
@@ -70,9 +141,9 @@ def imported_scores(store: Store, task: str | None = None) -> tuple[ImportedScor
             (task,),
         ).fetchall()
     newest: dict[tuple[str, str], ImportedScore] = {}
-    for collection, system, strategy, name, recalls, source in rows:
-        score = ImportedScore(collection, system, strategy, name, tuple(json.loads(recalls)), source)
-        newest[score.name, name] = score
+    for collection, system, strategy, named, recalls, source in rows:
+        score = ImportedScore(collection, system, strategy, named, tuple(json.loads(recalls)), source)
+        newest[score.name, score.task] = score
     return tuple(newest.values())
 
 
@@ -85,21 +156,111 @@ def imported_named(store: Store, names: Sequence[str], task: str) -> tuple[Impor
         For a name that there is not, saying which there are for the task.
     """
     known = {score.name.lower(): score for score in imported_scores(store, task)}
-    found = []
     for name in names:
-        score = known.get(" ".join(name.lower().split()))
-        if score is None:
-            raise _unknown(store, name, task, [one.name for one in known.values()])
-        found.append(score)
-    return tuple(found)
-
-
-def _unknown(store: Store, name: str, task: str, known: Sequence[str]) -> UnknownNameError:
-    place = f"imported system {shown(name)}"
-    if not known:
+        if " ".join(name.lower().split()) in known:
+            continue
+        place = f"imported system {shown(name)}"
+        if known:
+            systems = [score.name for score in known.values()]
+            hint = f"{did_you_mean(name, systems, 0.4)}There are: {', '.join(systems)}."
+            raise UnknownNameError(place, f"has no scores for {task}", hint)
         tasks = ", ".join(dict.fromkeys(score.task for score in imported_scores(store)))
-        there = f"There are scores for: {tasks}." if tasks else "Bring them in with import-scores FILE first."
-        return UnknownNameError(place, f"is not there: nothing is imported for {task}", there)
-    near = difflib.get_close_matches(name, known, 1, 0.4)
-    hint = f"Did you mean {shown(near[0])}? " if near else ""
-    return UnknownNameError(place, f"has no scores for {task}", f"{hint}There are: {', '.join(known)}.")
+        hint = f"There are scores for: {tasks}." if tasks else "Bring them in with import-scores FILE first."
+        raise UnknownNameError(place, f"is not there: nothing is imported for {task}", hint)
+    return tuple(known[" ".join(name.lower().split())] for name in names)
+
+
+def predictions_from(path: Path) -> dict[str, list[object]]:
+    """The lists of a prediction file by instance id, in the order of the file.
+
+    Whether the indices fit their papers is for `score_predictions` to say, which knows the papers.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is not one JSON object of lists, or names an instance twice.
+    """
+    value = json_value(path, _PREDICTIONS, "Keep one prediction an instance.")
+    if not isinstance(value, dict):
+        raise DataError(str(path), f"holds {shown(value)}, not an object", _PREDICTIONS)
+    for instance_id, picks in value.items():
+        if not isinstance(picks, list):
+            raise DataError(f"{path}, {shown(instance_id)}", f"is {shown(picks)}, not a list", _PREDICTIONS)
+    return value
+
+
+# -- the file of logs -----------------------------------------------------------------------------
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= _LARGEST and path.is_file() else None
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror or error}", _REMEDY) from error
+    if data is None:
+        problem = f"has {size:,} bytes, more than any such file" if size > _LARGEST else "is not a file"
+        raise DataError(str(path), problem, _REMEDY)
+    return data
+
+
+def _rows(path: Path, data: bytes) -> list[dict[str, str]]:
+    try:
+        reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), restval="", strict=True)
+        missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+        rows = [] if missing else list(reader)
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error}", _REMEDY) from error
+    except csv.Error as error:
+        raise DataError(str(path), f"is not CSV: {error}", _REMEDY) from error
+    if missing:
+        raise DataError(str(path), f"has no column {', '.join(map(shown, missing))}", _REMEDY)
+    return rows
+
+
+def _score(row: Mapping[str, str], experiment: str, place: str, source: str) -> ImportedScore | str:
+    """The scores in a row, or why it is left out."""
+    recalls = _recalls(row["Coverage List"].strip() or row["Recall List"].strip(), place)
+    focus = "results" if "result" in experiment else "all"
+    collection, complete = _COLLECTIONS[focus]
+    if len(recalls) != complete:
+        return f"incomplete: {len(recalls)} values, not {complete}"
+    if not any(recalls):
+        return "a failed run: every value is 0"
+    strategy = next((name for name, pattern in _STRATEGIES if pattern.search(experiment)), "")
+    task = _task(row["Cov@"].strip(), experiment, focus, place)
+    return ImportedScore(collection, row["Model"].strip(), strategy, task, recalls, source)
+
+
+def _recalls(text: str, place: str) -> tuple[float, ...]:
+    """The list in a cell; empty for an empty cell."""
+
+    def no_number(name: str) -> NoReturn:
+        raise DataError(place, f"holds {name}, which is no recall", _REMEDY)
+
+    if len(text) > _LONGEST:
+        raise DataError(place, f"has a list of {len(text):,} characters, more than any such file", _REMEDY)
+    try:
+        values = json.loads(text or "[]", parse_constant=no_number)
+    except (ValueError, RecursionError) as error:
+        raise DataError(place, f"its list cannot be read: {error}", _REMEDY) from error
+    if not isinstance(values, list):
+        raise DataError(place, f"holds {shown(values)}, not a list", _REMEDY)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise DataError(place, f"holds {shown(value)}, not a recall of 0 to 1", _REMEDY)
+    return tuple(float(value) for value in values)
+
+
+def _task(column: str, experiment: str, focus: str, place: str) -> str:
+    """The task by the column ``Cov@`` (-1 is optimal), or where it is empty by the experiment's name."""
+    named = _NAMED_BUDGET.search(experiment)
+    budget = column or (named[1] if named else "")
+    family = "er" if focus == "all" else "result-er"
+    if budget in ("-1", "opt_k"):
+        return f"{family}@optimal"
+    if budget.isascii() and budget.isdigit() and len(budget) < 5 and int(budget):
+        return f"{family}@{int(budget)}"
+    if not budget and focus == "results":
+        return "result-er@unconstrained"
+    raise DataError(place, f"has the Cov@ {shown(column)}", "It is -1 for optimal, or a number of sentences.")

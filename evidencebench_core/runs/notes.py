@@ -6,32 +6,18 @@ Append-only: a note is never changed or deleted; the newest of an author on a mi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import SettingError
+from evidencebench_core.runs.store import RunStore
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
 
-
 _LONGEST: Final = {"author": 200, "text": 20_000, "tag": 100}
-NOTE_COLUMNS: Final = (
-    "instance_id", "aspect_id", "run_id", "task", "author", "cause", "tags", "text", "created_at",
-)  # fmt: skip
-_FIELDS: Final = (
-    "run_id",
-    "task",
-    "instance_id",
-    "aspect_id",
-    "author",
-    "cause",
-    "tags",
-    "text",
-    "created_at",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +35,10 @@ class Note:
     created_at: str = ""
 
 
+_FIELDS: Final = tuple(field.name for field in fields(Note))
+NOTE_COLUMNS: Final = ("instance_id", "aspect_id", "run_id", "task", *_FIELDS[4:])
+
+
 class NoteStore:
     """The notes of a `Store`."""
 
@@ -60,13 +50,11 @@ class NoteStore:
 
         White space around author, tags and text goes; empty and repeated tags too.
         """
-        from evidencebench_core.runs.store import RunStore
-
         tags = tuple(dict.fromkeys(filter(None, (tag.strip() for tag in note.tags))))
-        author, text = note.author.strip(), note.text.strip()
+        author, text, cause = note.author.strip(), note.text.strip(), note.cause or None
         if not author:
             raise SettingError("note", "has no author", "Say who writes it: initials will do.")
-        if not (note.cause or tags or text):
+        if not (cause or tags or text):
             raise SettingError("note", "says nothing", "Choose a cause, add a tag or write something.")
         lengths = {"author": len(author), "text": len(text), "tag": max(map(len, tags), default=0)}
         for name, length in lengths.items():
@@ -74,29 +62,17 @@ class NoteStore:
                 raise SettingError(
                     f"note, {name}", f"has {length:,} characters", f"Keep it to {_LONGEST[name]:,}."
                 )
-        run_id = RunStore(self.store).run(note.run_id).id
-        kept = Note(
-            run_id,
-            note.task,
-            note.instance_id,
-            note.aspect_id,
-            author,
-            note.cause or None,
-            tags,
-            text,
-            _now(),
+        run_id, now = RunStore(self.store).run(note.run_id).id, datetime.now(UTC)
+        moment = now.isoformat(timespec="milliseconds")
+        stored = replace(
+            note, run_id=run_id, author=author, cause=cause, tags=tags, text=text, created_at=moment
         )
         with self.store.write() as db:
             db.execute(
-                "INSERT INTO notes"
-                " (run_id, task, instance_id, aspect_id, author, cause, tags, text, created_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(kept.run_id, kept.task, kept.instance_id, kept.aspect_id, kept.author, kept.cause),
-                    *(json.dumps(kept.tags), kept.text, kept.created_at),
-                ),
+                f"INSERT INTO notes ({', '.join(_FIELDS)}) VALUES ({', '.join('?' * len(_FIELDS))})",
+                tuple((asdict(stored) | {"tags": json.dumps(tags)}).values()),
             )
-        return kept
+        return stored
 
     def notes(self, run_id: str, task: str | None = None, *, history: bool = False) -> tuple[Note, ...]:
         """The notes on a run, oldest first: of each author the newest on each miss, or all of them."""
@@ -106,27 +82,17 @@ class NoteStore:
                 " FROM notes WHERE run_id = ? AND (? IS NULL OR task = ?) ORDER BY id",
                 (run_id, task, task),
             ).fetchall()
-        found = [Note(**{**row, "tags": tuple(json.loads(row["tags"]))}) for row in map(_fields, rows)]
-        return tuple(found if history else _newest(found))
-
-    def authors(self) -> tuple[str, ...]:
-        """Everybody who has written a note, last first."""
-        with self.store.read() as db:
-            rows = db.execute("SELECT author FROM notes GROUP BY author ORDER BY max(id) DESC")
-            return tuple([author for (author,) in rows])
-
-
-def _fields(row: Sequence[Any]) -> dict[str, Any]:
-    return dict(zip(_FIELDS, row, strict=True))
-
-
-def _newest(notes: Iterable[Note]) -> list[Note]:
-    by_miss: dict[tuple[str, ...], Note] = {}
-    for note in notes:
-        key = (note.task, note.instance_id, note.aspect_id, note.author)
-        by_miss.pop(key, None)  # so that the newest stands last
-        by_miss[key] = note
-    return list(by_miss.values())
+        notes = [
+            replace(note, tags=tuple(json.loads(str(note.tags)))) for note in (Note(*row) for row in rows)
+        ]
+        if history:
+            return tuple(notes)
+        newest: dict[tuple[str, ...], Note] = {}
+        for note in notes:
+            key = (note.task, note.instance_id, note.aspect_id, note.author)
+            newest.pop(key, None)  # so that the newest stands last
+            newest[key] = note
+        return tuple(newest.values())
 
 
 def note_rows(notes: Sequence[Note]) -> list[dict[str, Any]]:
@@ -141,13 +107,7 @@ def nested_notes(notes: Sequence[Note]) -> dict[str, dict[str, list[dict[str, An
     """Notes by instance id and aspect id, for JSON."""
     nested: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for note in notes:
-        said = {
-            name: value for name, value in asdict(note).items() if name not in {"instance_id", "aspect_id"}
-        }
-        said["tags"] = list(note.tags)
-        nested.setdefault(note.instance_id, {}).setdefault(note.aspect_id, []).append(said)
+        values = asdict(note) | {"tags": list(note.tags)}
+        by_aspect = nested.setdefault(values.pop("instance_id"), {})
+        by_aspect.setdefault(values.pop("aspect_id"), []).append(values)
     return nested
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -22,7 +22,7 @@ from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import training_behind
-from evidencebench_core.runs.variant import Perturbed, Variant, arranged_evidence, perturbed_query
+from evidencebench_core.runs.variant import Order, Variant, arranged_evidence, arranged_query
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
@@ -33,22 +33,12 @@ DEFAULT_TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One query of a run.
-
-    Attributes
-    ----------
-    instance_id, task : str
-    query : Query
-    order : tuple of int or None
-        The original index of every sentence of the query, where its paper is arranged.
-    evidence : EvidenceSet or None
-        The gold, arranged like the query; for the oracle only.
-    """
+    """One query of a run; ``evidence`` is the gold, arranged like the query, for the oracle only."""
 
     instance_id: str
     task: str
     query: Query
-    order: tuple[int, ...] | None = None
+    order: Order = None
     evidence: EvidenceSet | None = None
 
 
@@ -119,23 +109,19 @@ class Plan:
     def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, tuple[Question, ...]]]:
         """The questions still to be asked, instance by instance; none where the variant has no version."""
         for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
-            perturbed = self.variant.perturbed(instance) if self.variant else Perturbed(instance.hypothesis)
-            if perturbed is None:
-                yield instance.id, ()
-                continue
-            evidence, order = instance.evidence, perturbed.order
+            perturbed = self.variant.perturbed(instance) if self.variant else (instance.hypothesis, None)
+            tasks = self.missing[instance.id] if perturbed else ()
+            hypothesis, order = perturbed or ("", None)
+            gold = instance.evidence
+            evidence = arranged_evidence(gold, order) if self.retriever is None and tasks else None
+            queries = (
+                arranged_query(instance, task.focus, task.budget_for(gold), hypothesis, order)
+                for task in tasks
+            )
+            asked = zip(tasks, queries, strict=True)
             yield (
                 instance.id,
-                tuple(
-                    Question(
-                        instance.id,
-                        task.name,
-                        perturbed_query(instance, perturbed, task.focus, task.budget_for(evidence)),
-                        order,
-                        arranged_evidence(evidence, order) if self.retriever is None else None,
-                    )
-                    for task in self.missing[instance.id]
-                ),
+                tuple(Question(instance.id, task.name, query, order, evidence) for task, query in asked),
             )
 
 
@@ -188,7 +174,10 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     entry = retriever_entry(retriever)
     made = None if entry.sees_gold else make_retriever(retriever, full)
     if isinstance(made, ServedRetriever):
-        llm = llm or _default_llm(store)
+        if llm is None:
+            from evidencebench_core.llm import LLM, AnswerCache
+
+            llm = LLM(answers=AnswerCache(store))
         made = made.connected(store)
     elif llm is not None or fresh or retry_lost:
         raise SettingError(
@@ -202,37 +191,19 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     name, digest = (variant.name, variant.digest) if variant else ("", "")
     spec = RunSpec(info.sha256, retriever, full, name, digest)
     chosen = tuple(dict.fromkeys(task if isinstance(task, Task) else task_named(task) for task in tasks))
-    runs = RunStore(store)
     all_ids = store.ids(dataset, limit)
     ids = [one for one in all_ids if variant is None or variant.has(one)]
-    # Instances without result aspects: the result tasks skip them (spec rule 4).
-    resultless = frozenset(store.matching(dataset, Filter(ranges={"n_result_aspects": (None, 0)})))
-    again: dict[Task, set[str]] = {task: set(runs.failures(spec.id, task.name)) for task in chosen}
-    done = {task: set() if fresh else runs.done(spec.id, task.name) for task in chosen}
-    if retry_lost:
-        for task in chosen:
-            lost = runs.lost(spec.id, task.name)
-            again[task] |= lost
-            done[task] -= lost
-    first: dict[str, list[Task]] = {}
-    later: dict[str, list[Task]] = {}
-    total = 0
-    for one in ids:
-        asked = [task for task in chosen if task.focus == "all" or one not in resultless]
-        missing = [task for task in asked if one not in done[task]]
-        total += bool(asked)
-        if missing:
-            (later if any(one in again[task] for task in missing) else first)[one] = missing
+    missing, total, any_stored = _missing(store, info, spec, chosen, ids, fresh, retry_lost)
     return Plan(
         store,
         info,
         spec,
         made,
         chosen,
-        first | later,
+        missing,
         total,
         len(all_ids) - len(ids),
-        any(done.values()),
+        any_stored,
         variant,
         llm,
         fresh or retry_lost,
@@ -240,7 +211,33 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     )
 
 
-def _default_llm(store: Store) -> LLM:
-    from evidencebench_core.llm import LLM, AnswerCache
-
-    return LLM(answers=AnswerCache(store))
+def _missing(
+    store: Store,
+    info: DatasetInfo,
+    spec: RunSpec,
+    tasks: Sequence[Task],
+    ids: Sequence[str],
+    fresh: bool,
+    retry_lost: bool,
+) -> tuple[dict[str, Sequence[Task]], int, bool]:
+    """The tasks still to be asked by instance, how many can be answered in all, and whether any is stored."""
+    runs = RunStore(store)
+    again: dict[Task, set[str]] = {task: set(runs.failures(spec.id, task.name)) for task in tasks}
+    done = {task: set() if fresh else runs.done(spec.id, task.name) for task in tasks}
+    if retry_lost:
+        for task in tasks:
+            lost = runs.lost(spec.id, task.name)
+            again[task] |= lost
+            done[task] -= lost
+    # Instances without result aspects: the result tasks skip them (spec rule 4).
+    resultless = frozenset(store.matching(info.name, Filter(ranges={"n_result_aspects": (None, 0)})))
+    first: dict[str, Sequence[Task]] = {}
+    later: dict[str, Sequence[Task]] = {}
+    total = 0
+    for one in ids:
+        asked = [task for task in tasks if task.focus == "all" or one not in resultless]
+        missing = [task for task in asked if one not in done[task]]
+        total += bool(asked)
+        if missing:
+            (later if any(one in again[task] for task in missing) else first)[one] = missing
+    return first | later, total, any(done.values())

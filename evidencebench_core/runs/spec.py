@@ -14,9 +14,7 @@ _ID_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """The identity of a run.
-
-    Tasks are no part of it: a run gains tasks and instances as they are asked for.
+    """The identity of a run. Tasks are no part of it: a run gains tasks and instances as they are asked for.
 
     Attributes
     ----------

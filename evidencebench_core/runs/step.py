@@ -11,16 +11,9 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a piece of work is.
+    """How far a piece of work is: ``done`` of ``total`` units (0 where nothing is counted; the plural ``unit``).
 
-    Attributes
-    ----------
-    text : str
-        What is being done, or, once, something to know; the same text while one thing goes on.
-    done, total : int
-        Units of it; ``total`` is 0 where nothing is counted.
-    unit : str
-        What is counted, in the plural.
+    ``text`` is what is being done, the same while one thing goes on, or, once, something to know.
     """
 
     text: str

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance
+from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.perturb import (
+    NEGATION,
+    PARAPHRASE,
+    Opposite,
+    hypothesis_variants,
+    misspelling,
+    opposite,
+)
 from evidencebench_core.retrievers import Query, Retrieval, query_of
 
+RULE_NEGATION: Final = "negation:rules"
+_SPELLING: Final = re.compile(r"spelling:n=(\d{1,4})(?:,seed=(\d{1,9}))?")
 
-@dataclass(frozen=True, slots=True)
-class Perturbed:
-    """One instance as a variant has it.
-
-    Attributes
-    ----------
-    hypothesis : str
-        What the retriever is asked.
-    order : tuple of int or None
-        The original indices of the sentences in the order in which the retriever reads them; those that
-        were removed are absent. ``None``: the paper as it stands.
-    """
-
-    hypothesis: str
-    order: tuple[int, ...] | None = None
+Order = tuple[int, ...] | None
+"""The original indices of the sentences that stay, in the order in which they are read; ``None``: as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Variant:
         By instance id; an instance that is not in it has no such variant and is left out. ``None``: every
         instance keeps its own hypothesis.
     arrangement : callable, optional
-        From an instance to the `Perturbed.order`, or to ``None`` where it has no such variant and is left
+        From an instance to the order of its sentences, or to ``None`` where it has no such variant and is left
         out. Without it the papers stay as they stand.
     """
 
@@ -70,8 +70,8 @@ class Variant:
         """Whether an instance can have this variant, as far as one knows without reading it."""
         return self.hypotheses is None or instance_id in self.hypotheses
 
-    def perturbed(self, instance: Instance) -> Perturbed | None:
-        """The instance as the variant has it, or ``None`` where there is no such variant of it.
+    def perturbed(self, instance: Instance) -> tuple[str, Order] | None:
+        """Hypothesis and order of sentences, or ``None`` where there is no such variant of an instance.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Variant:
             return None
         hypothesis = instance.hypothesis if self.hypotheses is None else self.hypotheses[instance.id]
         if self.arrangement is None:
-            return Perturbed(hypothesis)
+            return hypothesis, None
         order = self.arrangement(instance)
         if order is None:
             return None
@@ -93,7 +93,7 @@ class Variant:
                 f"arranges {len(order)} sentences of {n_sentences}, with repeated or unknown ones, or none",
                 "An arrangement names each sentence that stays once.",
             )
-        return Perturbed(hypothesis, tuple(order))
+        return hypothesis, tuple(order)
 
 
 def digest_of(*parts: object) -> str:
@@ -102,27 +102,84 @@ def digest_of(*parts: object) -> str:
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
 
 
-def perturbed_query(instance: Instance, perturbed: Perturbed, focus: Focus, budget: int | None) -> Query:
-    """The query of an instance as a variant has it; the budget is that of the original."""
-    query = query_of(instance, focus, budget, perturbed.hypothesis)
-    if perturbed.order is None:
-        return query
-    return replace(
-        query,
-        sentences=tuple(query.sentences[index] for index in perturbed.order),
-        sentence_types=tuple(query.sentence_types[index] for index in perturbed.order),
-        sections=tuple(query.sections[index] for index in perturbed.order),
+# -- variants by name -----------------------------------------------------------------------------
+
+
+def variant_named(store: Store, dataset: str, name: str) -> Variant:
+    """The variant that a name stands for on a dataset.
+
+    Parameters
+    ----------
+    store : Store
+    dataset : str
+    name : str
+        ``negation`` and ``paraphrase:NAME`` from the data or a variants file, ``negation:rules`` (made by
+        rule, without the hypotheses that the rules refuse), ``spelling:n=N`` or ``spelling:n=N,seed=S``
+        (without hypotheses that have no word to misspell).
+
+    Raises
+    ------
+    SettingError
+        If no instance has such a variant; it lists what there is.
+    UnknownNameError
+        If there is no such dataset.
+    """
+    if spelling := _SPELLING.fullmatch(name):
+        n, seed = int(spelling[1]), int(spelling[2] or 0)
+        if n < 1:
+            raise SettingError("variant spelling:n=0", "is the original", "Run without a variant.")
+        name = spelling_name(n, seed)
+        misspelt = {one: misspelling(text, n, seed) for one, text in _hypotheses(store, dataset)}
+        texts = {one: new.text for one, new in misspelt.items() if new.n_mutated}
+    elif name == RULE_NEGATION:
+        opposites = {one: opposite(text) for one, text in _hypotheses(store, dataset)}
+        texts = {one: made.text for one, made in opposites.items() if isinstance(made, Opposite)}
+    else:
+        texts = dict(hypothesis_variants(store, dataset).get(name, {}))
+    if texts:
+        return wording_variant(name, texts)
+    there = [*variant_names(store, dataset), RULE_NEGATION, "spelling:n=N"]
+    raise SettingError(
+        f"variant {shown(name)}",
+        f"is one that no instance of {shown(dataset)} has",
+        f"There are: {', '.join(there)}. More come from a file ({NEGATION}, {PARAPHRASE}NAME): --variants FILE.",
     )
 
 
-def in_original_indices(retrieval: Retrieval, order: Sequence[int] | None) -> Retrieval:
-    """An answer about an arranged paper, said in the sentence indices of the paper as it stands."""
+def _hypotheses(store: Store, dataset: str) -> list[tuple[str, str]]:
+    return [(row.id, row.hypothesis) for row in store.rows(dataset, store.ids(dataset))]
+
+
+def wording_variant(name: str, texts: Mapping[str, str]) -> Variant:
+    """The variant that asks each instance in these words; instances without a text have no such variant."""
+    return Variant(name, digest_of(name, dict(texts)), hypotheses=dict(texts))
+
+
+def spelling_name(n: int, seed: int = 0) -> str:
+    """``spelling:n=3,seed=0``."""
+    return f"spelling:n={n},seed={seed}"
+
+
+def variant_names(store: Store, dataset: str) -> dict[str, int]:
+    """The wordings that a dataset has, in the data or from files, and how many instances have each."""
+    return {name: len(texts) for name, texts in hypothesis_variants(store, dataset).items()}
+
+
+# -- there and back -------------------------------------------------------------------------------
+
+
+def arranged_query(
+    instance: Instance, focus: Focus, budget: int | None, hypothesis: str, order: Order
+) -> Query:
+    """The query of an instance as a variant has it."""
+    query = query_of(instance, focus, budget, hypothesis)
     if order is None:
-        return retrieval
+        return query
     return replace(
-        retrieval,
-        ranking=tuple(order[index] for index in retrieval.ranking),
-        selection=tuple(order[index] for index in retrieval.selection),
+        query,
+        sentences=tuple(query.sentences[index] for index in order),
+        sentence_types=tuple(query.sentence_types[index] for index in order),
+        sections=tuple(query.sections[index] for index in order),
     )
 
 
@@ -134,14 +191,21 @@ def arranged_evidence(evidence: EvidenceSet, order: Sequence[int] | None) -> Evi
     if order is None:
         return evidence
     places = {index: place for place, index in enumerate(order)}
+    aspects = (
+        replace(
+            aspect, sentence_indices=tuple(sorted(places[i] for i in aspect.sentence_indices if i in places))
+        )
+        for aspect in evidence.aspects
+    )
+    return replace(evidence, n_sentences=len(order), aspects=tuple(aspects))
+
+
+def in_original_indices(retrieval: Retrieval, order: Order) -> Retrieval:
+    """An answer about an arranged paper, in the sentence indices of the paper as it stands."""
+    if order is None:
+        return retrieval
     return replace(
-        evidence,
-        n_sentences=len(order),
-        aspects=tuple(
-            replace(
-                aspect,
-                sentence_indices=tuple(sorted(places[i] for i in aspect.sentence_indices if i in places)),
-            )
-            for aspect in evidence.aspects
-        ),
+        retrieval,
+        ranking=tuple(order[index] for index in retrieval.ranking),
+        selection=tuple(order[index] for index in retrieval.selection),
     )

@@ -10,7 +10,6 @@ from evidencebench_core.data import Store, ingest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import (
-    Perturbed,
     Progress,
     RunStore,
     Variant,
@@ -22,7 +21,7 @@ from evidencebench_core.runs import (
     variant_names,
     wording_variant,
 )
-from evidencebench_core.runs.variant import arranged_evidence, in_original_indices, perturbed_query
+from evidencebench_core.runs.variant import arranged_evidence, arranged_query, in_original_indices
 from tests.factories import raw_instance, written
 
 TASK = "er@10"
@@ -64,7 +63,7 @@ def answer_of(store: Store, run_id: str, instance_id: str) -> Retrieval:
 
 def test_the_retriever_is_asked_the_other_hypothesis(store: Store) -> None:
     instance = store.get("tiny", "tiny_1")
-    query = perturbed_query(instance, Perturbed("Salt."), "all", 3)
+    query = arranged_query(instance, "all", 3, "Salt.", None)
     assert (query.hypothesis, query.sentences, query.budget) == ("Salt.", instance.sentences, 3)
     variants = (None, wording_variant("w", {"tiny_1": "Salt and sleep."}))
     original, other = [answer_of(store, last_of(store, one).run_id, "tiny_1") for one in variants]

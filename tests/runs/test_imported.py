@@ -1,4 +1,4 @@
-"""The authors' per-instance scores: read, refused, kept."""
+"""What others computed: the authors' per-instance scores, and prediction files; read, refused, kept."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.data import Store, open_store, published_results
-from evidencebench_core.errors import DataError
-from evidencebench_core.runs import import_scores, imported_scores
-from evidencebench_core.runs.official_logs import official_logs
+from evidencebench_core.errors import DataError, UnknownNameError
+from evidencebench_core.runs import (
+    ScoreImport,
+    import_scores,
+    imported_named,
+    imported_scores,
+    predictions_from,
+)
 from evidencebench_core.stats import standard_error
 
 COLUMNS = ["Experiment Name", "Time", "Cov@", "Model", "Coverage List", "Recall List"]
@@ -30,6 +35,11 @@ def written(path: Path, *rows: dict[str, str], columns: list[str] = COLUMNS) -> 
         writer.writeheader()
         writer.writerows(rows)
     return path
+
+
+def imported(path: Path) -> ScoreImport:
+    """Into a store of its own."""
+    return import_scores(open_store(path.parent / "own.sqlite"), path)
 
 
 def er(name: str = "gpt__ICL__opt_k__filter", k: str = "-1", values: str = HALF) -> dict[str, str]:
@@ -57,13 +67,13 @@ def result(name: str, k: str = "", values: str = THIRD) -> dict[str, str]:
 def test_names_become_system_strategy_and_task(
     tmp_path: Path, row: dict[str, str], strategy: str, task: str
 ) -> None:
-    (score,) = official_logs(written(tmp_path / "logs.csv", row)).scores
+    (score,) = imported(written(tmp_path / "logs.csv", row)).scores
     assert (score.strategy, score.task, score.name) == (strategy, task, f"gpt {strategy}".rstrip())
     assert score.collection == "evidencebench-test" + ("-results" if task.startswith("result") else "")
 
 
 def test_what_is_left_out_and_why(tmp_path: Path) -> None:
-    logs = official_logs(
+    logs = imported(
         written(
             tmp_path / "logs.csv",
             er(values="[0.5, 1.0]"),
@@ -101,7 +111,7 @@ def test_what_is_left_out_and_why(tmp_path: Path) -> None:
 )
 def test_a_hostile_list_is_one_line(tmp_path: Path, values: str, said: str) -> None:
     with pytest.raises(DataError, match=said) as error:
-        official_logs(written(tmp_path / "logs.csv", er(), er(values=values)))
+        imported(written(tmp_path / "logs.csv", er(), er(values=values)))
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 600
 
@@ -109,7 +119,7 @@ def test_a_hostile_list_is_one_line(tmp_path: Path, values: str, said: str) -> N
 @pytest.mark.parametrize("k", ["ten", "0", "-2", "1e1", "9" * 5_000, "१०"])
 def test_a_hostile_budget_is_one_line(tmp_path: Path, k: str) -> None:
     with pytest.raises(DataError, match="has the Cov@"):
-        official_logs(written(tmp_path / "logs.csv", er("gpt__ICL", k)))
+        imported(written(tmp_path / "logs.csv", er("gpt__ICL", k)))
 
 
 @pytest.mark.parametrize(
@@ -125,17 +135,19 @@ def test_a_hostile_budget_is_one_line(tmp_path: Path, k: str) -> None:
 def test_files_that_are_no_such_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, words: str
 ) -> None:
-    monkeypatch.setattr("evidencebench_core.runs.official_logs._LARGEST", 1_000)
+    monkeypatch.setattr("evidencebench_core.runs.imported._LARGEST", 1_000)
     path = tmp_path / "logs.csv"
     path.write_bytes(content)
     with pytest.raises(DataError, match=words):
-        official_logs(path)
+        imported(path)
 
 
 @pytest.mark.parametrize(("name", "words"), [("none.csv", "cannot be read"), (".", "is not a file")])
 def test_a_file_that_is_not_there(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
-        official_logs(tmp_path / name)
+        imported(tmp_path / name)
+    with pytest.raises(DataError, match="cannot be read"):
+        predictions_from(tmp_path / name)
 
 
 def test_the_same_file_again_adds_nothing_and_of_two_files_the_newer_counts(
@@ -148,12 +160,50 @@ def test_the_same_file_again_adds_nothing_and_of_two_files_the_newer_counts(
     (score,) = imported_scores(store, "er@optimal")
     assert set(score.recalls) == {1.0}
     assert score.source.startswith("new.csv ")
+    assert imported_named(store, [" GPT  icl"], "er@optimal") == (score,)
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'gpt ICL'\? There are: gpt ICL"):
+        imported_named(store, ["gpt IC"], "er@optimal")
+    with pytest.raises(UnknownNameError, match="There are scores for: er@optimal, er@10"):
+        imported_named(store, ["gpt ICL"], "er@3")
 
 
 def test_a_bad_row_keeps_nothing(store: Store, tmp_path: Path) -> None:
     with pytest.raises(DataError):
         import_scores(store, written(tmp_path / "logs.csv", er(), er(values="[2]")))
     assert imported_scores(store) == ()
+
+
+def test_lists_by_instance_in_the_order_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_text('\ufeff{"b": [3, 1], "a": []}', encoding="utf-8")
+    assert list(predictions_from(path).items()) == [("b", [3, 1]), ("a", [])]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{"a": [1], "b": [2], "a": [3]}', "key 'a' more than once"),
+        (b"[[1, 2]]", "not an object"),
+        (b'{"a": 3}', "is 3, not a list"),
+        (b'{"a": [1, 2', "is not JSON"),
+        (b"", "is not JSON"),
+        (b'{"a": [NaN]}', "NaN, which is not JSON"),
+        (b"\xff\xfe\x00\x01", "is not UTF-8"),
+        (b"[" * 200_000, "is not JSON"),
+        (b'{"a": [' + b"9" * 5000 + b"]}", "is not JSON"),
+    ],
+)
+def test_what_is_no_prediction_file_is_refused_in_one_line(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        predictions_from(path)
+    message = str(caught.value)
+    assert problem in message
+    assert message.startswith(str(path))
+    assert "\n" not in message
 
 
 @pytest.mark.realdata
@@ -165,7 +215,7 @@ class TestTheAuthorsFile:
         return train_path.with_name("official_logs.csv")
 
     def test_complete_rows(self, logs: Path) -> None:
-        found = official_logs(logs)
+        found = imported(logs)
         assert len(found.scores) == 78
         reasons = Counter(row.reason.partition(":")[0] for row in found.left_out)
         assert reasons == {"tried again": 7, "incomplete": 11, "a failed run": 3}
@@ -195,7 +245,7 @@ class TestTheAuthorsFile:
         # All 18 are the printed ones but for rounding, and for Gemini section by section: 48.45, printed 48.3.
         names = {"GPT-4o": "gpt-4o", "Claude 3 Opus": "claude-3-opus", "Gemini 1.5": "gemini"}
         strategies = {"baseline": "baseline", "icl": "ICL", "sec-by-sec": "section by section"}
-        ours = {(s.system, s.strategy, s.task): s for s in official_logs(logs).scores}
+        ours = {(s.system, s.strategy, s.task): s for s in imported(logs).scores}
         compared = 0
         for figure in published_results():
             if figure.source == "Table 13" and figure.system in names:

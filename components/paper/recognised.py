@@ -12,12 +12,12 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, flash
-from components.paper.corrections import with_abstract, with_title, without_sentences
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import left_out_text
 from evidencebench_core.papers import Paper, PaperKind
+from evidencebench_core.papers.corrections import with_abstract, with_title, without_sentences
 from evidencebench_core.words import quantity
 
 _KINDS: Final[Mapping[PaperKind, str]] = MappingProxyType(

@@ -1,9 +1,9 @@
-"""The command, called in this process."""
+"""The command, called in this process, on a store of its own."""
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ import pytest
 
 from evidencebench_core.cli import main
 from tests.factories import tiny_dataset, written
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 
 
 class Printed(NamedTuple):
@@ -26,19 +28,39 @@ class Printed(NamedTuple):
         return json.loads(self.out)
 
 
-Command = Callable[..., Printed]
+class Command:
+    """Calls ``evidencebench`` with these words."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: str | Path) -> Printed:
+        self._capsys.readouterr()
+        code = main([str(word) for word in words])
+        return Printed(code, *self._capsys.readouterr())
+
+    def json(self, *words: str | Path) -> Any:
+        """The document that a call with ``--json`` prints."""
+        printed = self(*words, "--json")
+        assert printed.code == 0, printed.err
+        return printed.document
+
+    def run(self, retriever: str, *words: str | Path, dataset: str = "tiny") -> str:
+        """Id of a run over a dataset."""
+        return str(self.json("run", "--dataset", dataset, "--retriever", retriever, *words)["run"])
+
+    def failure(self, *words: str | Path) -> str:
+        """The one line in which a call fails."""
+        code, out, err = self(*words)
+        assert (code, out, err.count("\n")) == (1, "", 1), err
+        assert err.startswith("evidencebench: ")
+        assert "\x1b" not in err
+        return err
 
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Calls ``evidencebench`` with these words."""
-
-    def call(*words: str | Path) -> Printed:
-        capsys.readouterr()
-        code = main([str(word) for word in words])
-        return Printed(code, *capsys.readouterr())
-
-    return call
+    return Command(capsys)
 
 
 @pytest.fixture
@@ -52,3 +74,21 @@ def tiny(command: Command, tiny_file: Path) -> Path:
     """The same, in the store as ``tiny``."""
     assert command("ingest", tiny_file).code == 0
     return tiny_file
+
+
+@pytest.fixture
+def two_runs(command: Command, tiny: Path) -> tuple[str, str]:
+    """An oracle and a lead run over ``tiny``."""
+    return command.run("oracle"), command.run("lead")
+
+
+@pytest.fixture
+def sample(command: Command) -> str:
+    """The sample papers, in the store under this name."""
+    assert command("ingest", SAMPLE, "--name", "sample").code == 0
+    return "sample"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -1,3 +1,5 @@
+"""What every verb promises: help, exit codes, one line for what fails, nothing that steers a terminal."""
+
 from __future__ import annotations
 
 import os
@@ -9,98 +11,112 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.cli.analyse import ANALYSES
 from evidencebench_core.cli.entry import VERBS
 from evidencebench_core.errors import StoreError
 
 CLI = (sys.executable, "-m", "evidencebench_core.cli")
+RUN = "run --dataset tiny --retriever bm25"
 
 
-def test_help_names_every_verb(command) -> None:
-    printed = command("--help")
-    assert printed.code == 0
-    assert all(re.search(rf"^ +{verb}( |$)", printed.out, re.M) for verb in VERBS)
-
-
-def test_every_verb_has_help_and_takes_a_store(command) -> None:
+def test_help_names_every_verb_and_each_takes_a_store(command) -> None:
+    listed = command("--help").out
     for verb in VERBS:
+        assert re.search(rf"^ +{verb}( |$)", listed, re.MULTILINE)
         printed = command(verb, "--help")
+        assert (printed.code, "--store PATH" in printed.out) == (0, True)
+    listed = command("analyse", "--help").out
+    for name in ANALYSES:
+        assert f"\n    {name} " in listed
+        printed = command("analyse", name, "--help")
         assert printed.code == 0
-        assert "--store PATH" in printed.out
-
-
-def test_version(command) -> None:
-    printed = command("--version")
-    assert printed.code == 0
-    assert re.fullmatch(r"evidencebench \d+\.\d+\.\d+\n", printed.out)
+        assert all(option in printed.out for option in ("--task", "--json", "--csv", "--store"))
+    assert re.fullmatch(r"evidencebench \d+\.\d+\.\d+\n", command("--version").out)
 
 
 @pytest.mark.parametrize(
-    "words",
+    "line",
     [
-        (),
-        ("fly",),
-        ("run",),
-        ("run", "--dataset", "d"),
-        ("run", "--dataset", "d", "--retriever", "r", "--limit", "0"),
-        ("run", "--dataset", "d", "--retriever", "r", "--limit", "many"),
-        ("run", "--dataset", "d", "--retriever", "r", "--set", "k1"),
-        ("run", "--dataset", "d", "--retriever", "r", "--set", "=1"),
-        ("run", "--data", "d", "--retriever", "r"),
-        ("score",),
-        ("score", "r", "--missing", "guess"),
-        ("score-file", "--dataset", "d", "--task", "er@10"),
-        ("compare", "a", "b"),
-        ("show",),
-        ("datasets", "--limit", "3"),
-        ("app", "--port", "0"),
-        ("--store",),
+        *("", "fly", "--store", "show", "datasets --limit 3", "app --port 0"),
+        *("run", "run --dataset d", "run --data d --retriever r", "compare a b"),
+        *(f"{RUN} {more}" for more in ("--limit 0", "--limit many", "--set k1", "--set =1")),
+        *("score", "score r --missing guess", "score-file --dataset d --task er@10"),
+        *("analyse", "analyse nothing", "analyse compare --tasc x", "analyse dataset", "analyse agreement 1"),
+        *("analyse agreement 1 --annotators Ada", "analyse spelling abc --errors many"),
+        *("export abc", "export abc --format xlsx"),
+        *("find p.txt", "find --hypothesis x", "find p.txt --hypothesis x --k 0"),
+        *(f"{RUN} {more}" for more in ("--max-cost -1", "--max-calls 0", "--concurrency x")),
+        *(f"make-variants --dataset tiny {more}" for more in ("", "--list mine", "--list --accept 1")),
     ],
 )
-def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command, words: tuple[str, ...]) -> None:
-    printed = command(*words)
-    assert printed.code == 2
-    assert printed.out == ""
-    assert "usage: evidencebench" in printed.err
-
-
-def test_the_store_before_and_after_the_verb(command, tiny_file: Path, tmp_path: Path) -> None:
-    store = tmp_path / "elsewhere.sqlite"
-    assert command("--store", store, "ingest", tiny_file).code == 0
-    assert [d["name"] for d in command("datasets", "--json", "--store", store).document] == ["tiny"]
-    assert [d["name"] for d in command("--store", store, "datasets", "--json").document] == ["tiny"]
-    assert command("datasets", "--json").document == []
-
-
-def test_an_error_is_one_line_without_control_characters(command, tiny: Path) -> None:
-    printed = command("show", "a\x1b[2Jb\nc")
-    assert printed.code == 1
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    assert "\x1b" not in printed.err
+def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command, line: str) -> None:
+    code, out, err = command(*line.split())
+    assert (code, out) == (2, "")
+    assert "usage: evidencebench" in err
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("line", "reason"),
     [
-        (("run", "--dataset", "huge", "--retriever", "bm25"), "huge"),
-        (("run", "--dataset", "tiny", "--retriever", "bm52"), "Did you mean 'bm25'?"),
-        (("run", "--dataset", "tiny", "--retriever", "bm25", "--set", "k2=1"), "k1"),
-        (("run", "--dataset", "tiny", "--retriever", "bm25", "--set", "k1=a lot"), "'a lot'"),
-        (("run", "--dataset", "tiny", "--retriever", "bm25", "--task", "er@best"), "er@optimal"),
-        (("score", "abc"), "evidencebench runs"),
-        (("compare", "abc", "def", "--task", "er@10"), "'abc'"),
-        (("show", "tiny_9"), "tiny_9"),
-        (("show", "tiny_0", "--dataset", "huge"), "huge"),
-        (("ingest", "/nowhere/file.json"), "/nowhere/file.json"),
+        ("show a\x1b[2Jb", "tiny"),
+        ("show tiny_9", "tiny_9"),
+        ("show tiny_0 --dataset huge", "huge"),
+        ("ingest /nowhere/file.json", "/nowhere/file.json"),
+        ("download evidencebench-10k", "evidencebench-100k"),
+        ("import-scores FILE", ""),
+        ("runs --dataset huge", "huge"),
+        # run
+        ("run --dataset huge --retriever bm25", "huge"),
+        ("run --dataset tiny --retriever bm52", "Did you mean 'bm25'?"),
+        (f"{RUN} --set k2=1", "k1"),
+        (f"{RUN} --set k1=a", "'a'"),
+        (f"{RUN} --task er@best", "er@optimal"),
+        (f"{RUN} --max-cost 1", "--max-cost"),
+        # score, compare
+        ("score abc", "evidencebench runs"),
+        ("compare abc def --task er@10", "'abc'"),
+        # export
+        ("export abc --format csv", "abc"),
+        ("export RUN --format trec", "Say which one with --task"),
+        ("export RUN --format html --task er@7", "has no answers for er@7"),
+        ("export RUN --format trec --task er@10 --plain", "--plain: is for html"),
+        ("export RUN --format html --task er@10 --plain", "Name it with --instance"),
+        ("export RUN --format html --task er@10 --instance tiny_55", "tiny_55"),
+        ("export RUN --format json --what ranking", "is for trec and csv"),
+        ("export RUN --format html --text", "is for csv"),
+        ("export RUN --format csv --json", "Name the file with --out"),
+        ("export RUN --format csv --out /no/such/folder/x.csv", "cannot be written"),
+        ("export-dataset nothing", "is not in"),
+        ("export-dataset tiny --task er@3", "is for qrels"),
+        ("export-dataset tiny --format qrels --task er@x", "Tasks are"),
+        ("export-dataset tiny --json", "Name the file with --out"),
+        # analyse
+        ("analyse dataset tiny --store FILE.sqlite", "FILE.sqlite"),
+        ("analyse compare", "names no run"),
+        ("analyse compare RUN --imported bm25", "other instances"),
+        ("analyse compare RUN --csv /no/such/folder/x.csv", ""),
+        ("analyse missed RUN --task er@7", "It has: er@optimal"),
+        ("analyse missed RUN --notes --csv /no/such/folder/x.csv", "cannot be written"),
+        ("analyse positions", "Give RUN, or --dataset NAME"),
+        ("analyse ends RUN --above 80", "Give shares from 0 to 1"),
+        ("analyse needle RUN --part appendix", "Parts are: abstract, introduction"),
+        # find
+        ("find FILE --hypothesis x --retriever oracle", "needs gold"),
+        ("find FILE --hypothesis x --retriever bm52", "bm25"),
+        ("find FILE --hypothesis x --set k9=1", "no setting 'k9'"),
+        ("find FILE --hypothesis=", "is empty"),
+        ("find FILE --hypothesis x --plain", "Name its file with --html"),
+        ("find FILE --hypothesis x --max-calls 3", "is for retrievers that ask a server"),
+        ("find FILE --hypothesis x --kind jats", "XML"),
+        ("find missing.pdf --hypothesis x", "is no file, and no PMC id, PubMed id or DOI either"),
+        ("find / --hypothesis x", "is no regular file"),
+        ("find /dev/null --hypothesis x", ""),
     ],
 )
-def test_a_failure_is_1_and_one_line(command, tiny: Path, words: tuple[str, ...], reason: str) -> None:
-    printed = command(*words)
-    assert printed.code == 1
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    assert printed.err.startswith("evidencebench: ")
-    assert reason in printed.err
+def test_a_failure_is_1_and_one_line(command, tiny: Path, line: str, reason: str) -> None:
+    run = command.run("lead") if "RUN" in line else ""
+    known = {"RUN": run, "FILE": str(tiny), "FILE.sqlite": f"{tiny}.sqlite"}
+    assert known.get(reason, reason) in command.failure(*(known.get(word, word) for word in line.split(" ")))
 
 
 def test_errors_and_interrupts_of_any_verb(command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,13 +133,33 @@ def test_errors_and_interrupts_of_any_verb(command, monkeypatch: pytest.MonkeyPa
     assert command("datasets") == (130, "", "evidencebench: interrupted\n")
 
 
+def test_the_store_before_and_after_the_verb(command, tiny_file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "elsewhere.sqlite"
+    assert command("--store", store, "ingest", tiny_file).code == 0
+    for words in (("datasets", "--store", store), ("--store", store, "datasets")):
+        assert [dataset["name"] for dataset in command.json(*words)] == ["tiny"]
+    assert command.json("datasets") == []
+
+
+@pytest.mark.parametrize("words", [["analyse", "--help"], ["analyse", "needle", "--help"]])
+def test_help_imports_no_analysis(words: list[str]) -> None:
+    code = (
+        f"import sys; from evidencebench_core.cli import main; code = main({words});"
+        "heavy = {'pandas', 'numpy', 'scipy'} & set(sys.modules); sys.exit(code or bool(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# -- as a process -------------------------------------------------------------------------------------------
+
+
 def test_a_reader_who_leaves_gets_no_traceback(tiny: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     try:
-        done = subprocess.run(
-            [*CLI, "show", "tiny_0"], stdout=write, stderr=subprocess.PIPE, text=True, check=False
-        )
+        words = [*CLI, "show", "tiny_0"]
+        done = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     finally:
         os.close(write)
     assert (done.returncode, done.stderr) == (1, "")

@@ -19,6 +19,7 @@ from tests.llm.server import reply, scripted
 from tests.retrievers.ranker.made_up import small_model
 
 HYPOTHESIS = "Green tea lowers blood pressure."
+BM25 = ("--hypothesis", HYPOTHESIS, "--retriever", "bm25")
 PAPER = """\
 # Tea and blood pressure: a trial
 
@@ -46,30 +47,23 @@ def paper(tmp_path: Path) -> Path:
     return path
 
 
-def words(paper: Path | str, *more: str | Path) -> tuple[str | Path, ...]:
-    return ("find", paper, "--hypothesis", HYPOTHESIS, "--retriever", "bm25", *more)
-
-
-def test_by_default_structure_is_asked_and_says_why(command, paper: Path) -> None:
-    ask = ("find", paper, "--hypothesis", HYPOTHESIS, "--k", "1")
-    document = command(*ask, "--json").document
+def test_structure_is_asked_by_default_and_a_trained_model_where_there_is_one(command, paper: Path) -> None:
+    words = ("find", paper, "--hypothesis", HYPOTHESIS, "--k", "1")
+    document = command.json(*words)
     assert document["retriever"] == "structure"
     (pick,) = document["picks"]
     assert pick["text"] == "We asked whether tea is good."  # to structure the abstract weighs most
     assert pick["why"] == "In the abstract."
-    assert "     Why: In the abstract.\n" in command(*ask).out
-
-
-def test_a_trained_model_is_asked_by_default(command, paper: Path) -> None:
+    assert "     Why: In the abstract.\n" in command(*words).out
     write_model(small_model(), default_model_path())
-    document = command("find", paper, "--hypothesis", HYPOTHESIS, "--k", "1", "--json").document
+    document = command.json(*words)
     assert document["retriever"] == "evidence-ranker"
     # this model goes by the place in the paper, and the last sentence is the one furthest down
     assert document["picks"][0]["text"] == "Nothing else changed."
 
 
 def test_picks_are_printed_and_what_was_left_out_is_told(command, paper: Path) -> None:
-    printed = command(*words(paper, "--k", "2"))
+    printed = command("find", paper, *BM25, "--k", "2")
     assert printed.code == 0
     lines = printed.out.splitlines()
     assert lines[:2] == ["Tea and blood pressure: a trial", f"Hypothesis: {HYPOTHESIS}"]
@@ -83,9 +77,8 @@ def test_picks_are_printed_and_what_was_left_out_is_told(command, paper: Path) -
 
 
 def test_json_is_one_document(command, paper: Path) -> None:
-    document = command(*words(paper, "--k", "1", "--set", "k1=1.2", "--json")).document
-    assert document["hypothesis"] == HYPOTHESIS
-    assert document["settings"]["k1"] == 1.2
+    document = command.json("find", paper, *BM25, "--k", "1", "--set", "k1=1.2")
+    assert (document["hypothesis"], document["settings"]["k1"]) == (HYPOTHESIS, 1.2)
     assert document["paper"]["title"] == "Tea and blood pressure: a trial"
     assert document["paper"]["left_out"] == {"tables": 1}
     assert document["paper"]["source"] == "a paper.md"
@@ -96,7 +89,7 @@ def test_json_is_one_document(command, paper: Path) -> None:
 
 def test_standard_input(command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(JATS)))
-    document = command(*words("-", "--json")).document
+    document = command.json("find", "-", *BM25)
     assert document["paper"]["kind"] == "jats"
     assert document["paper"]["source"] == "read from standard input"
     assert document["picks"][0]["text"] == "Green tea lowers blood pressure."
@@ -104,17 +97,15 @@ def test_standard_input(command, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_report(command, paper: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.html"
-    given = words(paper, "--html", out)
-    printed = command(*given)
-    assert printed.code == 0
+    words = ("find", paper, *BM25, "--html", out)
+    assert str(out) in command(*words).err
     page = out.read_text(encoding="utf-8")
     assert HYPOTHESIS in page
     assert "Left out, and not searched: tables (1)." in page
-    again = shlex.join(["evidencebench", *map(str, given)])
-    assert again in unescape(page)
-    assert str(out) in printed.err
-    command(*words(paper, "--html", out, "--plain"))
+    assert shlex.join(["evidencebench", *map(str, words)]) in unescape(page)
+    command(*words, "--plain")
     assert "to read first" in out.read_text(encoding="utf-8")
+    assert "cannot be written" in command("find", paper, *BM25, "--html", "/no/such/folder/out.html").err
 
 
 class EuropePmc(BaseHTTPRequestHandler):
@@ -143,39 +134,15 @@ def europe_pmc() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("reference", ["PMC7", "doi:10.1000/abc.7"])
-def test_a_paper_is_fetched_by_its_id(command, europe_pmc: str, reference: str) -> None:
-    document = command(*words(reference, "--base-url", europe_pmc, "--json")).document
-    assert document["paper"]["title"] == "Tea again"
-    assert document["paper"]["source"] == f"{europe_pmc}/PMC7/fullTextXML"
-
-
-def test_a_file_that_is_called_like_an_id_is_a_file(
-    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_paper_is_fetched_by_its_id_unless_a_file_is_called_so(
+    command, europe_pmc: str, reference: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    words = ("find", reference, *BM25, "--base-url", europe_pmc)
+    fetched = command.json(*words)["paper"]
+    assert (fetched["title"], fetched["source"]) == ("Tea again", f"{europe_pmc}/PMC7/fullTextXML")
     Path("PMC7").write_text(PAPER, encoding="utf-8")
-    document = command(*words("PMC7", "--json", "--base-url", "http://127.0.0.1:9")).document
-    assert document["paper"]["source"] == "PMC7"
-
-
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        (("--retriever", "oracle"), "needs gold"),
-        (("--retriever", "bm52"), "bm25"),
-        (("--set", "k9=1"), "no setting 'k9'"),
-        (("--hypothesis", " "), "is empty"),
-        (("--plain",), "Name its file with --html"),
-        (("--max-calls", "3"), "is for retrievers that ask a server"),
-        (("--kind", "jats"), "XML"),
-        (("--html", "/no/such/folder/out.html"), "cannot be written"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(command, paper: Path, more: tuple[str, ...], reason: str) -> None:
-    printed = command(*words(paper, *more))
-    assert (printed.code, printed.out) == (1, "")
-    assert reason in printed.err
-    assert len(printed.err.splitlines()) == 1
+    assert (command.json(*words)["paper"]["source"] == "PMC7") == (reference == "PMC7")
 
 
 def test_a_language_model_is_asked_within_its_caps(
@@ -184,27 +151,11 @@ def test_a_language_model_is_asked_within_its_caps(
     with scripted(reply("It says so.\nDECISION: [5]")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
-        asked = words(paper, "--retriever", "llm", "--set", "model=gpt-4o-mini", "--json")
-        printed = command(*asked, "--max-calls", "3")
+        words = ("find", paper, *BM25[:2], "--retriever", "llm", "--set", "model=gpt-4o-mini")
+        printed = command(*words, "--max-calls", "3", "--json")
         assert [pick["sentence"] for pick in printed.document["picks"]] == [5]
         assert printed.document["settings"]["model"] == "gpt-4o-mini"
         assert "It took 1 call" in printed.err
         assert "sk-secret" not in printed.out + printed.err
-        assert command(*asked).document["picks"] == printed.document["picks"]
+        assert command.json(*words)["picks"] == printed.document["picks"]
         assert len(server.requests) == 1  # the second answer was kept
-
-
-def test_what_is_no_paper(command, tmp_path: Path) -> None:
-    missing = command(*words(tmp_path / "missing.pdf"))
-    assert missing.code == 1
-    assert "is no file, and no PMC id, PubMed id or DOI either" in missing.err
-    assert "is no regular file" in command(*words(tmp_path)).err
-    (tmp_path / "empty.txt").write_bytes(b"")
-    assert "is empty" in command(*words(tmp_path / "empty.txt")).err
-
-
-def test_wrong_usage(command, paper: Path) -> None:
-    assert command("find", paper).code == 2
-    assert command("find", "--hypothesis", "x").code == 2
-    assert command(*words(paper, "--k", "0")).code == 2
-    assert command(*words(paper, "--set", "k1")).code == 2

@@ -1,23 +1,22 @@
+"""``finetune-encoder``, with an encoder that counts letters."""
+
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evidencebench_core.cli import main
 from evidencebench_core.retrievers import finetune
 from evidencebench_core.retrievers.trained_on import read_trained_on
 
-ROOT = Path(__file__).resolve().parents[2]
+FINETUNE = ("finetune-encoder", "--dataset", "sample")
 
 
 class Letters:
-    """An encoder that counts letters, and its training, which changes what it counts."""
+    """An encoder whose training changes which letters it counts."""
 
-    def __init__(self) -> None:
-        self.trained = False
+    trained = False
 
     def encode(self, texts: list[str], **_: object) -> np.ndarray:
         letters = "etaoin" if self.trained else "shrdlu"
@@ -28,48 +27,38 @@ class Letters:
 
 
 @pytest.fixture
-def n_triplets(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def n_triplets(sample: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of triplets of each training, which takes no time here."""
     seen: list[int] = []
 
-    def trained(model: Letters, triplets: list[object], *_: object) -> Letters:
+    def train(model: Letters, triplets: list[object], *_: object) -> Letters:
         seen.append(len(triplets))
         model.trained = True
         return model
 
     monkeypatch.setattr(finetune, "base_encoder", lambda _: Letters())
-    monkeypatch.setattr(finetune, "fit_encoder", trained)
-    assert main(["ingest", str(ROOT / "sample_data/sample_data.json"), "--name", "sample"]) == 0
+    monkeypatch.setattr(finetune, "fit_encoder", train)
     return seen
 
 
-def test_it_evaluates_then_trains_on_everything(
-    n_triplets: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_evaluates_then_trains_on_everything(command, n_triplets: list[int], tmp_path: Path) -> None:
     target = tmp_path / "mine"
-    words = ["finetune-encoder", "--dataset", "sample", "--folds", "5", "--triplets", "40"]
-    capsys.readouterr()
-    assert main([*words, "--out", str(target), "--json"]) == 0
-    printed = capsys.readouterr()
-    document = json.loads(printed.out)
+    printed = command(*FINETUNE, "--folds", "5", "--triplets", "40", "--out", target, "--json")
+    trained_on = read_trained_on(target)
+    assert trained_on is not None
     # with five folds every instance is held out once, in each task that asks for something of it
-    assert document["held_out"]["er@10"]["n"] == len(read_trained_on(target).instance_ids)  # type: ignore[union-attr]
-    assert document["settings"]["loss"] == "triplet"
-    assert document["dataset_sha256"] == read_trained_on(target).dataset_sha256  # type: ignore[union-attr]
+    assert printed.document["held_out"]["er@10"]["n"] == len(trained_on.instance_ids)
+    assert printed.document["settings"]["loss"] == "triplet"
+    assert printed.document["dataset_sha256"] == trained_on.dataset_sha256
     assert n_triplets == [40] * 6
     assert "its scores on that dataset are no evidence" in printed.err
 
 
-def test_without_a_folder_it_only_evaluates(
-    n_triplets: list[int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    assert main(["finetune-encoder", "--dataset", "sample", "--triplets", "10"]) == 0
-    assert "before and after" in capsys.readouterr().out
+def test_without_a_folder_it_only_evaluates(command, n_triplets: list[int]) -> None:
+    assert "before and after" in command(*FINETUNE, "--triplets", "10").out
     assert n_triplets == [10]
 
 
 @pytest.mark.parametrize("folds", ["0", "6", "-1"])
-def test_folds_that_are_none(folds: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["finetune-encoder", "--dataset", "sample", "--folds", folds]) == 1
-    assert "Give 1 to 5" in capsys.readouterr().err
+def test_folds_that_are_none(command, sample: str, folds: str) -> None:
+    assert "Give 1 to 5" in command.failure(*FINETUNE, "--folds", folds)

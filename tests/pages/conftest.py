@@ -1,24 +1,18 @@
-"""The app as Streamlit's AppTest runs it, on a store with the sample papers."""
+"""Pages on a store of their own, with the sample papers where a test asks for them."""
 
 from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store, ingest, open_store
-from evidencebench_core.runs import RunStore, execute, plan
-
-ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = ROOT / "sample_data" / "sample_data.json"
-
-OpenPage = Callable[..., AppTest]
+from tests.pages.app import ROOT, SAMPLE, App, OpenPage
 
 
 @pytest.fixture
@@ -29,7 +23,6 @@ def empty_store() -> Store:
 
 @pytest.fixture
 def sample_store(empty_store: Store) -> Store:
-    """The same with the six sample papers."""
     ingest(empty_store, SAMPLE)
     return empty_store
 
@@ -44,66 +37,13 @@ def _fresh_caches() -> Iterator[None]:
 
 @pytest.fixture
 def open_page() -> OpenPage:
-    """Open a page of the app with query parameters and without an uncaught exception."""
+    """Open a page of the app, given what the session remembers and the parameters."""
 
-    def opened(page: str = "home", **params: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        for name, value in params.items():
-            app.query_params[name] = value
-        app.run()
-        if page != "home":
-            app.switch_page(f"pages/{page}.py")
-            for name, value in params.items():
-                app.query_params[name] = value
-            app.run()
-        assert not app.exception
-        return app
+    def opened(page: str = "home", kept: Mapping[str, str] | None = None, **params: str) -> App:
+        app = App(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60), kept, **params)
+        return app if page == "home" else app.go(page, **params)
 
     return opened
-
-
-@pytest.fixture
-def open_alone() -> OpenPage:
-    """Open a page as `app.py` would run it, without the others."""
-
-    def opened(page: str, **params: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-        app.session_state["entered"] = True
-        for name, value in params.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return opened
-
-
-def finished_runs(
-    store: Store, *retrievers: str, dataset: str = "sample_data", **options: Any
-) -> dict[str, str]:
-    """Ids of runs over a dataset, by retriever."""
-    for retriever in retrievers:
-        for _ in execute(plan(store, dataset, retriever, **options)):
-            pass
-    return {run.retriever: run.id for run in RunStore(store).runs(dataset)}
-
-
-def texts(app: AppTest) -> str:
-    """Everything a page says in its own words."""
-    kinds = ("title", "markdown", "caption", "info", "warning", "error", "badge")
-    return "\n".join(
-        str(element.value) for kind in kinds for element in app.get(kind) if hasattr(element, "value")
-    )
-
-
-def press(app: AppTest, label: str) -> None:
-    """Click the first button whose label begins so."""
-    next(button for button in app.button if button.label.startswith(label)).click().run()
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """The query parameters; AppTest keeps those it was given as lists, those the app wrote as text."""
-    return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
 
 
 @pytest.fixture
@@ -118,10 +58,10 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def logged() -> Iterator[io.StringIO]:
     """Everything that anything logs."""
-    stream_, root = io.StringIO(), logging.getLogger()
-    handler, level = logging.StreamHandler(stream_), root.level
+    stream, root = io.StringIO(), logging.getLogger()
+    handler, level = logging.StreamHandler(stream), root.level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
-    yield stream_
+    yield stream
     root.removeHandler(handler)
     root.setLevel(level)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.papers import read_paper
@@ -15,7 +14,7 @@ from evidencebench_core.papers.consensus import CONSENSUS
 from evidencebench_core.papers.marked import instance_key
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from tests.factories import tiny_dataset, written
-from tests.pages.conftest import OpenPage, address, texts
+from tests.pages.app import App, OpenPage
 
 TEXT = b"# Tea\n\n## Results\n\nPressure fell by 3 mmHg. It fell in women too. Nobody died. Sleep was the same.\n"
 
@@ -26,197 +25,139 @@ def own(empty_store: Store) -> OwnPaper:
     return OwnPapers(empty_store).save(read_paper(TEXT, "tea.md"), "Tea", "Tea lowers pressure.")
 
 
-def annotation(who: str, own: OwnPaper, marks: dict[str, list[int]]) -> Annotation:
-    made = Annotation(who, own.hypothesis, own.n_sentences)
-    for number, (text, indices) in enumerate(marks.items()):
-        made = mark(add_aspect(made, text), f"aspect_{number}", indices)
-    return made
+class Desk:
+    """The annotations of that paper."""
+
+    def __init__(self, store: Store, own: OwnPaper) -> None:
+        self.annotations, self.own = Annotations(store), own
+
+    def save(self, who: str, **marks: list[int]) -> None:
+        made = Annotation(who, self.own.hypothesis, self.own.n_sentences)
+        for number, (text, indices) in enumerate(marks.items()):
+            made = mark(add_aspect(made, text), f"aspect_{number}", indices)
+        self.annotations.save(self.own.key, made)
+
+    def marks(self, who: str = "Ada") -> dict[str, tuple[int, ...]]:
+        annotation = self.annotations.latest(self.own.key, who).annotation
+        return {aspect.text: aspect.sentences for aspect in annotation.aspects} if annotation else {}
 
 
-def standing(store: Store, own: OwnPaper, who: str = "Ada") -> dict[str, tuple[int, ...]]:
-    found = Annotations(store).latest(own.key, who).annotation
-    return {} if found is None else {aspect.text: aspect.sentences for aspect in found.aspects}
+@pytest.fixture
+def desk(empty_store: Store, own: OwnPaper) -> Desk:
+    return Desk(empty_store, own)
 
 
-def button(app: AppTest, label: str):
-    found = [one for one in app.button if one.label == label]
-    assert len(found) == 1, [one.label for one in app.button]
-    return found[0]
+@pytest.fixture
+def opened(open_page: OpenPage, own: OwnPaper) -> OpenPage:
+    """Open the page at that paper, for Ada unless told otherwise."""
 
+    def open_paper(annotator: str = "Ada", **params: str) -> App:
+        who = {"annotator": annotator} if annotator else {}
+        return open_page("annotate", **{"paper": str(own.id), **who, **params})
 
-def write_aspect(app: AppTest, text: str, is_result: bool = False) -> AppTest:
-    app.text_input(key="new-aspect-text").input(text)
-    if is_result:
-        app.checkbox(key="new-aspect-result").check()
-    return button(app, "Add aspect").click().run()
+    return open_paper
 
 
 def test_an_empty_store_is_told_what_the_page_is_for(empty_store: Store, open_page: OpenPage) -> None:
     app = open_page("annotate")
-    assert "write the study aspects" in texts(app)
-    assert {"Bring a paper", "Go to Home"} <= {one.label for one in app.button}
+    assert "write the study aspects" in app.words
+    assert {"Bring a paper", "Go to Home"} <= set(app.labels())
 
 
-def test_a_paper_asks_first_who_marks(own: OwnPaper, open_page: OpenPage) -> None:
-    app = open_page("annotate", paper=str(own.id))
-    assert "Who marks?" in texts(app)
-    button(app, "Start marking").click().run()
-    assert "initials will do" in texts(app)
+def test_a_paper_asks_first_who_marks_and_nobody_may_be_called_gold(opened: OpenPage) -> None:
+    app = opened("gold")
+    assert "cannot be changed" in app.words
+    assert "Who marks?" in app.words
+    assert "initials will do" in app.press("Start marking").words
     app.text_input(key="who-name-start").input("  Ada ")
-    button(app, "Start marking").click().run()
-    assert address(app)["annotator"] == "Ada"
-    assert "A study aspect is one thing" in texts(app)
+    assert app.press("Start marking").address["annotator"] == "Ada"
+    assert "A study aspect is one thing" in app.words
 
 
-def test_write_mark_undo_redo(empty_store: Store, own: OwnPaper, open_page: OpenPage) -> None:
-    app = open_page("annotate", paper=str(own.id), annotator="Ada", sentence="2")
-    write_aspect(app, "Pressure fell", is_result=True)
-    write_aspect(app, "Nobody died")
-    assert "0 of 2 aspects have a sentence" in texts(app)
+def test_write_mark_undo_redo(opened: OpenPage, desk: Desk) -> None:
+    app = opened(sentence="2")
+    for text in ("Pressure fell", "Nobody died"):
+        app.text_input(key="new-aspect-text").input(text)
+        app.press("Add aspect")
+    assert "0 of 2 aspects have a sentence" in app.words
     app.button_group[0].set_value(["aspect_0"]).run()
-    assert standing(empty_store, own) == {"Pressure fell": (2,), "Nobody died": ()}
-    assert "1 of 2 aspects have a sentence; 1 of 6 sentences marked. Without one: A2" in texts(app)
-    button(app, "Undo").click().run()
-    assert standing(empty_store, own) == {"Pressure fell": (), "Nobody died": ()}
-    button(app, "Redo").click().run()
-    assert standing(empty_store, own) == {"Pressure fell": (2,), "Nobody died": ()}
+    without, marked = {"Pressure fell": (), "Nobody died": ()}, {"Pressure fell": (2,), "Nobody died": ()}
+    assert desk.marks() == marked
+    assert "1 of 2 aspects have a sentence; 1 of 6 sentences marked. Without one: A2" in app.words
+    app.press("Undo")
+    assert desk.marks() == without
+    app.press("Redo")
+    assert desk.marks() == marked
     app.button_group[0].set_value([]).run()
-    assert standing(empty_store, own)["Pressure fell"] == ()
-    assert not app.exception
+    assert desk.marks() == without
 
 
-def test_aspects_are_renamed_moved_removed_and_the_hypothesis_changed(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
-) -> None:
-    Annotations(empty_store).save(own.key, annotation("Ada", own, {"One": [2], "Two": [3]}))
-    app = open_page("annotate", paper=str(own.id), annotator="Ada", aspect="aspect_1")
-    next(one for one in app.text_input if one.label == "A2 says").input("Second").run()
-    assert standing(empty_store, own) == {"One": (2,), "Second": (3,)}
-    button(app, "Up").click().run()
-    assert list(standing(empty_store, own)) == ["Second", "One"]
-    assert button(app, "Up").disabled
-    button(app, "Remove").click().run()
-    assert standing(empty_store, own) == {"One": (2,)}
-    button(app, "Undo").click().run()
-    assert standing(empty_store, own) == {"Second": (3,), "One": (2,)}
+def test_aspects_are_renamed_moved_removed_and_the_hypothesis_changed(opened: OpenPage, desk: Desk) -> None:
+    desk.save("Ada", One=[2], Two=[3])
+    app = opened(aspect="aspect_1").fill("A2 says", "Second")
+    assert desk.marks() == {"One": (2,), "Second": (3,)}
+    app.press("Up")
+    assert list(desk.marks()) == ["Second", "One"]
+    assert app.named("button", "Up").disabled
+    app.press("Remove")
+    assert desk.marks() == {"One": (2,)}
+    app.press("Undo")
+    assert desk.marks() == {"Second": (3,), "One": (2,)}
     app.text_area[0].input("Tea helps women.").run()
-    kept = Annotations(empty_store).latest(own.key, "Ada").annotation
-    assert kept is not None
-    assert kept.hypothesis == "Tea helps women."
+    assert desk.annotations.latest(desk.own.key, "Ada").annotation.hypothesis == "Tea helps women."
 
 
-def test_others_are_hidden_unless_asked_and_share_their_aspects(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
-) -> None:
-    Annotations(empty_store).save(own.key, annotation("Ben", own, {"Pressure fell": [2]}))
-    app = open_page("annotate", paper=str(own.id), annotator="Ada")
-    assert "Show what Ben marked" in [one.label for one in app.toggle]
-    assert address(app).get("others") is None
-    button(app, "Start from the aspect of Ben, without the marks").click().run()
-    assert standing(empty_store, own) == {"Pressure fell": ()}
-    next(one for one in app.toggle if one.label.startswith("Show")).set_value(True).run()
-    assert address(app)["others"] == "1"
-    assert not app.exception
-
-
-def test_nobody_may_be_called_gold(own: OwnPaper, open_page: OpenPage) -> None:
-    app = open_page("annotate", paper=str(own.id), annotator="gold")
-    assert "cannot be changed" in texts(app)
-    assert "Who marks?" in texts(app)
+def test_others_are_hidden_unless_asked_and_share_their_aspects(opened: OpenPage, desk: Desk) -> None:
+    desk.save("Ben", Pressure=[2])
+    app = opened()
+    assert "others" not in app.address
+    app.press("Start from the aspect of Ben, without the marks")
+    assert desk.marks() == {"Pressure": ()}
+    app.named("toggle", "Show what Ben marked").set_value(True).run()
+    assert app.address["others"] == "1"
 
 
 @pytest.mark.parametrize("paper", ["77", "own:x", "instance:abc:1", "nothing"])
-def test_a_paper_that_is_not_there_is_said(own: OwnPaper, open_page: OpenPage, paper: str) -> None:
-    app = open_page("annotate", paper=paper)
-    assert "not in the store" in texts(app)
-    button(app, "All papers").click().run()
-    assert "Or an instance of a dataset" in texts(app)
+def test_a_paper_that_is_not_there_is_said(opened: OpenPage, paper: str) -> None:
+    app = opened("", paper=paper)
+    assert "not in the store" in app.words
+    assert "Or an instance of a dataset" in app.press("All papers").words
 
 
-def test_what_is_incomplete_cannot_be_saved_and_says_why(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
-) -> None:
-    Annotations(empty_store).save(own.key, annotation("Ada", own, {"One": [2], "Two": []}))
-    app = open_page("annotate", paper=str(own.id), annotator="Ada", sentence="99")
-    assert "the paper has 0 to 5" in texts(app)
-    assert "It still lacks a sentence for 1 aspect." in texts(app)
+def test_what_is_incomplete_cannot_be_saved_and_says_why(opened: OpenPage, desk: Desk) -> None:
+    desk.save("Ada", One=[2], Two=[])
+    app = opened(sentence="99")
+    assert "the paper has 0 to 5" in app.words
+    assert "It still lacks a sentence for 1 aspect." in app.words
     assert app.get("download_button")[0].proto.disabled
 
 
 def test_the_whole_becomes_a_dataset_that_browse_opens(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
+    opened: OpenPage, desk: Desk, empty_store: Store
 ) -> None:
-    Annotations(empty_store).save(own.key, annotation("Ada", own, {"One": [2, 3], "Two": [3]}))
-    app = open_page("annotate", paper=str(own.id), annotator="Ada")
-    assert "Complete" in texts(app)
+    desk.save("Ada", One=[2, 3], Two=[3])
+    app = opened()
+    assert "Complete" in app.words
     assert not app.get("download_button")[0].proto.disabled
-    app.text_input(key=f"instance-id.{own.key}").input("tea_1").run()
-    app.button(key="add-dataset").click().run()
-    dataset = empty_store.dataset("Tea (Ada, revision 1)")
-    found = empty_store.get(dataset.name, "tea_1")
-    assert [aspect.sentence_indices for aspect in found.evidence.aspects] == [(2, 3), (3,)]
-    assert found.evidence.optimal == 1  # sentence 3 covers both
-    assert found.hypothesis == "Tea lowers pressure."
-    assert address(app)["instance"] == "tea_1"
-    assert "1 of 1" in texts(app)
-    assert not app.exception
+    app.text_input(key=f"instance-id.{desk.own.key}").input("tea_1").run()
+    app.button(key="add-dataset").click()
+    assert app.run().address["instance"] == "tea_1"
+    assert "1 of 1" in app.words
+    instance = empty_store.get("Tea (Ada, revision 1)", "tea_1")
+    assert [aspect.sentence_indices for aspect in instance.evidence.aspects] == [(2, 3), (3,)]
+    assert instance.evidence.optimal == 1  # sentence 3 covers both
+    assert instance.hypothesis == "Tea lowers pressure."
 
 
 def test_an_instance_is_marked_with_its_gold_hidden(sample_store: Store, open_page: OpenPage) -> None:
     key = instance_key(sample_store.dataset("sample_data"), "sample_trial")
     app = open_page("annotate", paper=key, annotator="Ada")
-    gold = sample_store.get("sample_data", "sample_trial").evidence.aspects[0].text
-    assert gold is not None
-    assert gold not in texts(app)
-    next(one for one in app.button if one.label.endswith("of gold, without the marks")).click().run()
+    gold = sample_store.get("sample_data", "sample_trial").evidence.aspects
+    assert str(gold[0].text) not in app.words
+    app.press(f"Start from the {len(gold)} aspects of gold, without the marks")
     begun = Annotations(sample_store).latest(key, "Ada").annotation
-    assert begun is not None
-    assert begun.aspects[0].text == gold
+    assert [aspect.text for aspect in begun.aspects] == [aspect.text for aspect in gold]
     assert begun.uncovered == begun.aspects
-
-
-def test_a_comparison_needs_two(empty_store: Store, own: OwnPaper, open_page: OpenPage) -> None:
-    Annotations(empty_store).save(own.key, annotation("Ada", own, {"One": [2]}))
-    app = open_page("annotate", paper=str(own.id), view="compare")
-    assert "Only Ada has written aspects" in texts(app)
-    button(app, "Back to marking").click().run()
-    assert "Who marks?" in texts(app)
-
-
-def test_two_are_compared_and_make_a_consensus(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
-) -> None:
-    annotations = Annotations(empty_store)
-    annotations.save(own.key, annotation("Ada", own, {"One": [2], "Two": [3]}))
-    annotations.save(own.key, annotation("Ben", own, {"One": [2, 4], "Two": [5], "Three": [1]}))
-    app = open_page("annotate", paper=str(own.id), view="compare")
-    assert "2 aspects stand in both annotations" in texts(app)
-    assert "4 in all: 1 by Ada alone and 3 by Ben alone. 1 of them is an aspect" in texts(app)
-    button(app, "Begin the consensus").click().run()
-    assert standing(empty_store, own, CONSENSUS) == {"One": (2, 4), "Two": (3, 5), "Three": (1,)}
-    assert "1 of 4: Sentence 4" in texts(app)
-    button(app, "Accept Ada: leave it out").click().run()
-    assert standing(empty_store, own, CONSENSUS)["One"] == (2,)
-    assert "2 of 4: Sentence 3" in texts(app)
-    assert address(app)["sentence"] == "3"
-    button(app, "Accept all of Ben").click().run()
-    assert standing(empty_store, own, CONSENSUS) == standing(empty_store, own, "Ben")
-    button(app, "Undo").click().run()
-    assert standing(empty_store, own, CONSENSUS)["Two"] == (3, 5)
-    button(app, "Open the consensus").click().run()
-    assert address(app)["annotator"] == CONSENSUS
-    assert "3 of 3 aspects have a sentence" in texts(app)
-    assert not app.exception
-
-
-def test_annotators_without_a_shared_aspect_are_compared_by_sentence(
-    empty_store: Store, own: OwnPaper, open_page: OpenPage
-) -> None:
-    annotations = Annotations(empty_store)
-    annotations.save(own.key, annotation("Ada", own, {"One": [2]}))
-    annotations.save(own.key, annotation("Ben", own, {"Other": [2]}))
-    app = open_page("annotate", paper=str(own.id), view="compare", a="Ben", b="Ada")
-    assert "6 judgements by sentence, headings included. The annotations share no aspect" in texts(app)
 
 
 def test_gold_without_words_is_no_list_to_start_from(
@@ -224,5 +165,36 @@ def test_gold_without_words_is_no_list_to_start_from(
 ) -> None:
     dataset = ingest(empty_store, written(tiny_dataset(), tmp_path / "tiny.json")).dataset
     app = open_page("annotate", paper=instance_key(dataset, "tiny_0"), annotator="Ada")
-    assert "gives its aspects no words" in texts(app)
-    assert not [one for one in app.button if one.label.startswith("Start from")]
+    assert "gives its aspects no words" in app.words
+    assert not [label for label in app.labels() if label.startswith("Start from")]
+
+
+def test_a_comparison_needs_two(opened: OpenPage, desk: Desk) -> None:
+    desk.save("Ada", One=[2])
+    app = opened("", view="compare")
+    assert "Only Ada has written aspects" in app.words
+    assert "Who marks?" in app.press("Back to marking").words
+    desk.save("Ben", Other=[2])
+    app = opened("", view="compare", a="Ben", b="Ada")
+    assert "6 judgements by sentence, headings included. The annotations share no aspect" in app.words
+
+
+def test_two_are_compared_and_make_a_consensus(opened: OpenPage, desk: Desk) -> None:
+    desk.save("Ada", One=[2], Two=[3])
+    desk.save("Ben", One=[2, 4], Two=[5], Three=[1])
+    app = opened("", view="compare")
+    assert "2 aspects stand in both annotations" in app.words
+    assert "4 in all: 1 by Ada alone and 3 by Ben alone. 1 of them is an aspect" in app.words
+    app.press("Begin the consensus")
+    assert desk.marks(CONSENSUS) == {"One": (2, 4), "Two": (3, 5), "Three": (1,)}
+    assert "1 of 4: Sentence 4" in app.words
+    app.press("Accept Ada: leave it out")
+    assert desk.marks(CONSENSUS)["One"] == (2,)
+    assert "2 of 4: Sentence 3" in app.words
+    assert app.address["sentence"] == "3"
+    app.press("Accept all of Ben")
+    assert desk.marks(CONSENSUS) == desk.marks("Ben")
+    app.press("Undo")
+    assert desk.marks(CONSENSUS)["Two"] == (3, 5)
+    assert app.press("Open the consensus").address["annotator"] == CONSENSUS
+    assert "3 of 3 aspects have a sentence" in app.words

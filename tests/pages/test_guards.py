@@ -1,23 +1,36 @@
-"""What goes wrong in a dialog or in a part that is drawn by itself is one line, as on the page."""
+"""What every page promises: without data it leads to Home, what goes wrong is one line, torch waits."""
 
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 import tomllib
 
 import pytest
 from streamlit import config
-from streamlit.testing.v1 import AppTest
 
 from components.app.resources import jobs
 from components.leaderboard import start
 from components.widgets import job_panel as job_panel_module
 from evidencebench_core.errors import SettingError
-from tests.pages.asking import run_dialog
-from tests.pages.conftest import ROOT, OpenPage, texts
-from tests.pages.waiting import jobs_ended
+from tests.pages.app import ROOT, OpenPage, drawn, jobs_ended, run_dialog
 
 REFUSED = SettingError("bm25", "cannot *begin*", "Wait.")
+READ_WITH_BM25 = """
+import sys
+from streamlit.testing.v1 import AppTest
+
+app = AppTest.from_file("app.py", default_timeout=60).run()
+app.switch_page("pages/browse.py")
+app.query_params["instance"] = "sample_trial"
+app.run()
+assert not app.exception
+app.switch_page("pages/leaderboard.py").run()
+assert not app.exception
+print(sorted({"torch", "sentence_transformers", "transformers", "sklearn"} & set(sys.modules)))
+"""
 
 
 def raising(error: Exception):
@@ -27,38 +40,40 @@ def raising(error: Exception):
     return raised
 
 
+@pytest.mark.usefixtures("empty_store")
+@pytest.mark.parametrize(
+    "page", ["browse", "leaderboard", "missed", "middle", "wording", "compare", "dataset"]
+)
+def test_without_data_a_page_leads_to_home(open_page: OpenPage, page: str) -> None:
+    app = open_page(page)
+    assert "No dataset is loaded yet" in app.words
+    assert "Go to Home" in app.labels()
+
+
+@pytest.mark.usefixtures("sample_store")
+def test_an_error_in_a_dialog_is_one_line(monkeypatch: pytest.MonkeyPatch, logged: io.StringIO) -> None:
+    monkeypatch.setattr(start, "start_run", raising(REFUSED))
+    app = drawn(run_dialog, "sample_data").press("Start")
+    assert app.problems == str(REFUSED)
+    assert "Traceback" not in logged.getvalue()
+    monkeypatch.setattr(start, "start_run", raising(ZeroDivisionError("1/0")))
+    problems = app.press("Start").problems
+    assert problems.startswith("This dialog failed in a way that it should not (ZeroDivisionError).")
+    assert "Traceback" in logged.getvalue()
+
+
 def panel() -> None:
     from components.widgets.job_panel import job_panel
 
     job_panel("made-up")
 
 
-def errors(app: AppTest) -> list[str]:
-    """The lines that are shown as errors; no uncaught exception is among them."""
-    assert not app.exception
-    return [str(error.value).replace("\\", "") for error in app.error]
-
-
-@pytest.mark.usefixtures("sample_store")
-def test_in_a_dialog(monkeypatch: pytest.MonkeyPatch, logged: io.StringIO) -> None:
-    monkeypatch.setattr(start, "start_run", raising(REFUSED))
-    app = AppTest.from_function(run_dialog, args=("sample_data",), default_timeout=60).run()
-    app.button(key="run.start").click().run()
-    assert errors(app) == [str(REFUSED)]
-    assert "Traceback" not in logged.getvalue()
-    monkeypatch.setattr(start, "start_run", raising(ZeroDivisionError("1/0")))
-    app.button(key="run.start").click().run()
-    (line,) = errors(app)
-    assert line.startswith("This dialog failed in a way that it should not (ZeroDivisionError).")
-    assert "Traceback" in logged.getvalue()
-
-
 @pytest.mark.usefixtures("empty_store")
-def test_in_a_part_that_is_drawn_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_part_that_is_drawn_by_itself_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_panel_module, "_draw_end", raising(REFUSED))
     jobs().start("made-up", "subject", "A job", lambda job: "done")
     jobs_ended()
-    assert errors(AppTest.from_function(panel, default_timeout=60).run()) == [str(REFUSED)]
+    assert drawn(panel).problems == str(REFUSED)
 
 
 def test_no_outside_link_is_offered_even_for_a_bug() -> None:
@@ -68,9 +83,8 @@ def test_no_outside_link_is_offered_even_for_a_bug() -> None:
     assert "client.showErrorLinks" in config.get_config_options()  # Streamlit knows it by this name
 
 
-@pytest.mark.usefixtures("empty_store")
-@pytest.mark.parametrize("page", ["leaderboard", "missed", "middle", "wording", "compare", "dataset"])
-def test_without_data_a_page_leads_to_home(open_page: OpenPage, page: str) -> None:
-    app = open_page(page)
-    assert "No dataset is loaded yet" in texts(app)
-    assert "Go to Home" in [button.label for button in app.button]
+@pytest.mark.usefixtures("sample_store")
+def test_no_page_imports_torch_before_it_is_needed() -> None:
+    words = [sys.executable, "-c", READ_WITH_BM25]
+    done = subprocess.run(words, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -6,9 +6,7 @@ import pytest
 
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
-from tests.pages.asking import click
-from tests.pages.conftest import OpenPage, address, finished_runs, texts
-from tests.pages.waiting import jobs_ended
+from tests.pages.app import OpenPage, finished_runs
 
 
 @pytest.fixture
@@ -18,28 +16,21 @@ def lead(sample_store: Store) -> str:
 
 
 @pytest.mark.usefixtures("sample_store")
-@pytest.mark.parametrize("view", ["along", "ends", "needle"])
-def test_without_a_run_the_gold_speaks(open_page: OpenPage, view: str) -> None:
+@pytest.mark.parametrize(("view", "n_charts"), [("along", 1), ("ends", 2), ("needle", 0)])
+def test_without_a_run_the_gold_speaks(open_page: OpenPage, view: str, n_charts: int) -> None:
     app = open_page("middle", view=view)
-    assert "the Leaderboard starts runs" in texts(app)
-    assert len(app.get("plotly_chart")) == {"along": 1, "ends": 2, "needle": 0}[view]
+    assert "the Leaderboard starts runs" in app.words
+    assert len(app.get("plotly_chart")) == n_charts
 
 
 def test_along_the_paper(open_page: OpenPage, lead: str) -> None:
-    app = open_page("middle", task="er@10", buckets="4", stand="every")
-    said = texts(app)
-    assert "6 instances from 6 papers" in said
-    assert "every bucket with a sentence that covers it" in said
-    assert len(app.dataframe) == 3
+    app = open_page("middle", task="er@10", buckets="4", stand="every", mark=f"recall,{lead},1")
+    assert "6 instances from 6 papers" in app.words
+    assert "every bucket with a sentence that covers it" in app.words
     assert app.dataframe[0].value["bucket"].tolist() == [1, 2, 3, 4]
-
-
-def test_the_controls_go_into_the_address_and_clear_the_mark(open_page: OpenPage, lead: str) -> None:
-    app = open_page("middle", task="er@10", mark=f"recall,{lead},1")
-    assert "0 to 10% of the paper, lead" in texts(app)
     app.number_input[0].set_value(5).run()
-    assert address(app)["buckets"] == "5"
-    assert "mark" not in address(app)
+    assert app.address["buckets"] == "5"
+    assert "mark" not in app.address  # it meant one of four
 
 
 @pytest.mark.parametrize(
@@ -56,30 +47,29 @@ def test_the_controls_go_into_the_address_and_clear_the_mark(open_page: OpenPage
     ],
 )
 def test_a_mark_lists_its_instances(open_page: OpenPage, lead: str, mark: str, title: str) -> None:
-    said = texts(open_page("middle", task="er@10", mark=mark.format(run=lead)))
-    assert title in said
-    assert ("A click opens one in the reader" in said) == bool(title)
+    words = open_page("middle", task="er@10", mark=mark.format(run=lead)).words
+    assert title in words
+    assert ("A click opens one in the reader" in words) == bool(title)
 
 
 def test_ends_against_middle(open_page: OpenPage, lead: str) -> None:
     app = open_page("middle", task="er@10", view="ends", mark=f"ends,{lead},neither", bar="coverage,,19")
-    said = texts(app)
-    assert "all aspects count, whatever the task" in said
-    assert "appendix K" in said
-    assert "other instances" in said
-    assert "Group neither, lead" in said
-    assert "Ends cover 95 to 100% of the aspects" in said
+    for text in (
+        "all aspects count, whatever the task",
+        "Group neither, lead",
+        "Ends cover 95 to 100% of the",
+    ):
+        assert text in app.words
     app = open_page("middle", task="er@10", view="ends", above="10", below="90", mark=",,", bar="")
-    assert "Give shares from 0 to 1" in texts(app).replace("\\", "")
+    assert "Give shares from 0 to 1" in app.words
 
 
 def test_a_part_is_moved_from_the_page(open_page: OpenPage, lead: str, sample_store: Store) -> None:
     app = open_page("middle", task="er@10", view="needle")
-    assert "No arrangement of the chosen part has been run yet" in texts(app)
-    click(app, "Run the abstract at its four places: lead")
-    jobs_ended()
-    app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
-    assert "mean over instances" in texts(app)
-    assert not any(button.label.startswith("Run the abstract") for button in app.button)
+    assert "No arrangement of the chosen part has been run yet" in app.words
+    app.press("Run the abstract at its four places: lead").finish()
     assert len(RunStore(sample_store).runs("sample_data", variants=True)) == 5
-    assert "lead, abstract at the end: largest differences first" in texts(app)
+    app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
+    assert "mean over instances" in app.words
+    assert not any(label.startswith("Run the abstract") for label in app.labels())
+    assert "lead, abstract at the end: largest differences first" in app.words

@@ -8,12 +8,10 @@ from evidencebench_core.analyses.variant_runs import Setup, run_variants
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import Store
 from evidencebench_core.tasks import task_named
-from tests.pages.asking import click
-from tests.pages.conftest import OpenPage, texts
-from tests.pages.waiting import jobs_ended
+from tests.pages.app import OpenPage
 
 
-def asked(store: Store, question: str, *retrievers: str) -> None:
+def answer(store: Store, question: str, *retrievers: str) -> None:
     for retriever in retrievers:
         system = Setup("sample_data", retriever, {}, task_named("er@optimal"))
         for _ in run_variants(store, system, (None, *WORDING_VARIANTS[question](store, "sample_data"))):
@@ -23,40 +21,32 @@ def asked(store: Store, question: str, *retrievers: str) -> None:
 @pytest.mark.usefixtures("sample_store")
 def test_what_is_missing_is_said_and_asked_in_the_background(open_page: OpenPage) -> None:
     app = open_page("wording", r="lead")
-    assert "have no answer yet" in texts(app)
-    click(app, "Ask what is missing")
-    jobs_ended()
-    app.run()
-    assert not app.exception
-    assert "have no answer yet" not in texts(app)
-    assert "0 of 6 instances" in texts(app)  # lead does not read the hypothesis
+    assert "have no answer yet" in app.words
+    app.ask("Ask what is missing")
+    assert "have no answer yet" not in app.words
+    assert "0 of 6 instances" in app.words  # lead does not read the hypothesis
 
 
 def test_paraphrases_with_one_instance_side_by_side(open_page: OpenPage, sample_store: Store) -> None:
-    asked(sample_store, "paraphrases", "bm25", "lead")
+    answer(sample_store, "paraphrases", "bm25", "lead")
     app = open_page("wording", r="bm25~lead", instance="sample_cohort")
     assert not app.error
-    assert "Instance by instance" in texts(app)
-    assert "sample\\_cohort: the rankings of bm25 side by side" in texts(app)
-    assert "Spread (highest" in texts(app)
-    assert "Published figures (appendix F): other instances, other systems" in [e.label for e in app.expander]
+    assert "sample_cohort: the rankings of bm25 side by side" in app.words
+    assert "Spread (highest" in app.words
+    assert "Published figures (appendix F): other instances, other systems" in app.labels("expander")
     assert len(app.get("plotly_chart")) == 2
-    assert "is not in dataset" in texts(open_page("wording", r="bm25~lead", instance="nobody"))
+    assert "is not in dataset" in open_page("wording", r="bm25~lead", instance="nobody").words
 
 
-def test_negation_says_why_gold_stays(open_page: OpenPage, sample_store: Store) -> None:
-    asked(sample_store, "negation", "bm25")
-    app = open_page("wording", question="negation")
-    assert "evidence that supported the original now refutes" in texts(app)
-    folds = [fold.label for fold in app.expander]
-    assert "Published figures (section 5.2): other instances, other systems" in folds
-
-
-def test_spelling_needs_no_wordings_of_the_data(open_page: OpenPage, sample_store: Store) -> None:
-    asked(sample_store, "spelling", "bm25")
-    app = open_page("wording", question="spelling")
+@pytest.mark.parametrize(
+    ("question", "text"), [("negation", "evidence that supported the original now refutes"), ("spelling", "")]
+)
+def test_the_other_questions(open_page: OpenPage, sample_store: Store, question: str, text: str) -> None:
+    answer(sample_store, question, "bm25")
+    app = open_page("wording", question=question)
     assert not app.error
-    assert len(app.get("plotly_chart")) == 1
+    assert text in app.words
+    assert app.get("plotly_chart")
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -70,6 +60,4 @@ def test_spelling_needs_no_wordings_of_the_data(open_page: OpenPage, sample_stor
     ],
 )
 def test_links_to_what_is_not_there(open_page: OpenPage, params: dict[str, str], said: str) -> None:
-    app = open_page("wording", **params)
-    assert not app.exception
-    assert said in texts(app)
+    assert said in open_page("wording", **params).words

@@ -18,9 +18,10 @@ from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, add_wordings
-from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
+from tests.pages.app import finished_runs
 
 PAPER = read_paper(b"A title\n\nAbstract\nTea is hot. Nobody slept.\n\nMethods\nWe drank tea.", "a.txt")
 
@@ -51,32 +52,24 @@ def test_filters_are_told_apart_by_what_they_ask(store: Store) -> None:
     assert resources.matching(tiny, Filter(sort="id", descending=True)) == tuple(sorted(everything)[::-1])
 
 
-def test_a_run_that_has_answered_more_is_scored_again(store: Store) -> None:
+def test_scores_and_misses_follow_the_runs(store: Store) -> None:
     for limit in (2, 4):
-        for _ in execute(plan(store, "tiny", "lead", limit=limit)):
-            pass
+        finished_runs(store, "lead", dataset="tiny", limit=limit)
         (run,) = RunStore(store).runs("tiny")
         assert resources.run_score(run, "er@10").n_scored == limit
         assert resources.run_score(run, "er@10") is resources.run_score(run, "er@10")
-
-
-def test_missed_aspects_depend_on_every_run_of_the_dataset(store: Store) -> None:
-    for _ in execute(plan(store, "tiny", "lead")):
-        pass
-    (run,) = RunStore(store).runs("tiny")
     alone = resources.missed_outcomes(run, "er@10", None)
     assert resources.missed_outcomes(run, "er@10", None) is alone
-    for _ in execute(plan(store, "tiny", "bm25")):
-        pass
+    finished_runs(store, "bm25", dataset="tiny")
     assert resources.missed_outcomes(run, "er@10", None) is not alone
 
 
 def test_a_wording_that_is_added_is_seen_at_once(store: Store) -> None:
     tiny = store.dataset("tiny")
-    assert resources.wordings(tiny) is resources.wordings(tiny)
     before = dict(resources.wordings(tiny))
     add_wordings(store, "tiny", {"paraphrase:mine": {"tiny_0": Wording("Tea lowers pressure.")}}, "a file")
     assert resources.wordings(tiny) == before | {"paraphrase:mine": {"tiny_0": "Tea lowers pressure."}}
+    assert resources.wordings(tiny) is resources.wordings(tiny)
     assert "paraphrase:mine" in resources.wording_origins(tiny)
 
 
@@ -97,7 +90,8 @@ def test_an_answer_depends_on_retriever_settings_hypothesis_and_task(store: Stor
     ]
     assert all(other is not answer for other in others)
     assert len(others[2].selection) == 3
-    assert answer.seconds >= 0
+    with pytest.raises(RetrieverError, match="is not asked by itself"):  # what may cost
+        resources.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
 
 
 def test_only_a_dataset_has_gold_for_the_oracle(store: Store) -> None:
@@ -109,20 +103,13 @@ def test_only_a_dataset_has_gold_for_the_oracle(store: Store) -> None:
         resources.retrieval(own, Choice("oracle"))
 
 
-def test_what_may_cost_is_never_asked_by_itself(store: Store) -> None:
-    with pytest.raises(RetrieverError, match="is not asked by itself"):
-        resources.retrieval(reading(store), Choice("llm", {"model": "tiny"}))
-
-
 def test_the_same_text_is_the_same_reading_wherever_it_is_kept(store: Store) -> None:
     kept = OwnPapers(store).save(PAPER, "Tea")
     papers = (OpenPaper("open-1", PAPER, "a.txt"), resources.own_paper(kept))
-    keys = {one.key for paper in papers if (one := paper.reading("Tea is hot.", 2)) is not None}
-    assert len(keys) == 1
+    assert len({paper.reading("Tea is hot.", 2).key for paper in papers}) == 1
     assert papers[0].reading("", 2) is None
     assert resources.own_paper(kept) is papers[1]
-    renamed = OwnPapers(store).rename(kept.id, "Green tea")
-    assert resources.own_paper(renamed).name == "Green tea"
+    assert resources.own_paper(OwnPapers(store).rename(kept.id, "Green tea")).name == "Green tea"
 
 
 @pytest.mark.parametrize(("given", "mib"), [("3", 3), ("0", 25), ("9999", 25), ("lots", 25), ("", 25)])

@@ -1,10 +1,13 @@
-"""The state of a page: from the address, back to it, and over a switch of pages."""
+"""The state of a page: from the address, back to it, over a switch of pages, and in the link of a choice."""
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import address
+from components.app.choices import Choice, choices_from, choices_text
+from evidencebench_core.errors import SettingError
+from tests.pages.app import App
 
 
 def script() -> None:
@@ -20,41 +23,60 @@ def script() -> None:
     st.caption(f"{state['task']}|{state['q']}|{state.number('n')}|{state.link('task', extra='x y')}")
 
 
-def shown(app: AppTest) -> str:
-    assert not app.exception
-    return str(app.caption[0].value)
+def opened(**params: str) -> App:
+    return App(AppTest.from_function(script), **params)
 
 
 def test_defaults_stay_out_of_the_address_but_in_a_link_that_names_them() -> None:
-    app = AppTest.from_function(script).run()
-    assert shown(app) == "er@10||1|/p?task=er%4010&extra=x+y"
-    assert address(app) == {}
+    app = opened()
+    assert app.words == "er@10||1|/p?task=er%4010&extra=x+y"
+    assert app.address == {}
 
 
 def test_the_address_is_read_and_a_widget_writes_to_it() -> None:
-    app = AppTest.from_function(script)
-    app.query_params["task"] = "er@7"
-    app.query_params["n"] = "5"
-    app.run()
-    assert shown(app).startswith("er@7||5|")
-    app.text_input[0].set_value("wine").run()
-    assert shown(app).startswith("er@7|wine|1|")  # a new search goes back to page 1
-    assert address(app) == {"task": "er@7", "q": "wine"}
+    app = opened(task="er@7", n="5")
+    assert app.words.startswith("er@7||5|")
+    # a new search goes back to page 1
+    assert app.fill("Search", "wine").words.startswith("er@7|wine|1|")
+    assert app.address == {"task": "er@7", "q": "wine"}
 
 
 def test_the_session_remembers_what_a_switch_of_pages_drops() -> None:
-    app = AppTest.from_function(script).run()
-    app.button[0].click().run()
-    assert shown(app).startswith("er@10||3|")
+    app = opened().press("three")
     app.query_params.clear()
-    app.run()
-    assert shown(app).startswith("er@10||3|")
-    assert address(app)["n"] == "3"
+    assert app.run().words.startswith("er@10||3|")
+    assert app.address["n"] == "3"
 
 
-def test_numbers_that_are_none_are_none() -> None:
-    app = AppTest.from_function(script)
-    for wrong in ("-1", "1.5", "x", "²", "9" * 40):
-        app.query_params["n"] = wrong
-        app.run()
-        assert "|None|" in shown(app)
+@pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])
+def test_numbers_that_are_none_are_none(number: str) -> None:
+    assert "|None|" in opened(n=number).words
+
+
+# -- choices of retrievers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        (),
+        (Choice("bm25", {"k1": 1.2, "b": 0.5}), Choice("lead"), Choice("random", {"seed": 3})),
+        (Choice("hybrid", {"of": ("abstract-tail", "bm25")}),),
+    ],
+)
+def test_a_choice_comes_back_from_its_link(choices: tuple[Choice, ...]) -> None:
+    assert [(c.name, dict(c.settings)) for c in choices_from(choices_text(choices))] == [
+        (c.name, dict(c.settings)) for c in choices
+    ]
+
+
+def test_defaults_are_not_written_and_more_than_three_are_cut() -> None:
+    assert choices_from("bm25;k1=1.5")[0] == Choice("bm25", {})
+    assert len(choices_from("bm25~lead~random~oracle")) == 3
+    assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"
+
+
+@pytest.mark.parametrize("link", ["bm26", "bm25;k3=1", "bm25;k1=many", "bm25;k1"])
+def test_a_link_with_unknown_names_is_refused(link: str) -> None:
+    with pytest.raises(SettingError):
+        choices_from(link)

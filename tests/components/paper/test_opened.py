@@ -1,30 +1,43 @@
-"""Papers in memory."""
+"""Papers in memory, and the files that are taken away of them."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
+from components.app.choices import Choice
+from components.paper.downloads import file_stem, picks_as_csv, picks_as_json, references, report_page
 from components.paper.opened import OpenPaper, OpenPapers, new_ref, of_samples
-from evidencebench_core.papers import Paper, read_paper
-from tests.pages.conftest import SAMPLE
+from evidencebench_core.papers import read_paper
+from evidencebench_core.retrievers import Retrieval
+from tests.pages.app import SAMPLE
+
+TEXT = "Salt <b>bold</b>\n\nAbstract\n=SUM(A1) is what salt does. Sleep does not change.\n\nMethods\nWe fed the rats."
+OPENED = OpenPaper("open-1", read_paper(TEXT.encode(), "a.txt"), "a file's.txt", given="a file's.txt")
+HYPOTHESIS = "Salt's effect; rm -rf"
+BM25 = Retrieval((1, 2), (2.0, 1.0), (1, 2), 0.5)
+ANSWERS = {"bm25 k1=1.2": BM25, "lead": Retrieval((0,), (1.0,), (0,))}
+CHOICES = (Choice("bm25", {"k1": 1.2}), Choice("lead"))
+AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def paper(text: str = "One sentence. Another one.") -> Paper:
-    return read_paper(text.encode(), "a.txt")
+# -- in memory ----------------------------------------------------------------------------------------------
 
 
 def test_the_digest_is_of_the_text() -> None:
-    one, other = OpenPaper("a", paper(), "x"), OpenPaper("b", paper(), "y", "h")
-    assert one.digest == other.digest
-    assert replace(one, paper=paper("One sentence.")).digest != one.digest
+    assert replace(OPENED, ref="b", name="y", hypothesis="h").digest == OPENED.digest
+    assert replace(OPENED, paper=read_paper(b"One sentence.", "a.txt")).digest != OPENED.digest
 
 
 def test_the_one_not_looked_at_for_longest_makes_room() -> None:
     papers = OpenPapers()
     for number in range(32):
-        papers.put(OpenPaper(str(number), paper(), "x"))
+        papers.put(replace(OPENED, ref=str(number)))
     assert papers.get("0") is not None  # looked at, so that 1 is the oldest now
-    papers.put(OpenPaper("32", paper(), "x"))
+    papers.put(replace(OPENED, ref="32"))
     assert papers.get("1") is None
     assert papers.get("0") is not None
     papers.drop("0")
@@ -33,14 +46,69 @@ def test_the_one_not_looked_at_for_longest_makes_room() -> None:
 
 
 def test_refs_are_long_and_differ() -> None:
-    assert len({new_ref() for _ in range(100)}) == 100
-    assert all(len(new_ref()) == len("open-") + 16 for _ in range(3))
+    refs = {new_ref() for _ in range(100)}
+    assert (len(refs), {len(ref) for ref in refs}) == (100, {len("open-") + 16})
 
 
 def test_samples_have_no_gold_and_their_wordings() -> None:
-    samples = of_samples(SAMPLE)
-    trial = samples["sample_trial"]
+    trial = of_samples(SAMPLE)["sample_trial"]
     assert trial.instance(trial.hypothesis).evidence.aspects == ()
     assert "negation" in trial.wordings
     assert trial.name == "Sample: cluster-randomised controlled trial"
     assert "synthetic" in trial.paper.notes[0]
+
+
+# -- taken away ---------------------------------------------------------------------------------------------
+
+
+def test_the_report_has_the_picks_the_settings_and_the_command() -> None:
+    page = report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], BM25, at=AT)
+    assert "2 sentences picked, in this order" in page
+    assert "Salt &lt;b&gt;bold&lt;/b&gt;" in page
+    assert "<b>bold" not in page
+    # as a shell takes it: quotes inside quotes
+    assert "--retriever bm25 --set k1=1.2" in page
+    assert "rm -rf&#x27;" in page or "rm -rf&#39;" in page
+    assert "21 November 2026" in page
+    assert page == report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], BM25, at=AT)
+    plain = report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], BM25, plain=True, at=AT)
+    assert "The 2 sentences to read first" in plain
+    assert "k1" not in plain
+
+
+def test_csv_has_a_line_a_pick_and_no_formula() -> None:
+    rows = list(csv.DictReader(io.StringIO(picks_as_csv(OPENED, HYPOTHESIS, 2, ANSWERS))))
+    assert [(row["run"], row["pick"], row["sentence"]) for row in rows] == [
+        ("bm25 k1=1.2", "1", "1"),
+        ("bm25 k1=1.2", "2", "2"),
+        ("lead", "1", "0"),
+    ]
+    assert rows[0]["section"] == "Abstract"
+    assert rows[0]["text"].startswith("'=SUM")
+
+
+def test_json_has_the_paper_and_every_answer() -> None:
+    boxes = tuple(((1, 0.0, 0.0, 9.0, 9.0),) for _ in OPENED.paper.sentences)
+    opened = replace(OPENED, paper=replace(OPENED.paper, boxes=boxes))
+    document = json.loads(picks_as_json(opened, HYPOTHESIS, 2, CHOICES, ANSWERS))
+    assert (document["hypothesis"], document["k"]) == (HYPOTHESIS, 2)
+    assert "boxes" not in document["paper"]
+    assert document["paper"]["n_sentences"] == len(OPENED.paper.sentences)
+    assert document["paper"]["name"] == "a file's.txt"
+    first, second = document["answers"]
+    assert (first["retriever"], first["settings"]["k1"], first["seconds"]) == ("bm25", 1.2, 0.5)
+    text = OPENED.paper.sentences[1]
+    assert first["picks"][0] == {"sentence": 1, "text": text, "section": "Abstract", "rank": 1, "score": 2.0}
+    assert [pick["sentence"] for pick in second["picks"]] == [0]
+
+
+def test_bibtex_names_what_was_used_once() -> None:
+    records = references(CHOICES)
+    assert records.count("wang2025evidencebench") == 1
+    assert "rankbm25" in records
+
+
+def test_a_file_is_named_by_harmless_letters() -> None:
+    assert file_stem(OPENED) == "evidence-salt-b-bold-b"
+    other = OpenPaper("x", read_paper(b"Words are here.", "a.txt"), "../../\u202e")
+    assert file_stem(other) == "evidence"

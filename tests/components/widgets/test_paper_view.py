@@ -38,22 +38,22 @@ def test_data_of_a_small_paper() -> None:
     }
 
 
-def test_without_an_active_system_there_is_gold_and_nothing_missed() -> None:
-    data = view_data(replace(short_view(), active=None))
-    assert data["marks"] == "...gg..gggg."
-    assert [aspect["covered"] for aspect in data["aspects"]] == [None] * 4
-
-
-def test_without_gold_there_are_only_picks() -> None:
-    data = view_data(replace(short_view(), aspects=(), active=1))
-    assert data["marks"] == ".......p..p."
-
-
-def test_result_focus_marks_result_aspects_only() -> None:
-    data = view_data(replace(short_view(), focus="results", active=1))
-    # dense picks 7 and 10, which cover both result aspects; 3, 4, 8, 9 cover others only
-    assert data["marks"] == ".......b..b."
-    assert [aspect["focus"] for aspect in data["aspects"]] == [False, False, True, True]
+@pytest.mark.parametrize(
+    ("changes", "marks"),
+    [
+        ({"active": None}, "...gg..gggg."),  # gold, and nothing missed
+        ({"aspects": (), "active": 1}, ".......p..p."),
+        # dense picks 7 and 10, which cover both result aspects; 3, 4, 8, 9 cover others only
+        ({"focus": "results", "active": 1}, ".......b..b."),
+    ],
+)
+def test_marks(changes: dict[str, Any], marks: str) -> None:
+    data = view_data(replace(short_view(), **changes))
+    assert data["marks"] == marks
+    if "focus" in changes:
+        assert [aspect["focus"] for aspect in data["aspects"]] == [False, False, True, True]
+    if changes["active"] is None:
+        assert [aspect["covered"] for aspect in data["aspects"]] == [None] * 4
 
 
 @pytest.mark.parametrize("value", [-1, 12, None])
@@ -62,15 +62,17 @@ def test_positions_the_paper_does_not_have_are_none(value: int | None) -> None:
     assert (data["selected"], data["aspect"], data["active"]) == (None, None, None)
 
 
-@pytest.mark.parametrize("pick", [-1, 12])
-def test_picks_outside_the_paper_are_refused(pick: int) -> None:
-    with pytest.raises(SelectionError, match=f"picked sentence {pick} of a paper with 12"):
-        view_data(replace(short_view(), systems=(System("bm25", (0, pick)),)))
-
-
-def test_a_fourth_system_is_refused() -> None:
-    with pytest.raises(SelectionError, match="at most 3"):
-        view_data(replace(short_view(), systems=(System("bm25", ()),) * 4))
+@pytest.mark.parametrize(
+    ("systems", "problem"),
+    [
+        ([System("bm25", (0, -1))], "picked sentence -1 of a paper with 12"),
+        ([System("bm25", (0, 12))], "picked sentence 12 of a paper with 12"),
+        ([System("bm25", ())] * 4, "at most 3"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(systems: list[System], problem: str) -> None:
+    with pytest.raises(SelectionError, match=problem):
+        view_data(replace(short_view(), systems=tuple(systems)))
 
 
 def test_the_paper_key_changes_with_the_text_and_not_with_the_marks() -> None:
@@ -87,30 +89,20 @@ def test_data_is_json_one_letter_a_sentence(view: Any) -> None:
     assert len(data["texts"]) == len(data["types"]) == len(data["marks"]) == len(view.sentences)
 
 
-@pytest.mark.parametrize(
-    ("text", "level"),
-    [
-        ("RESULTS", 2),
-        ("Materials and methods", 2),
-        ("2. Methods", 2),
-        ("Discussion", 2),
-        ("Statistical analysis", 3),
-        ("2.1 Study population", 3),
-        ("", 3),
-    ],
-)
-def test_heading_level(text: str, level: int) -> None:
-    assert heading_level(text) == level
+@pytest.mark.parametrize("text", ["RESULTS", "Materials and methods", "2. Methods", "Discussion"])
+def test_headings_of_sections(text: str) -> None:
+    assert heading_level(text) == 2
+
+
+@pytest.mark.parametrize("text", ["Statistical analysis", "2.1 Study population", ""])
+def test_headings_below_them(text: str) -> None:
+    assert heading_level(text) == 3
 
 
 def test_title_block_is_told_apart() -> None:
-    view = replace(
-        short_view(),
-        sentences=("A title", "The journal", "INTRODUCTION", "Words.", "Aims"),
-        sentence_types=(*("section_name",) * 3, "normal_paragraph", "section_name"),
-        aspects=(),
-        systems=(),
-    )
+    sentences = ("A title", "The journal", "INTRODUCTION", "Words.", "Aims")
+    types = (*("section_name",) * 3, "normal_paragraph", "section_name")
+    view = replace(short_view(), sentences=sentences, sentence_types=types, aspects=(), systems=())
     assert view_data(view)["types"] == "tfhps"
 
 
@@ -125,31 +117,22 @@ def test_a_stored_optimal_selection_misses_nothing(train_raw: dict[str, dict[str
     assert all(aspect["covered"] for aspect in data["aspects"])
 
 
-def message(**changes: object) -> dict[str, object]:
-    told = {"kind": "sentence", "sentence": 7, "aspect": None, "system": 0}
-    return {**told, "paper": paper_key(short_view()), **changes}
+MESSAGE = {"kind": "sentence", "sentence": 7, "aspect": None, "system": 0, "paper": paper_key(short_view())}
 
 
 def test_event() -> None:
-    assert event_from(message(), short_view()) == PaperEvent("sentence", 7, None, 0)
-    assert event_from(message(kind="aspect", aspect=3), short_view()) == PaperEvent("aspect", 7, 3, 0)
+    assert event_from(MESSAGE, short_view()) == PaperEvent("sentence", 7, None, 0)
+    told = MESSAGE | {"kind": "aspect", "aspect": 3}
+    assert event_from(told, short_view()) == PaperEvent("aspect", 7, 3, 0)
 
 
 @pytest.mark.parametrize(
     "payload",
     [
-        None,
-        "sentence",
-        {},
-        message(kind="delete"),
-        message(kind=["sentence"]),
-        message(sentence=12),
-        message(sentence=-1),
-        message(sentence=True),
-        message(sentence="7"),
-        message(aspect=4),
-        message(system=2),
-        message(paper="another paper"),
+        *(None, "sentence", {}),
+        *(MESSAGE | {"kind": kind} for kind in ("delete", ["sentence"])),
+        *(MESSAGE | {"sentence": sentence} for sentence in (12, -1, True, "7")),
+        *(MESSAGE | {"aspect": 4}, MESSAGE | {"system": 2}, MESSAGE | {"paper": "another paper"}),
     ],
 )
 def test_no_event(payload: object) -> None:

@@ -1,18 +1,24 @@
-"""What the table component is sent, and which of its messages are believed."""
+"""Tables: what they are sent, what a browser's messages may say, pages of fifty rows, a sort that turns round."""
 
 from __future__ import annotations
 
 import json
+import math
 
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from components.widgets.component import sentence_in
+from components.widgets.frame_table import frame_rows, intervals
 from components.widgets.table import Chip, Column, Interval, Row, TableEvent, event_from, table_data
+from tests.pages.app import App
 
-COLUMNS = (
-    Column("name", "Name"),
-    Column("recall", "Recall", "interval"),
-    Column("aspects", "Aspects", "chips"),
-)
+COLUMNS = (Column("name", "Name"), Column("n", "n", "number"), Column("share", "Share", "percent"))
+NAN = math.nan
+
+
+# -- cells --------------------------------------------------------------------------------------------------
 
 
 def test_cells_travel_as_plain_json() -> None:
@@ -24,11 +30,29 @@ def test_cells_travel_as_plain_json() -> None:
         [{"target": "aspect:A1", "label": "A1", "number": 0, "title": "", "filled": False}],
     ]
     assert (data["sort"], data["chosen"]) == ("name", ["r1"])
-
-
-def test_a_row_needs_one_cell_a_column() -> None:
     with pytest.raises(ValueError, match="row 'r1' has 1 cells for 3 columns"):
         table_data(COLUMNS, [Row("r1", ("x",))])
+
+
+def test_cells_of_a_frame_are_plain_and_undefined_ones_empty() -> None:
+    frame = pd.DataFrame({"share": [0.5, NAN], "n": pd.array([3, None], "Int64"), "name": ["<b>", None]})
+    rows = frame_rows(COLUMNS, frame)
+    assert [(row.id, row.cells) for row in rows] == [("0", ("<b>", 3, 0.5)), ("1", (None, None, None))]
+    assert json.loads(json.dumps(table_data(COLUMNS, rows)))["rows"][0]["cells"] == ["<b>", 3, 0.5]
+    assert frame_rows(COLUMNS, frame.head(0)) == []
+    chips = (Chip("sentence:4", "4"),)
+    frame = pd.DataFrame({"name": ["x"], "where": [chips]}, index=[7])
+    (row,) = frame_rows((Column("where", "Where", "chips"),), frame, "name", muted=True)
+    assert (row.id, row.cells, row.muted) == ("x", (chips,), True)
+
+
+def test_an_interval_without_bounds_or_without_a_share() -> None:
+    columns = {"recall": [0.5, 0.25, NAN], "low": [0.4, NAN, NAN], "high": [0.6, NAN, NAN]}
+    expected = [Interval(0.5, 0.4, 0.6), Interval(0.25), None]
+    assert list(intervals(pd.DataFrame(columns), "recall")) == expected
+
+
+# -- messages of a browser ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -45,3 +69,88 @@ def test_a_row_needs_one_cell_a_column() -> None:
 )
 def test_only_messages_of_ours_are_believed(payload: object, event: TableEvent | None) -> None:
     assert event_from(payload) == event
+
+
+@pytest.mark.parametrize(
+    ("payload", "index"),
+    [({"sentence": 4}, 4), *((wrong, None) for wrong in (None, [4], {}))]
+    + [({"sentence": wrong}, None) for wrong in (7, "4", True)],
+)
+def test_only_a_listed_sentence_is_believed(payload: object, index: int | None) -> None:
+    assert sentence_in(payload, {1, 4}) == index
+
+
+# -- pages and switches, in the address ---------------------------------------------------------------------
+
+
+def pages() -> None:
+    import streamlit as st
+
+    from components.app.state import PageState
+    from components.widgets.table import TableEvent
+    from components.widgets.table.paging import paging, put_sort
+
+    state = PageState("p", {"sort": "name", "desc": "", "page": "1"})
+    page = paging(state, 101)
+    st.markdown(f"{page.rows.start} to {page.rows.stop}")
+    page.draw(state)
+    paging(state, 50).draw(state)  # one page has no buttons
+    for column in ("name", "size"):
+        if st.button(column):
+            put_sort(state, TableEvent("sort", column))
+            st.rerun()
+
+
+def switches() -> None:
+    import streamlit as st
+
+    from components.app.state import PageState
+    from components.widgets.switches import on_off_switch, option_switch
+
+    state = PageState("test", {"part": "a", "all": "", "page": "1"})
+    options = {"a": "First", "b": "Second"}
+    chosen = option_switch(state, "part", "Part", options, reset=("page",), fallback="A is")
+    st.markdown(f"{chosen} {on_off_switch(state, 'all', 'All')}")
+
+
+def test_from_page_to_page() -> None:
+    app = App(AppTest.from_function(pages))
+    assert app.labels() == ["Previous page", "Next page", "name", "size"]
+    assert "0 to 50" in app.words
+    assert app.button[0].disabled
+    words = app.press("Next page").press("Next page").words
+    # 101 rows are 50 + 50 + 1.
+    assert "100 to 150" in words
+    assert "Page 3 of 3" in words
+    assert app.button[1].disabled
+    assert app.press("Previous page").address == {"page": "2"}
+
+
+@pytest.mark.parametrize(("page", "rows"), [("0", "0 to 50"), ("9", "100 to 150"), ("x", "0 to 50")])
+def test_a_page_that_there_is_not_is_the_nearest_one(page: str, rows: str) -> None:
+    assert rows in App(AppTest.from_function(pages), page=page).words
+
+
+def test_the_same_column_again_turns_the_sort_round_and_starts_at_its_beginning() -> None:
+    app = App(AppTest.from_function(pages), page="3")
+    assert app.press("size").address == {"sort": "size"}
+    assert app.press("size").address == {"sort": "size", "desc": "1"}
+    assert app.press("size").address == {"sort": "size"}
+    assert app.press("name").address == {}
+
+
+def test_a_switch_goes_to_the_address_and_takes_others_back() -> None:
+    app = App(AppTest.from_function(switches), page="3")
+    assert app.words == "a False"
+    app.segmented_control[0].set_value("b").run()
+    app.toggle[0].set_value(True).run()
+    assert app.words == "b True"
+    assert app.address == {"part": "b", "all": "1"}
+    app.toggle[0].set_value(False).run()
+    assert app.address == {"part": "b"}
+
+
+def test_an_unknown_option_is_reported_as_text() -> None:
+    app = App(AppTest.from_function(switches), part="<b>nix")
+    assert app.warning[0].value == r"There is no part \<b\>nix; A is shown instead."
+    assert "part" not in app.address

@@ -39,12 +39,8 @@ def test_a_pick_has_its_number_reason_and_bars() -> None:
     assert [tuple(feature.values()) for feature in why["features"]] == features
 
 
-def test_a_retriever_that_explains_nothing_has_none() -> None:
-    assert whys_of(Retrieval((0,), (1.0,), (0,), 0.0), SENTENCES) == []
-
-
 def test_only_so_many_and_only_sentences_that_are_there() -> None:
-    one = EXPLAINED["2"]
-    everything = {str(index): one for index in range(5)}
+    assert whys_of(Retrieval((0,), (1.0,), (0,), 0.0), SENTENCES) == []  # explains nothing
+    everything = {str(index): EXPLAINED["2"] for index in range(5)}
     assert [why["index"] for why in whys_of(retrieval((4, 2, 0), everything), SENTENCES)] == [2, 0]
     assert [why["index"] for why in whys_of(retrieval((1, 2, 0), everything), SENTENCES, limit=2)] == [1, 2]

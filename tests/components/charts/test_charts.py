@@ -1,0 +1,202 @@
+"""Figures: percent with intervals, labels that are no markup, and what a click on a mark leads to."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from components.charts.bars import histogram, share_chart, weights_chart
+from components.charts.curves import recall_curve, spelling_chart
+from components.charts.dots import difference_chart, interval_chart, missed_chart
+from components.charts.instances import LINES_AT_MOST, recall_scatter, slope_chart
+from components.charts.positions import ends_chart, ends_histogram, needle_chart, position_chart
+
+NAN = math.nan
+
+
+def whiskers(bars) -> tuple[list[float], list[float]]:
+    """How far the intervals reach up and down."""
+    return pytest.approx(list(bars.array)), pytest.approx(list(bars.arrayminus))
+
+
+# -- bars and dots ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "n_bars", "first", "n_first"),
+    [({1: 5, 3: 2}, 3, "1", 5), (dict.fromkeys(range(10, 110), 1), 34, "10 to 12", 3)],
+)
+def test_histograms_of_few_values_and_of_many(
+    values: dict[int, int], n_bars: int, first: str, n_first: int
+) -> None:
+    frame = pd.DataFrame(values.items(), columns=["value", "n"])
+    bars = histogram(frame, "Optimal K", "instances", "#000000").data[0]
+    assert (len(bars.x), bars.customdata[0], bars.y[0]) == (n_bars, first, n_first)
+    assert sum(bars.y) == sum(values.values())  # none is lost
+
+
+def test_bars_start_at_zero_and_stand_in_the_order_given() -> None:
+    frame = pd.DataFrame({"where": ["<b>abstract"], "share": [0.25]})
+    (shares,) = share_chart(frame, [("share", "<i>there", "#000000")], "Share, %", "4 aspects").data
+    assert (shares.x[0], shares.y[0], shares.name) == (25, "&lt;b&gt;abstract", "&lt;i&gt;there")
+    columns = ["name", "moves", "note"]
+    frame = pd.DataFrame([("<b>Place</b>", 0.8, "place"), ("Words", 0.2, "words")], columns=columns)
+    figure = weights_chart(frame, "SD", "#0072b2")
+    assert (list(figure.data[0].x), list(figure.data[0].text)) == ([0.8, 0.2], ["0.80", "0.20"])
+    assert figure.layout.xaxis.range[0] == 0
+    assert "<b>" not in figure.layout.yaxis.ticktext[0]
+    assert figure.layout.yaxis.range == (1.5, -0.5)  # the first on top
+    assert weights_chart(frame.head(0), "SD", "#0072b2").layout.xaxis.range == (0, 1)
+
+
+def test_means_reach_from_low_to_high_and_name_n() -> None:
+    columns = ["name", "recall", "low", "high", "n", "colour"]
+    rows = [("<b>bm25</b>", 0.4, 0.3, 0.55, 96, "#000000"), ("one", 1.0, None, None, 1, "#000000")]
+    figure = interval_chart(pd.DataFrame(rows, columns=columns), "Recall, %", random=0.1, ceiling=0.99)
+    assert whiskers(figure.data[0].error_x) == ([15], [10])
+    assert figure.data[1].error_x.array[0] == 0
+    assert figure.layout.yaxis.ticktext[0] == "&lt;b&gt;bm25&lt;/b&gt; (n = 96)"
+    assert figure.layout.xaxis.range[0] == 0
+    assert [shape.x0 for shape in figure.layout.shapes] == pytest.approx([10.0, 99.0])
+
+
+def test_differences_are_in_points() -> None:
+    known = {"name": "x", "group": "bm25", "difference": 0.1, "low": -0.05, "high": 0.2, "n": 9}
+    unknown = {"group": "dense", "n": 0, **dict.fromkeys(("difference", "low", "high"), NAN)}
+    frame = pd.DataFrame([known, known | unknown]).assign(colour="#111111")
+    bm25, dense = difference_chart(frame, "points").data
+    assert (list(bm25.x), len(dense.x)) == ([10], 0)
+    assert whiskers(bm25.error_x) == ([10], [15])
+
+
+def test_missed_shares_carry_their_bin_and_chosen_ones_stand_out() -> None:
+    bins = {"bin": ["abstract", "methods", "results"], "label": ["Abstract", "<b>Methods</b>", "Results"]}
+    counts = {"n_missed": [1, 0, 3], "n_aspects": [4, 0, 4], "n_papers": [2, 0, 1]}
+    shares = {"share": [0.25, NAN, 0.75], "low": [0.1, NAN, NAN], "high": [0.5, NAN, NAN]}
+    frame = pd.DataFrame({**bins, **counts, **shares})
+    figure = missed_chart(frame, "#d55e00", "Missed, %", ("results",), mean=0.5, top=0.8)
+    (dots,) = figure.data
+    assert (list(dots.x), list(dots.y)) == ([25.0, 75.0], [0, 2])  # none in the empty bin
+    assert [row[0] for row in dots.customdata] == ["abstract", "results"]
+    assert whiskers(dots.error_x) == ([25, 0], [15, 0])
+    labels = ("Abstract  1/4", "&lt;b&gt;Methods&lt;/b&gt;  0/0", "Results  3/4")
+    assert figure.layout.yaxis.ticktext == labels
+    assert list(dots.marker.opacity) == [0.35, 1.0]
+    assert tuple(figure.layout.xaxis.range) == (0, 80)
+    assert figure.layout.shapes[0].x0 == 50
+
+
+# -- lines and instances ------------------------------------------------------------------------------------
+
+
+def test_the_curve_has_one_line_a_selection_in_percent() -> None:
+    rows = [("a", 0, 0.0), ("a", 1, 0.5), ("best", 0, 0.0), ("best", 1, 1.0)]
+    frame = pd.DataFrame(rows, columns=["name", "pick", "recall"])
+    a, best = recall_curve(frame, {"a": "#111111", "best": "#222222"}, ("best",)).data
+    assert (a.name, list(a.y), a.line.dash) == ("a", [0.0, 50.0], "solid")
+    assert (best.name, best.line.dash) == ("best", "dot")
+
+
+def test_errors_stand_at_equal_distances() -> None:
+    recall = {"recall": 0.5, "recall_low": 0.4, "recall_high": 0.6}
+    frame = pd.DataFrame({"errors": [0, 10, 50], "mean_errors": [0, 10, 50], "n": 6, "n_capped": 0, **recall})
+    frame = frame.assign(group="bm25", colour="#111111")
+    figure = spelling_chart(frame)
+    assert list(figure.data[0].x) == [0, 1, 2]
+    assert list(figure.layout.xaxis.ticktext) == ["0", "10", "50"]
+    assert whiskers(figure.data[0].error_y)[0] == [10, 10, 10]
+    assert len(spelling_chart(frame.assign(**dict.fromkeys(recall, NAN))).data[0].x) == 0
+
+
+def test_the_scatter_puts_the_first_system_upwards() -> None:
+    frame = pd.DataFrame([{"id": "i", "a": 0.25, "b": 0.75, "n": 4}])
+    figure = recall_scatter(frame, "first", "second", "#123456")
+    assert (list(figure.data[0].x), list(figure.data[0].y)) == ([75.0], [25.0])
+    assert "first" in figure.layout.yaxis.title.text
+    assert "second" in figure.layout.xaxis.title.text
+
+
+def test_instances_that_move_alike_share_a_line_and_the_longest_are_drawn() -> None:
+    colours = {"up": "#111111", "level": "#222222", "down": "#333333"}
+    columns = ["instance", "original", "negation"]
+    rows = [("a", 0.5, 0.0), ("b", 0.5, 0.0), ("c", 0.0, 0.25), ("<d>", 1.0, 1.0)]
+    figure = slope_chart(pd.DataFrame(rows, columns=columns), columns[1:], colours)
+    lines = {trace.line.color: trace for trace in figure.data}
+    up, down = lines["#111111"], lines["#333333"]
+    assert (list(down.y), list(down.customdata[0])) == ([50, 0, None], [2, "a"])
+    assert list(up.y) == [0, 25, None]
+    assert down.line.width > up.line.width
+    n = LINES_AT_MOST + 50
+    many = pd.DataFrame([(str(i), 0.0, i / n) for i in range(n)], columns=columns)
+    drawn = [y for trace in slope_chart(many, columns[1:], colours).data for y in trace.y if y is not None]
+    assert len(drawn) == 2 * LINES_AT_MOST
+    assert max(drawn) == 100 * (n - 1) / n
+
+
+# -- by position --------------------------------------------------------------------------------------------
+
+BUCKETS = {"bucket": [1, 2], "from": [0.0, 0.5], "to": [0.5, 1.0]}
+RUN = {"run": "r1", "label": "<i>a"}
+COLUMNS = [
+    *("share_covering", "n_aspects", "n_can", "n_must"),
+    *("can", "can_low", "can_high", "must", "must_low", "must_high"),
+]
+ROWS = [(0.6, 5, 4, 2, 0.8, 0.7, 1.0, 0.4, 0.3, 0.5), (0.4, 5, 3, 0, 0.6, 0.5, 0.7, 0.0, 0.0, 0.0)]
+OPPORTUNITY = pd.DataFrame(ROWS, columns=COLUMNS).assign(**BUCKETS)
+SHARES = {"share": [0.25, 0.75], "low": [0.1, 0.6], "high": [0.4, 0.9]}
+PICKS = pd.DataFrame({**BUCKETS, **RUN, "n_picks": [1, 3], **SHARES})
+RECALLS = {"recall": [0.5, NAN], "low": [0.2, NAN], "high": [0.9, NAN], "chance": [0.3, NAN]}
+RECALL = pd.DataFrame({**BUCKETS, **RUN, "n_aspects": [4, 0], **RECALLS})
+
+
+def test_four_panels_on_one_axis() -> None:
+    figure = position_chart(OPPORTUNITY, PICKS, RECALL, {"r1": "#111111"}, "#b37800")
+    can, must, recall = figure.data[0], figure.data[1], figure.data[-1]
+    assert (list(can.x), list(can.y)) == ([25.0, 75.0], [80.0, 60.0])
+    assert whiskers(can.error_y) == ([20, 10], [10, 10])
+    assert "4 of 5" in can.text[0]
+    assert list(must.customdata[0]) == ["must", "", 1]
+    assert (recall.name, recall.y[0]) == ("&lt;i&gt;a", 50.0)
+    assert list(recall.customdata[0]) == ["recall", "r1", 1]
+    assert recall.error_y.array[1] == 0  # undefined: no whisker
+    titles = [figure.layout[f"yaxis{n}"].title.text for n in ("", "2", "3", "4")]
+    assert titles == ["%", "%", "aspects", "Recall, %"]
+
+
+def test_without_a_run_only_the_opportunity_and_without_a_budget_no_chance() -> None:
+    figure = position_chart(OPPORTUNITY, None, None, {}, "#b37800")
+    assert [trace.type for trace in figure.data] == ["bar", "bar"]
+    assert figure.data[0].marker.color != figure.data[1].marker.color  # told apart in the legend, too
+    figure = position_chart(OPPORTUNITY, PICKS, RECALL.assign(chance=NAN), {"r1": "#111111"}, "#b37800")
+    assert "as many random picks" not in [trace.name for trace in figure.data]
+
+
+def test_the_split_and_its_groups() -> None:
+    bars = pd.DataFrame({"low": [0.0, 0.5], "high": [0.5, 1.0], "n": [3, 7]})
+    figure = ends_histogram(bars, 0.2, 0.8, "#111111")
+    assert [shape.x0 for shape in figure.layout.shapes] == [20.0, 80.0]
+    assert list(figure.data[0].customdata[1]) == ["coverage", "", 1]
+    ours = {"name": "bm25", "run": "r1", "group": "above", "recall": 0.5, "low": 0.4, "high": 0.7, "n": 27}
+    published = {"name": "GPT-4o, published", "run": "", "group": "below", "recall": 0.349, "n": 1111}
+    rows = pd.DataFrame([ours | {"chance": 0.2, "colour": "#111111"}, published | {"colour": "gray"}])
+    figure = ends_chart(rows, ("above", "neither", "below"))
+    marks = [trace for trace in figure.data if trace.customdata is not None]
+    assert [list(trace.customdata[0]) for trace in marks] == [["ends", "r1", "above"], ["ends", "", "below"]]
+    assert [mark.error_x.array[0] for mark in marks] == [pytest.approx(20), 0]
+    assert "n = 1,111" in marks[1].hovertemplate
+    assert list(figure.layout.yaxis.ticktext) == ["bm25", "GPT-4o, published"]
+
+
+def test_the_needle_shows_the_same_aspects_beside_what_was_removed() -> None:
+    common = {"run": "r1", "label": "lead", "low": 0.1, "high": 0.9, "n_aspects": 4, "n_instances": 2}
+    recalls = [("original", 0.8, 0.8), ("end", 0.2, 0.8), ("removed", 0.3, 0.6)]
+    rows = pd.DataFrame(recalls, columns=["place", "recall", "original"]).assign(**common)
+    figure = needle_chart(rows, {"r1": "#111111"})
+    assert list(figure.layout.xaxis.ticktext) == ["as it stands", "end", "removed"]
+    line, removed, hollow = figure.data
+    assert [list(trace.y) for trace in (line, removed, hollow)] == [[80.0, 20.0], [30.0], [60.0]]
+    assert hollow.marker.symbol == "circle-open"
+    assert list(line.customdata[1]) == ["needle", "r1", "end"]
+    assert "4 aspects in 2 instances" in line.text[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from evidencebench_core.data.check import check_instance
-from evidencebench_core.data.packing import packed_instance, packed_paper, zstd_frames
+from evidencebench_core.data.packing import packed_evidence, packed_instance, packed_paper, zstd_frames
 from evidencebench_core.data.source import Source, change_error
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import instances_in
@@ -134,6 +134,7 @@ class _Record(NamedTuple):
     columns: tuple[str | int | float | None, ...]  # instance_id and what follows it in the table of instances
     hypothesis: str
     body: bytes
+    evidence: tuple[bytes, bytes | None, bytes]
     paper_key: bytes
     paper_body: bytes
     paper_words: bytes
@@ -160,7 +161,17 @@ def _record(instance_id: str, value: object) -> _Record:
     paper_body, paper_words = packed_paper(sentences, raw["sentence_types_in_candidate_pool"])
     key = hashlib.sha256(paper_body).digest()
     synthetic = raw.get("synthetic") is True
-    return _Record(columns, raw["hypothesis"], body, key, paper_body, paper_words, n_results > 0, synthetic)
+    return _Record(
+        columns,
+        raw["hypothesis"],
+        body,
+        packed_evidence(raw),
+        key,
+        paper_body,
+        paper_words,
+        n_results > 0,
+        synthetic,
+    )
 
 
 def _ends_coverage(covering: Mapping[str, Sequence[int]], n_sentences: int) -> float:
@@ -209,10 +220,15 @@ def _write(
         "INSERT INTO bodies (instance, hypothesis, body) VALUES (?, ?, ?)",
         [(row, record.hypothesis, body) for (row, record), body in zip(numbered, bodies, strict=True)],
     )
+    _write_evidence(db, [(row, *record.evidence) for row, record in numbered])
     db.executemany(
         "INSERT INTO hypothesis_words (rowid, hypothesis) VALUES (?, ?)",
         [(row, record.hypothesis) for row, record in numbered],
     )
+
+
+def _write_evidence(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    db.executemany("INSERT INTO evidence (instance, aspects, texts, covering) VALUES (?, ?, ?, ?)", rows)
 
 
 def _free_id(db: sqlite3.Connection, table: str) -> int:

@@ -4,11 +4,17 @@ A paper's body is the JSON list of its sentences and the list of their types. An
 its raw object as JSON, with null in the place of what the paper's body has, and of
 ``sentence_index2aspects`` where it follows from ``aspect2sentence_indices``. Key order, list order
 and keys we do not know are kept. Both are stored compressed with zstd.
+
+What scores need of an instance stands apart, so that they read nothing else: the ids of its aspects (and their
+texts, where there are some) as JSON lists, and which sentences cover them, as unsigned 32-bit numbers in little
+endian: for every aspect twice the number of its sentences, plus 1 for a result aspect; then the sentences of all
+aspects, of each ascending.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -79,3 +85,32 @@ def unpacked_rest(frame: bytes) -> dict[str, Any]:
     """The raw object without its paper: enough for the evidence set."""
     raw: dict[str, Any] = _content(frame)
     return raw
+
+
+def packed_evidence(raw: Mapping[str, Any]) -> tuple[bytes, bytes | None, bytes]:
+    """Ids and texts of the aspects, and what covers them, of a raw instance that has been checked."""
+    ids, covering = raw["aspect_list_ids"], raw["aspect2sentence_indices"]
+    results, texts = frozenset(raw["results_aspect_list_ids"] or ()), raw.get("aspect_texts")
+    return (
+        orjson.dumps(ids),
+        orjson.dumps([texts.get(aspect) for aspect in ids]) if texts else None,
+        packed_covering([(covering[aspect], aspect in results) for aspect in ids]),
+    )
+
+
+def packed_covering(aspects: Sequence[tuple[Sequence[int], bool]]) -> bytes:
+    """The covering sentences of every aspect, and whether it is a result aspect."""
+    values = [2 * len(covering) + is_result for covering, is_result in aspects]
+    for covering, _ in aspects:
+        values += sorted(covering)
+    return struct.pack(f"<{len(values)}I", *values)
+
+
+def unpacked_covering(body: bytes, n_aspects: int) -> list[tuple[tuple[int, ...], bool]]:
+    """The inverse of `packed_covering`."""
+    values = struct.unpack(f"<{len(body) // 4}I", body)
+    aspects, end = [], n_aspects
+    for head in values[:n_aspects]:
+        start, end = end, end + (head >> 1)
+        aspects.append((values[start:end], bool(head & 1)))
+    return aspects

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.data.packing import packed_evidence, unpacked_rest
 from evidencebench_core.errors import StoreError
 
 APPLICATION_ID: Final = 0x45764278  # "EvBx"
@@ -227,7 +229,56 @@ _BATCHES: Final = (
     ) WITHOUT ROWID""",
 )
 
-_MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+
+def _add_evidence(db: sqlite3.Connection) -> None:
+    """For the instances of a store that is older than the table of evidence."""
+    bodies = db.execute("SELECT instance, body FROM bodies")
+    while batch := bodies.fetchmany(1024):
+        rows = [(instance, *packed_evidence(unpacked_rest(body))) for instance, body in batch]
+        db.executemany("INSERT INTO evidence VALUES (?, ?, ?, ?)", rows)
+
+
+_COMPACT: Final = (
+    # The gold without the papers: see packing.py.
+    """CREATE TABLE evidence (
+        instance INTEGER PRIMARY KEY REFERENCES instances (id) ON DELETE CASCADE,
+        aspects BLOB NOT NULL,                -- JSON list of their ids
+        texts BLOB,                           -- JSON list; NULL where the data has none
+        covering BLOB NOT NULL
+    )""",
+    _add_evidence,
+    # Reading a run's selections must not walk over its rankings either.
+    "DROP INDEX retrievals_by_outcome",
+    "CREATE INDEX retrievals_by_outcome ON retrievals (run_id, task, error, instance_id, selection)",
+    # How many answers and failures each run has; kept by the triggers.
+    """CREATE TABLE retrieval_counts (
+        run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        task TEXT NOT NULL,
+        n_answered INTEGER NOT NULL,
+        n_failed INTEGER NOT NULL,
+        PRIMARY KEY (run_id, task)
+    ) WITHOUT ROWID""",
+    """INSERT INTO retrieval_counts
+        SELECT run_id, task, sum(error IS NULL), sum(error IS NOT NULL) FROM retrievals GROUP BY run_id, task""",
+    """CREATE TRIGGER retrieval_added AFTER INSERT ON retrievals BEGIN
+        INSERT INTO retrieval_counts VALUES (NEW.run_id, NEW.task, NEW.error IS NULL, NEW.error IS NOT NULL)
+        ON CONFLICT (run_id, task) DO UPDATE SET
+            n_answered = n_answered + excluded.n_answered, n_failed = n_failed + excluded.n_failed;
+    END""",
+    """CREATE TRIGGER retrieval_changed AFTER UPDATE OF error ON retrievals BEGIN
+        UPDATE retrieval_counts SET
+            n_answered = n_answered + (NEW.error IS NULL) - (OLD.error IS NULL),
+            n_failed = n_failed + (NEW.error IS NOT NULL) - (OLD.error IS NOT NULL)
+        WHERE run_id = NEW.run_id AND task = NEW.task;
+    END""",
+    """CREATE TRIGGER retrieval_deleted AFTER DELETE ON retrievals BEGIN
+        UPDATE retrieval_counts SET
+            n_answered = n_answered - (OLD.error IS NULL), n_failed = n_failed - (OLD.error IS NOT NULL)
+        WHERE run_id = OLD.run_id AND task = OLD.task;
+    END""",
+)
+
+_MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
     _ANSWERS,
@@ -236,6 +287,7 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     _OWN_PAPERS,
     _TRAINED,
     _BATCHES,
+    _COMPACT,
 )
 
 VERSION: Final = len(_MIGRATIONS)
@@ -265,7 +317,10 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     for number, statements in enumerate(_MIGRATIONS[version:], start=version + 1):
         for statement in statements:
-            db.execute(statement)
+            if isinstance(statement, str):
+                db.execute(statement)
+            else:
+                statement(db)
         db.execute("INSERT INTO migrations VALUES (?, ?)", (number, now))
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {VERSION}")

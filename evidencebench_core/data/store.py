@@ -8,14 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from evidencebench_core.data.connection import Connections
-from evidencebench_core.data.model import EvidenceSet, Instance
-from evidencebench_core.data.packing import unpacked_instance, unpacked_rest
-from evidencebench_core.data.parse import evidence_of, instance_of
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.data.packing import unpacked_covering, unpacked_instance
+from evidencebench_core.data.parse import instance_of
 from evidencebench_core.data.query import Filter, matching_sql
 from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.gold import Gold
 
 _BATCH: Final = 128  # instances a query
 
@@ -67,6 +72,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connections = Connections(path)
+        self._gold: tuple[DatasetInfo, Gold] | None = None
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
@@ -147,7 +153,7 @@ class Store:
     ) -> Iterator[tuple[str, EvidenceSet]]:
         """The gold of all instances, or of those named, in the order of the file.
 
-        The papers are not read, so this is fast: some 20,000 a second.
+        The papers are not read, so this is fast: some 50,000 a second.
         """
         info = self.dataset(dataset)
         if ids is None:
@@ -155,11 +161,43 @@ class Store:
         else:
             positions = dict(self._by_id(info, tuple(dict.fromkeys(ids)), "i.instance_id, i.position"))
             wanted = sorted(positions, key=positions.__getitem__)
+        columns = "i.instance_id, i.n_sentences, i.optimal, i.results_optimal, e.aspects, e.texts, e.covering"
+        join = "JOIN evidence AS e ON e.instance = i.id"
         for batch in _batches(wanted):
-            for instance_id, n_sentences, body in self._by_id(
-                info, batch, "i.instance_id, i.n_sentences, b.body"
+            for instance_id, *columns_of in self._by_id(info, batch, columns, join):
+                yield instance_id, _evidence_set(*columns_of)
+
+    def gold(self, dataset: str) -> Gold:
+        """The same as arrays, 100,000 instances in less than a second; those of one dataset stay at hand."""
+        from evidencebench_core.data.gold import Gold
+
+        info = self.dataset(dataset)
+        known = self._gold
+        if known is None or known[0] != info:
+            with self.read() as db:
+                rows = db.execute(
+                    "SELECT i.instance_id, i.paper_id, i.n_sentences, i.n_aspects, i.optimal, i.results_optimal,"
+                    " e.covering FROM instances AS i JOIN evidence AS e ON e.instance = i.id"
+                    " WHERE i.dataset_id = ? ORDER BY i.position",
+                    (info.id,),
+                ).fetchall()
+            known = self._gold = (info, Gold.from_rows(rows))
+        return known[1]
+
+    def aspect_names(self, dataset: str) -> tuple[list[str], list[str | None]]:
+        """Ids and texts (``None`` where the data has none) of the aspects of `gold`, in its order."""
+        info = self.dataset(dataset)
+        ids: list[str] = []
+        texts: list[str | None] = []
+        with self.read() as db:
+            for its_ids, its_texts in db.execute(
+                "SELECT e.aspects, e.texts FROM instances AS i JOIN evidence AS e ON e.instance = i.id"
+                " WHERE i.dataset_id = ? ORDER BY i.position",
+                (info.id,),
             ):
-                yield instance_id, evidence_of(unpacked_rest(body), n_sentences)
+                ids += orjson.loads(its_ids)
+                texts += orjson.loads(its_texts) if its_texts else [None] * (len(ids) - len(texts))
+        return ids, texts
 
     # -- tables of instances --------------------------------------------------------------
 
@@ -225,6 +263,25 @@ def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
     rows = db.execute(f"SELECT {', '.join(names)} FROM datasets ORDER BY id").fetchall()
     infos = [DatasetInfo(**dict(zip(names, row, strict=True))) for row in rows]
     return tuple([replace(info, synthetic=bool(info.synthetic)) for info in infos])
+
+
+def _evidence_set(
+    n_sentences: int, optimal: int, results_optimal: int | None, ids: bytes, texts: bytes | None, body: bytes
+) -> EvidenceSet:
+    names = orjson.loads(ids)
+    of_names = orjson.loads(texts) if texts else [None] * len(names)
+    aspects = zip(names, unpacked_covering(body, len(names)), of_names, strict=True)
+    return EvidenceSet(
+        n_sentences,
+        tuple(
+            [
+                Aspect(name, covering, is_result, f"A{number}", text)
+                for number, (name, (covering, is_result), text) in enumerate(aspects, start=1)
+            ]
+        ),
+        optimal,
+        results_optimal,
+    )
 
 
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:

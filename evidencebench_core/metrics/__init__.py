@@ -13,7 +13,7 @@ from evidencebench_core.metrics.coverage import (
     marks,
     times_covered,
 )
-from evidencebench_core.metrics.expectation import expected_recall, random_expectation
+from evidencebench_core.metrics.expectation import expected_recall, random_expectation, random_expectations
 
 __all__ = [
     "Denominator",
@@ -28,5 +28,6 @@ __all__ = [
     "marks",
     "optimal_cover",
     "random_expectation",
+    "random_expectations",
     "times_covered",
 ]

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from math import comb
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evidencebench_core.metrics.coverage import (
     Denominator,
     aspect_recall,
@@ -70,3 +73,37 @@ def _expected_share(n: int, hits: Collection[int], budget: int, n_aspects: int) 
     draws = comb(n, budget)
     misses = sum(comb(n - h, budget) for h in hits)
     return (len(hits) * draws - misses) / (n_aspects * draws)
+
+
+def random_expectations(
+    n_sentences: NDArray[np.int64],
+    budgets: NDArray[np.int64],
+    n_aspects: NDArray[np.int64],
+    instance: NDArray[np.int64],
+    n_covering: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The `random_expectation` of n instances, equal to the last digit: shape (n,).
+
+    ``n_sentences``, ``budgets`` (0 or more) and ``n_aspects`` in the denominator (1 or more) are of shape (n,).
+    ``instance`` and ``n_covering`` have an entry for every aspect, found by a sentence or not: the row of its
+    instance, ascending and each at least once, and how many sentences cover it.
+    """
+    drawn = np.minimum(budgets, n_sentences)
+    sizes = np.bincount(instance, minlength=len(drawn))
+    draws = _combs(n_sentences, drawn)
+    misses = np.add.reduceat(
+        _combs(n_sentences[instance] - n_covering, drawn[instance]), np.cumsum(sizes) - sizes
+    )
+    shares: NDArray[np.float64] = (
+        (sizes.astype(object) * draws - misses) / (n_aspects.astype(object) * draws)
+    ).astype(np.float64)
+    return shares
+
+
+def _combs(n: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Binomials as exact integers, each distinct one computed once."""
+    base = int(k.max(initial=0)) + 1
+    codes, places = np.unique(n * base + k, return_inverse=True)
+    values = np.empty(codes.size, dtype=object)
+    values[:] = [comb(code // base, code % base) for code in codes.tolist()]
+    return values[places]

@@ -62,7 +62,7 @@ def score_run(
     chosen = _task(task)
     return score(
         chosen,
-        store.evidence_sets(run.dataset),
+        store.gold(run.dataset),
         runs.selections(run.id, chosen.name),
         missing=missing,
         denominator=denominator,
@@ -112,7 +112,7 @@ def score_predictions(
     """
     return score(
         _task(task),
-        store.evidence_sets(dataset),
+        store.gold(dataset),
         cast("Mapping[str, Sequence[int]]", predictions),  # checked there, one by one
         missing=missing,
         denominator=denominator,

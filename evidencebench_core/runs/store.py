@@ -246,8 +246,7 @@ class RunStore:
             if rows or retriever == "llm":
                 failed = dict(
                     db.execute(
-                        "SELECT task, count(*) FROM retrievals WHERE run_id = ? AND error IS NOT NULL"
-                        " GROUP BY task",
+                        "SELECT task, n_failed FROM retrieval_counts WHERE run_id = ? AND n_failed > 0",
                         (run_id,),
                     ).fetchall()
                 )
@@ -301,8 +300,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
     run_id, dataset, retriever, settings_text, created_at, variant = row
     settings = settings_from_json(settings_text)
     counts = db.execute(
-        "SELECT task, sum(error IS NULL), sum(error IS NOT NULL) FROM retrievals"
-        " WHERE run_id = ? GROUP BY task",
+        "SELECT task, n_answered, n_failed FROM retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
         (run_id,),
     ).fetchall()
     return RunInfo(

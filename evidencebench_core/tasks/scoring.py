@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencebench_core.data.gold import Gold, Numbers
 from evidencebench_core.errors import SelectionError, SettingError, shown
-from evidencebench_core.metrics import Denominator, ceiling, expected_recall, random_expectation
+from evidencebench_core.metrics import Denominator, ceiling, expected_recall, random_expectations
+from evidencebench_core.metrics.coverage import check_budget, n_counted
 from evidencebench_core.stats import bootstrap_interval, standard_error
 from evidencebench_core.tasks.selection import validated_selection
 
@@ -96,7 +99,7 @@ class Score:
 
 def score(
     task: Task,
-    gold: Iterable[tuple[str, EvidenceSet]],
+    gold: Gold | Iterable[tuple[str, EvidenceSet]],
     selections: Mapping[str, Sequence[int]],
     *,
     missing: Missing = "report",
@@ -108,7 +111,7 @@ def score(
     Parameters
     ----------
     task : Task
-    gold : iterable of (instance id, EvidenceSet)
+    gold : Gold, or iterable of (instance id, EvidenceSet)
         All instances of the dataset, each once.
     selections : mapping of str to sequence of int
         Instance id to sentence indices. Repeated indices are dropped. More than the budget: the expected
@@ -135,56 +138,99 @@ def score(
     """
     if missing not in ("report", "zero"):
         raise SettingError("missing", f"is {shown(missing)}", "Choices are: report, zero.")
-    seen = set[str]()
-    skipped: dict[str, str] = {}
-    left_out: list[str] = []
-    n_empty = 0
-    recalls: dict[str, float] = {}
-    ceilings: list[float] = []
-    expectations: list[float] = []
-    for name, evidence in gold:
-        if name in seen:
-            raise SettingError("gold", f"repeats instance {shown(name)}", "Give every instance once.")
-        seen.add(name)
-        picks: tuple[int, ...] = ()
-        if name in selections:
-            picks = validated_selection(selections[name], evidence.n_sentences, name)
-        covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
-        # The solver is not asked where the optimal number of sentences is within the budget.
-        optimal = evidence.optimal_for(task.focus)
-        within = budget is None or (optimal is not None and optimal <= budget)
-        top = ceiling(covers, None if within else budget, denominator)
-        if top is None:
-            skipped[name] = task.skip_reason(bool(covers))
-            continue
-        if name not in selections:
-            left_out.append(name)
-            if missing == "report":
-                continue
-        elif not picks:
-            n_empty += 1
-        recalls[name] = expected_recall(picks, covers, budget, denominator) or 0.0
-        ceilings.append(top)
-        expectation = random_expectation(evidence.n_sentences, covers, budget, denominator)
-        if expectation is not None:
-            expectations.append(expectation)
-    _check_known(selections, seen)
-    values = np.fromiter(recalls.values(), dtype=np.float64, count=len(recalls))
+    if isinstance(task.budget, int):
+        check_budget(task.budget)
+    gold = (gold if isinstance(gold, Gold) else Gold.of(gold)).focused(task.focus)
+    rows = {name: row for row, name in enumerate(gold.ids)}
+    if len(rows) < len(gold.ids):
+        name = next(name for row, name in enumerate(gold.ids) if rows[name] != row)
+        raise SettingError("gold", f"repeats instance {shown(name)}", "Give every instance once.")
+    picks = [
+        validated_selection(selections[name], n_sentences, name) if name in selections else None
+        for name, n_sentences in zip(gold.ids, gold.n_sentences.tolist(), strict=True)
+    ]
+    _check_known(selections, rows)
+    of_instance = _counted(gold, denominator)
+    answered = np.array([one is not None for one in picks], dtype=bool)
+    scored = (of_instance > 0) & (answered | (missing == "zero"))
+    recalls = recalls_of(task, gold, picks, denominator)[scored]
+    names = np.array(gold.ids, dtype=object)
+    n_aspects = gold.per_instance()
+    skipped = {
+        gold.ids[row]: task.skip_reason(n_aspects[row] > 0) for row in np.flatnonzero(of_instance == 0)
+    }
+    left_out = tuple(names[(of_instance > 0) & ~answered])
+    n_empty = sum(picks[row] == () for row in np.flatnonzero(scored))
     return Score(
         task=task,
-        n_scored=len(recalls),
+        n_scored=recalls.size,
         n_skipped=len(skipped),
         n_missing=len(left_out),
         n_empty=n_empty,
         skipped=MappingProxyType(skipped),
-        missing=tuple(left_out),
-        aspect_recall=_mean(values),
-        standard_error=standard_error(values),
-        ci95=bootstrap_interval(values, np.random.default_rng(seed)),
-        ceiling=_mean(ceilings),
-        random_expectation=_mean(expectations),
-        per_instance=MappingProxyType(recalls),
+        missing=left_out,
+        aspect_recall=_mean(recalls),
+        standard_error=standard_error(recalls),
+        ci95=bootstrap_interval(recalls, np.random.default_rng(seed)),
+        ceiling=_mean(_ceilings(task, gold, scored, denominator)),
+        random_expectation=_mean(_expectations(task, gold, scored, denominator)),
+        per_instance=MappingProxyType(dict(zip(names[scored], recalls.tolist(), strict=True))),
         denominator=denominator,
+    )
+
+
+def recalls_of(
+    task: Task, gold: Gold, picks: Sequence[Sequence[int] | None], denominator: Denominator = "all"
+) -> NDArray[np.float64]:
+    """The `expected_recall` of the picks for each instance of the task's gold; 0 without any, or anything to cover."""
+    sizes = np.array([len(one) if one else 0 for one in picks], dtype=np.int64)
+    flat = np.fromiter(chain.from_iterable(filter(None, picks)), dtype=np.int64, count=int(sizes.sum()))
+    found = gold.found(np.repeat(np.arange(sizes.size), sizes), flat)
+    recalls: NDArray[np.float64] = gold.per_instance(found) / np.maximum(_counted(gold, denominator), 1)
+    budgets = task.budgets_for(gold)
+    for row in np.flatnonzero((sizes > budgets) & (budgets >= 0)).tolist():
+        recalls[row] = (
+            expected_recall(picks[row] or (), gold.covers(row), int(budgets[row]), denominator) or 0.0
+        )
+    return recalls
+
+
+def _counted(gold: Gold, denominator: Denominator) -> Numbers:
+    """How many aspects stand in each instance's denominator."""
+    n_counted((), denominator)  # an error if it is unknown
+    return gold.per_instance(None if denominator == "all" else gold.n_covering > 0)
+
+
+def _ceilings(
+    task: Task, gold: Gold, scored: NDArray[np.bool_], denominator: Denominator
+) -> NDArray[np.float64]:
+    n_coverable, budgets, optimal = (
+        gold.per_instance(gold.n_covering > 0),
+        task.budgets_for(gold),
+        gold.optimal_for(task.focus),
+    )
+    tops: NDArray[np.float64] = n_coverable / np.maximum(_counted(gold, denominator), 1)
+    # The solver is not asked where the optimal number of sentences is within the budget.
+    within = (budgets < 0) | (budgets >= n_coverable) | ((optimal >= 0) & (optimal <= budgets))
+    for row in np.flatnonzero(scored & ~within).tolist():
+        tops[row] = ceiling(gold.covers(row), int(budgets[row]), denominator) or 0.0
+    return tops[scored]
+
+
+def _expectations(
+    task: Task, gold: Gold, scored: NDArray[np.bool_], denominator: Denominator
+) -> NDArray[np.float64]:
+    """Of the scored instances with a budget."""
+    chosen = scored & (task.budgets_for(gold) >= 0)
+    if not chosen.any():
+        return np.empty(0)
+    part = gold.part(chosen, np.ones(gold.instance.size, dtype=bool))
+    return random_expectations(
+        part.n_sentences,
+        task.budgets_for(part),
+        _counted(part, denominator),
+        part.instance,
+        part.n_covering,
     )
 
 

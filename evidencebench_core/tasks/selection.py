@@ -25,6 +25,8 @@ def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[in
         raise SelectionError(
             place, f"has {shown(picks)} for a selection", "Give a list of 0-based sentence indices."
         )
+    if {int}.issuperset(map(type, picks)) and (not picks or 0 <= min(picks) <= max(picks) < n_sentences):
+        return tuple(dict.fromkeys(picks))
     indices: list[int] = []
     for pick in picks:
         if type(pick) is not int and (isinstance(pick, bool) or not isinstance(pick, Integral)):

@@ -1,6 +1,7 @@
 """Files that are no store of ours, newer ones, busy ones and full disks: one line each."""
 
 import sqlite3
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -75,14 +76,22 @@ def test_every_older_version_is_brought_up_to_date(
     with monkeypatch.context() as patch:
         patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:version])
         patch.setattr(schema, "VERSION", version)
+        patch.setattr(import_module("evidencebench_core.data.ingest"), "_write_evidence", lambda *_: None)
         ingest(empty, written(raw_dataset(3), tmp_path / "old.json"))
         with empty.write() as db:
             db.execute(
                 "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES ('r', 1, 'x', '{}', 'now')"
             )
+            db.execute(
+                "INSERT INTO retrievals (run_id, task, instance_id, selection, error, created_at)"
+                " VALUES ('r', 'er@10', 'tiny_0', x'01000000', NULL, 'now'),"
+                " ('r', 'er@10', 'tiny_1', x'', 'lost', 'now')"
+            )
     updated = open_store(empty.path)
     assert [instance.id for instance in updated.iter("old")] == ["tiny_0", "tiny_1", "tiny_2"]
+    assert dict(updated.evidence_sets("old")) == {one.id: one.evidence for one in updated.iter("old")}
     with updated.read() as db:
+        assert db.execute("SELECT * FROM retrieval_counts").fetchall() == [("r", "er@10", 1, 1)]
         assert db.execute("SELECT id FROM runs").fetchall() == [("r",)]
         tables = "SELECT name, sql FROM sqlite_master ORDER BY name"
         now = db.execute(tables).fetchall()

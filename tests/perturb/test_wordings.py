@@ -1,6 +1,7 @@
 """Wordings beside a dataset, in files, and who made them."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,7 @@ def test_wordings_of_an_older_store_stay(tmp_path: Path, monkeypatch: pytest.Mon
     with monkeypatch.context() as patch:  # before drafts, and before it was known who made a wording
         patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:4])
         patch.setattr(schema, "VERSION", 4)
+        patch.setattr(import_module("evidencebench_core.data.ingest"), "_write_evidence", lambda *_: None)
         old = open_store(path)
         ingest(old, written({"a": raw_instance(8, {"x": [4]})}, tmp_path / "old.json"), name="old")
         with old.write() as db:

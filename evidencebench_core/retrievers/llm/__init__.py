@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from evidencebench_core.retrievers.llm.outcome import LOST, OUTCOME_KINDS, OutcomeCounts
-from evidencebench_core.retrievers.llm.records import CallRecord, calls_in, outcome_of, reasons_in
+from evidencebench_core.retrievers.llm.outcome import (
+    LOST,
+    OUTCOME_KINDS,
+    CallRecord,
+    OutcomeCounts,
+    calls_in,
+    outcome_of,
+    reasons_in,
+)
 from evidencebench_core.retrievers.llm.strategies import STRATEGIES, outdated_prompts
 
 __all__ = [

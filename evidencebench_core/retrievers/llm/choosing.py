@@ -8,13 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError
-from evidencebench_core.llm.conversation import Ask, Conversation
-from evidencebench_core.llm.parse import OutcomeKind, read_answer
-from evidencebench_core.llm.prices import Price
-from evidencebench_core.llm.prompts import Prompt, numbered, prompt
-from evidencebench_core.llm.request import Answer, ChatRequest, Message
-from evidencebench_core.retrievers.llm.outcome import least_informative
-from evidencebench_core.retrievers.llm.records import OF_ANSWER, CallRecord
+from evidencebench_core.llm import (
+    Answer,
+    Ask,
+    ChatRequest,
+    Conversation,
+    Message,
+    OutcomeKind,
+    Price,
+    Prompt,
+    numbered,
+    prompt,
+    read_answer,
+)
+from evidencebench_core.retrievers.llm.outcome import OF_ANSWER, CallRecord, least_informative
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.base import Query
@@ -82,9 +89,9 @@ class Work:
         self.calls.append(self._record(step, asked, request, answer))
         return answer
 
-    def choices(self, choices: Sequence[Choice]) -> Conversation[list[Chosen]]:
-        """One choice from each prompt, all asked at once; sample n of the same prompt has the n-th seed."""
-        asks = [self._ask(one) for one in choices]
+    def choices(self, choices: Sequence[Choice], sampled: bool = False) -> Conversation[list[Chosen]]:
+        """One choice from each prompt, all asked at once; with ``sampled`` the n-th has the n-th seed."""
+        asks = [self._ask(one, n if sampled else 0) for n, one in enumerate(choices)]
         replies = (yield asks) if asks else []
         return [self._chosen(*one) for one in zip(choices, asks, replies, strict=True)]
 
@@ -92,31 +99,29 @@ class Work:
         """The choice that counts. Too many are asked for once more; of several samples the votes decide."""
         if self.samples > 1:
             return (yield from self._vote(choice))
-        ask = self._ask(choice)
-        (reply,) = yield [ask]
-        first = self._chosen(choice, ask, reply)
+        (first,) = yield from self.choices([choice])
         if choice.budget is None or len(first.picks) <= choice.budget:
             return first
         self.regenerated = True
         again = prompt(REGENERATE)
-        said = Message("assistant", cast("Answer", reply).text)
-        reminder = again.messages(n_given=len(first.picks), budget=choice.budget)
         choice = replace(
             choice,
             step=f"{choice.step}, asked again for fewer",
             prompt=again,
-            messages=(*choice.messages, said, *reminder),
+            messages=(
+                *choice.messages,
+                Message("assistant", self.calls[-1].text),
+                *again.messages(n_given=len(first.picks), budget=choice.budget),
+            ),
         )
-        ask = self._ask(choice)
         try:
-            (reply,) = yield [ask]
+            (second,) = yield from self.choices([choice])
         except LLMError as error:  # within the caps, and not stopped: else the answer is yet to come
             if error.stops_run or isinstance(error, (BudgetReachedError, LLMCancelledError)):
                 raise
             named = f"{again.name} {again.version}"
             self.calls.append(CallRecord(choice.step, named, kind="failed", problem=str(error)))
             return first
-        second = self._chosen(choice, ask, reply)
         if second.kind not in ("selection", "empty"):
             return first
         earlier = {pick: reason for pick, reason in first.reasons.items() if pick in second.picks}
@@ -125,10 +130,8 @@ class Work:
     def _vote(self, choice: Choice) -> Conversation[Chosen]:
         """The sentences that most samples chose: as many as allowed, or those that more than half chose."""
         n = self.samples
-        choices = [replace(choice, step=f"{choice.step}, sample {one} of {n}") for one in range(1, n + 1)]
-        asks = [self._ask(one, sample) for sample, one in enumerate(choices)]
-        replies = yield asks
-        samples = [self._chosen(*one) for one in zip(choices, asks, replies, strict=True)]
+        steps = [f"{choice.step}, sample {one} of {n}" for one in range(1, n + 1)]
+        samples = yield from self.choices([replace(choice, step=step) for step in steps], sampled=True)
         votes, places = Counter[int](), Counter[int]()
         for one in samples:
             votes.update(one.picks)
@@ -142,7 +145,7 @@ class Work:
         reasons = {pick: reason for one in reversed(samples) for pick, reason in one.reasons.items()}
         return Chosen("selection", tuple(picks[: choice.budget]), reasons)
 
-    def _ask(self, choice: Choice, sample: int = 0) -> Ask:
+    def _ask(self, choice: Choice, sample: int) -> Ask:
         *before, last = choice.messages
         extra = dict(self.request.extra)
         if self.as_json and choice.shown:
@@ -154,18 +157,18 @@ class Work:
 
     def _chosen(self, choice: Choice, ask: Ask, reply: Any) -> Chosen:
         """The choice in an answer, which is recorded."""
-        answer, request = cast("Answer", reply), cast("ChatRequest", ask.request)
-        said = read_answer(
+        answer = cast("Answer", reply)
+        read = read_answer(
             answer.text,
             frozenset(choice.shown),
             refusal=answer.refusal,
             finish_reason=answer.finish_reason or None,
             thoughts=answer.reasoning,
         )
-        call = self._record(choice.step, choice.prompt, request, answer)
-        self.calls.append(replace(call, kind=said.kind, picked=said.indices, n_unknown=said.n_unknown))
-        reasons = {choice.shown[number]: reason for number, reason in said.reasoning_by_index.items()}
-        return Chosen(said.kind, tuple(choice.shown[number] for number in said.indices), reasons)
+        call = self._record(choice.step, choice.prompt, cast("ChatRequest", ask.request), answer)
+        self.calls.append(replace(call, kind=read.kind, picked=read.indices, n_unknown=read.n_unknown))
+        reasons = {choice.shown[number]: reason for number, reason in read.reasoning_by_index.items()}
+        return Chosen(read.kind, tuple(choice.shown[number] for number in read.indices), reasons)
 
     def _record(self, step: str, asked: Prompt, request: ChatRequest, answer: Answer) -> CallRecord:
         cost = None

@@ -1,13 +1,20 @@
-"""The outcome of asking a model, in one line of text that the run store can count by."""
+"""What came of asking a model: a record of every call, and the outcome in a line that the run store can count by."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.parse import OutcomeKind
+from evidencebench_core.llm.request import Message, json_bytes
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.retrievers.base import Retrieval
 
 OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -22,15 +29,16 @@ OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
 
-OVER: Final = "over"
-SOME_UNKNOWN: Final = "some-unknown"
-REGENERATED: Final = "regenerated"
-PARTLY: Final = "partly"
-
 LOST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list")
 """The kinds of answers that leave open what the model would have chosen; the one that says least first."""
 
-_WORST_FIRST: Final[tuple[OutcomeKind, ...]] = (*LOST, "unknown")
+# The words of a stored outcome after its kind, with the fields of `OutcomeCounts` that they are counted in.
+_FLAGS: Final = {
+    "over": "over",
+    "some-unknown": "unknown_indices",
+    "regenerated": "regenerated",
+    "partly": "partly",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,53 +71,154 @@ class OutcomeCounts:
     def of(cls, counted: Iterable[tuple[str, int]], failed: int = 0) -> OutcomeCounts:
         """From the texts of `outcome_text`, each with how often it is there, and the failures."""
         kinds = dict.fromkeys(OUTCOME_KINDS, 0)
-        flags = dict.fromkeys((OVER, SOME_UNKNOWN, REGENERATED, PARTLY), 0)
+        flags = Counter[str]()
         for text, number in counted:
-            kind, *more = text.split()
+            kind, *words = text.split()
             kinds[kind] = kinds.get(kind, 0) + number
-            for flag in more:
-                flags[flag] = flags.get(flag, 0) + number
+            flags.update({_FLAGS[word]: number for word in words if word in _FLAGS})
         kinds["failed"] += failed
-        there = MappingProxyType({kind: number for kind, number in kinds.items() if number})
-        return cls(there, flags[OVER], flags[SOME_UNKNOWN], flags[REGENERATED], flags[PARTLY])
+        return cls(MappingProxyType({kind: number for kind, number in kinds.items() if number}), **flags)
 
     def as_dict(self) -> dict[str, int]:
         """All counts, zeros too, JSON-able."""
         kinds = {kind: self.kinds.get(kind, 0) for kind in OUTCOME_KINDS}
-        return kinds | {
-            "over": self.over,
-            "unknown_indices": self.unknown_indices,
-            "regenerated": self.regenerated,
-            "partly": self.partly,
-        }
+        return kinds | {name: getattr(self, name) for name in _FLAGS.values()}
 
     def __str__(self) -> str:
         """``"290 a selection (4 over the budget), 2 refused, 1 call failed"``; empty if there is nothing."""
-        parts = [f"{number:,} {OUTCOME_KINDS.get(kind, kind)}" for kind, number in self.kinds.items()]
-        if self.over and self.kinds.get("selection"):
-            over = f"{self.over:,} over the budget, scored by expectation"
-            parts = [
-                f"{part} ({over})" if kind == "selection" else part
-                for kind, part in zip(self.kinds, parts, strict=True)
-            ]
-        if self.unknown_indices:
-            parts.append(f"{self.unknown_indices:,} with indices not shown")
-        if self.partly:
-            parts.append(f"{self.partly:,} with a part of the paper lost")
-        if self.regenerated:
-            parts.append(f"{self.regenerated:,} asked again for fewer")
-        return ", ".join(parts)
+        parts = {kind: f"{number:,} {OUTCOME_KINDS.get(kind, kind)}" for kind, number in self.kinds.items()}
+        if self.over and "selection" in parts:
+            parts["selection"] += f" ({self.over:,} over the budget, scored by expectation)"
+        further = (
+            (self.unknown_indices, "with indices not shown"),
+            (self.partly, "with a part of the paper lost"),
+            (self.regenerated, "asked again for fewer"),
+        )
+        return ", ".join((*parts.values(), *(f"{number:,} {words}" for number, words in further if number)))
 
 
 def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
     """The outcome of several answers none of which chose anything: the one that says least."""
     there = set(kinds)
-    return next((kind for kind in _WORST_FIRST if kind in there), "empty")
+    return next((kind for kind in (*LOST, "unknown") if kind in there), "empty")
 
 
-def outcome_text(
-    kind: str, *, over: bool, some_unknown: bool, regenerated: bool, partly: bool = False
-) -> str:
+def outcome_text(kind: str, **flags: bool) -> str:
     """The kind, then words for what else is to be counted: ``"selection over regenerated"``."""
-    flags = ((OVER, over), (SOME_UNKNOWN, some_unknown), (REGENERATED, regenerated), (PARTLY, partly))
-    return " ".join((kind, *(flag for flag, is_so in flags if is_so)))
+    return " ".join((kind, *(word for word, name in _FLAGS.items() if flags.get(name))))
+
+
+def outcome_of(retrieval: Retrieval) -> str:
+    """The outcome, one of `OUTCOME_KINDS`; empty for a retriever that asks no model."""
+    return retrieval.details.get("outcome", "").partition(" ")[0]
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One question to the model and what came back; fields that are not named here are those of `llm.Answer`.
+
+    Attributes
+    ----------
+    step : str
+        What the call was for: ``"whole paper"``, ``"section 2 of 7"``, ``"final choice"``.
+    prompt : str
+        Name and version of the prompt file.
+    thinking : str
+        What a thinking model thought, where the server sends it apart.
+    kind : str
+        One of `OUTCOME_KINDS`; ``"failed"``: there was no answer, and ``problem`` says why.
+    picked : tuple of int
+        The chosen numbers as the prompt counts them.
+    n_unknown : int
+        Numbers in the list that the prompt did not show.
+    cost : float or None
+        Dollars when the answer was first given; ``None`` where price or tokens are not known.
+    messages : tuple of Message
+        The prompt as sent. Stored only where the store does not have it under the key.
+    """
+
+    step: str
+    prompt: str
+    key: str = ""
+    text: str = ""
+    thinking: str = ""
+    kind: str = ""
+    picked: tuple[int, ...] = ()
+    n_unknown: int = 0
+    finish_reason: str = ""
+    refusal: str = ""
+    problem: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float = 0.0
+    cached: bool = False
+    cost: float | None = None
+    left_out: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+    model: str = ""
+    fingerprint: str = ""
+    id: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+OF_ANSWER: Final = (
+    *("key", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seconds", "cached", "left_out"),
+    *("model", "fingerprint", "id", "usage"),
+)
+"""Fields that are the answer's own."""
+
+
+def calls_json(calls: Iterable[CallRecord]) -> str:
+    """Calls as `calls_in` reads them; what is empty is left out."""
+    documents = []
+    for call in calls:
+        values = {one.name: getattr(call, one.name) for one in fields(CallRecord)}
+        values["messages"] = [{"role": one.role, "content": one.content} for one in call.messages]
+        documents.append(
+            {name: value for name, value in values.items() if value not in (None, "", (), {}, [])}
+        )
+    return json_bytes(documents).decode()
+
+
+def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:
+    """The calls behind a retrieval, in the order in which they were made; none if it asked no model.
+
+    Parameters
+    ----------
+    retrieval : Retrieval
+    store : Store, optional
+        Where the prompts are; without it ``messages`` may be empty.
+    """
+    calls = tuple(_call(one) for one in json.loads(retrieval.details.get("calls", "[]")))
+    if store is None:
+        return calls
+    from evidencebench_core.llm import AnswerCache
+
+    answers = AnswerCache(store)
+    return tuple(
+        call if call.messages else replace(call, messages=_messages(answers.request(call.key)))
+        for call in calls
+    )
+
+
+def _call(values: dict[str, Any]) -> CallRecord:
+    tuples = {name: tuple(values.pop(name, ())) for name in ("picked", "left_out")}
+    return CallRecord(**{**values, **tuples, "messages": _messages(values)})
+
+
+def _messages(body: Any) -> tuple[Message, ...]:
+    return tuple(Message(one["role"], one["content"]) for one in (body or {}).get("messages", ()))
+
+
+def reasons_json(selection: tuple[int, ...], reasons: Mapping[int, str]) -> str:
+    """The model's reasons in the order of the selection: that survives another numbering of the paper."""
+    return json_bytes([reasons.get(index, "") for index in selection]).decode()
+
+
+def reasons_in(retrieval: Retrieval) -> dict[int, str]:
+    """The model's reasons by sentence index; picks without a reason are left out."""
+    reasons = json.loads(retrieval.details.get("reasoning", "[]"))
+    return {index: reason for index, reason in zip(retrieval.selection, reasons, strict=False) if reason}

@@ -9,14 +9,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm.conversation import Conversation, answer_of
-from evidencebench_core.llm.prices import Price, price_of, prices
-from evidencebench_core.llm.request import ChatRequest
+from evidencebench_core.llm import (
+    LLM,
+    AnswerCache,
+    ChatRequest,
+    Conversation,
+    Price,
+    answer_of,
+    price_of,
+    prices,
+)
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
 from evidencebench_core.retrievers.llm.choosing import Chosen, Work
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
-from evidencebench_core.retrievers.llm.outcome import outcome_text
-from evidencebench_core.retrievers.llm.records import calls_json, reasons_json
+from evidencebench_core.retrievers.llm.outcome import calls_json, outcome_text, reasons_json
 from evidencebench_core.retrievers.llm.strategies import Steps, selection, steps_for, used_prompts
 from evidencebench_core.retrievers.settings import canonical_settings
 from evidencebench_core.retrievers.table import RETRIEVERS
@@ -36,7 +42,7 @@ class LanguageModel:
     The ranking is the selection, in the order in which the model named it: what it did not choose has no
     rank. A selection beyond the budget stays as it is, to be scored by expectation (spec rule 10). An
     answer without a list, a refusal or one cut off selects nothing, and ``details["outcome"]`` tells them
-    apart; `records` reads the calls behind a retrieval.
+    apart; `calls_in` reads the calls behind a retrieval.
     """
 
     name = "llm"
@@ -108,7 +114,6 @@ class LanguageModel:
     def retrieve(self, query: Query) -> Retrieval:
         """The same, asking the server and the store that the environment names."""
         from evidencebench_core.data.store import open_store
-        from evidencebench_core.llm import LLM, AnswerCache
 
         store = open_store()
         return answer_of(LLM(answers=AnswerCache(store)), self.connected(store).conversation(query))
@@ -122,11 +127,8 @@ class LanguageModel:
         if not any("examples" in prompt.fields for prompt in steps.prompts):
             return ""
         if self._pool is not None:
-            n = (
-                1
-                if steps.strategy == "result-section"
-                else len(given["example_ids"] or ()) or given["n_examples"]
-            )
+            named = len(given["example_ids"] or ())
+            n = 1 if steps.strategy == "result-section" else named or given["n_examples"]
             return "\n\n".join(map(str, self._pool.drawn(query, n)))
         if given["examples"] is not None:
             raise _wrong("has no store to take its examples from", "Call connected(store) first.")
@@ -142,7 +144,7 @@ def _details(work: Work, strategy: str, chosen: Chosen) -> dict[str, str]:
         "outcome": outcome_text(
             chosen.kind,
             over=budget is not None and len(chosen.picks) > budget,
-            some_unknown=n_unknown > 0,
+            unknown_indices=n_unknown > 0,
             regenerated=work.regenerated,
             partly=chosen.partly,
         ),
@@ -153,7 +155,7 @@ def _details(work: Work, strategy: str, chosen: Chosen) -> dict[str, str]:
         "completion_tokens": _sum(call.completion_tokens for call in answered),
         "cost": "" if None in costs else f"{sum(cost or 0.0 for cost in costs):.6f}",
         "reasoning": reasons_json(chosen.picks, chosen.reasons),
-        "calls": calls_json(tuple(work.calls)),
+        "calls": calls_json(work.calls),
     }
     return {name: text for name, text in details.items() if text}
 

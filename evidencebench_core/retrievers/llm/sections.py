@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from evidencebench_core.data.model import SentenceType
 
@@ -38,8 +38,3 @@ def overlapping_slices(indices: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     n = len(indices)
     slices = (tuple(indices[low * n // 40 : high * n // 40]) for low, high in _FORTIETHS)
     return tuple(dict.fromkeys(one for one in slices if one))
-
-
-def in_paper_order(picks: Iterable[int]) -> tuple[int, ...]:
-    """The sentences retrieved from all sections, each once, by number and not, as the authors, by text."""
-    return tuple(sorted(set(picks)))

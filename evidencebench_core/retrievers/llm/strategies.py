@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.llm.parse import parsed_aspects, read_answer
-from evidencebench_core.llm.prices import estimated_prompt_tokens
-from evidencebench_core.llm.prompts import Prompt, focus_phrase, prompt, prompt_version
+from evidencebench_core.llm import (
+    Conversation,
+    Prompt,
+    estimated_prompt_tokens,
+    focus_phrase,
+    parsed_aspects,
+    prompt,
+    prompt_version,
+    read_answer,
+)
 from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Chosen, Work
 from evidencebench_core.retrievers.llm.outcome import LOST, least_informative
-from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
+from evidencebench_core.retrievers.llm.sections import overlapping_slices, section_indices
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
-
-Strategy = Literal["cot", "icl", "section", "result-section", "unconstrained", "guided"]
 
 STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -37,7 +40,7 @@ STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 PER_ASPECT: Final = 3  # sentences that guided asks for a point
 
-# The prompts in the order of their use; the first and the last can be replaced.
+# The prompts of strategies with several, in the order of their use; the first and the last can be replaced.
 _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "section": ("section", "section-final"),
@@ -47,11 +50,10 @@ _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """A strategy with its prompts, in the order of their use."""
+class Steps(NamedTuple):
+    """A strategy, no longer ``auto``, with its prompts in the order of their use."""
 
-    strategy: Strategy
+    strategy: str
     prompts: tuple[Prompt, ...]
 
 
@@ -63,7 +65,7 @@ def steps_for(
     own_final: str | None = None,
     has_examples: bool = False,
 ) -> Steps:
-    """How a query is answered."""
+    """How a query is answered; ``own`` and ``own_final`` take the place of the first and the last prompt."""
     if strategy == "auto":
         strategy = "unconstrained" if budget is None else "cot" if focus == "all" else "result-section"
     elif strategy == "section" and focus == "results":
@@ -73,40 +75,16 @@ def steps_for(
         whole = "unconstrained-results-icl"
     names = _PROMPTS.get(strategy, (whole,))
     prompts = [prompt(name) for name in names]
-    if own is not None:
-        prompts[0] = _in_place_of(names[0], own)
-    if own_final is not None:
-        prompts[-1] = _in_place_of(names[-1], own_final)
-    return Steps(cast("Strategy", strategy), tuple(prompts))
-
-
-def used_prompts(every: Mapping[object, Steps], as_json: bool) -> tuple[str, ...]:
-    """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
-    more = (prompt(REGENERATE), *([prompt(AS_JSON)] if as_json else []))
-    used = {one.name: one.version for steps in every.values() for one in (*steps.prompts, *more)}
-    return tuple(f"{name} {used[name]}" for name in sorted(used))
-
-
-def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
-    """Names of the prompts of a stored run that are not there any more as they were used; empty for other runs."""
-    used = cast("Sequence[str]", settings.get("prompts") or ())
-    return tuple(
-        name for name, _, version in (one.partition(" ") for one in used) if _version(name) != version
-    )
-
-
-def _version(name: str) -> str:
-    try:
-        return prompt_version(name)
-    except SettingError:
-        return ""
+    for place, name in ((0, own), (-1, own_final)):
+        if name is not None:
+            prompts[place] = _in_place_of(names[place], name)
+    return Steps(strategy, tuple(prompts))
 
 
 def _in_place_of(ours: str, own: str) -> Prompt:
     """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
     needed, asked = prompt(ours).fields, prompt(own)
-    shown = needed & {"hypothesis", "sentences"}
-    if missing := sorted(shown - asked.fields):
+    if missing := sorted((needed & {"hypothesis", "sentences"}) - asked.fields):
         raise SettingError(
             f"prompt {own}",
             f"has no ${missing[0]}, which the model has to see",
@@ -120,6 +98,26 @@ def _in_place_of(ours: str, own: str) -> Prompt:
             f"Known there: {', '.join('$' + name for name in sorted(known))}.",
         )
     return asked
+
+
+def used_prompts(every: Mapping[object, Steps], as_json: bool) -> tuple[str, ...]:
+    """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
+    more = (prompt(REGENERATE), *([prompt(AS_JSON)] if as_json else []))
+    used = {one.name: one.version for steps in every.values() for one in (*steps.prompts, *more)}
+    return tuple(f"{name} {used[name]}" for name in sorted(used))
+
+
+def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """Names of the prompts of a stored run that are not there any more as they were used; empty for other runs."""
+
+    def version_now(name: str) -> str:
+        try:
+            return prompt_version(name)
+        except SettingError:
+            return ""
+
+    used = [one.partition(" ") for one in cast("Sequence[str]", settings.get("prompts") or ())]
+    return tuple(name for name, _, version in used if version_now(name) != version)
 
 
 def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Chosen]:
@@ -167,9 +165,8 @@ def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Convers
     )
     aspects = parsed_aspects(answer.text, n_aspects)
     if not aspects:
-        kind = read_answer(
-            answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason or None
-        ).kind
+        finish_reason = answer.finish_reason or None
+        kind = read_answer(answer.text, (), refusal=answer.refusal, finish_reason=finish_reason).kind
         return Chosen(kind if kind in LOST else "no_list")
     everything = range(len(query.sentences))
     choices = [
@@ -195,7 +192,7 @@ def _best_of(
 
     It is asked even if no more was found than is allowed; where nothing was, there is nothing to ask.
     """
-    candidates = in_paper_order(pick for one in found for pick in one.picks)
+    candidates = sorted({pick for one in found for pick in one.picks})
     if not candidates:
         return Chosen(least_informative(one.kind for one in found))
     choice = work.choice("final choice", asked, candidates, first=first, budget=work.query.budget, **fields)

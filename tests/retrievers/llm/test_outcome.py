@@ -10,7 +10,7 @@ from evidencebench_core.retrievers.llm.outcome import least_informative, outcome
 
 
 def test_counts_and_words() -> None:
-    text = outcome_text("selection", over=True, some_unknown=True, regenerated=True, partly=True)
+    text = outcome_text("selection", over=True, unknown_indices=True, regenerated=True, partly=True)
     assert text == "selection over some-unknown regenerated partly"
     # Two such, three plain selections, an empty one and one call that failed: 7 instances.
     counts = OutcomeCounts.of([(text, 2), ("selection", 3), ("empty", 1)], failed=1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.retrievers.llm.sections import in_paper_order, overlapping_slices, section_indices
+from evidencebench_core.retrievers.llm.sections import overlapping_slices, section_indices
 
 KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
 
@@ -69,7 +69,3 @@ def test_slices_cover_the_section_and_each_is_a_third_of_it(n: int) -> None:
     assert sorted({index for one in slices for index in one}) == list(range(n))
     assert all(one == tuple(range(one[0], one[-1] + 1)) for one in slices)
     assert all(len(one) <= 0.325 * n + 1 for one in slices)
-
-
-def test_paper_order_is_by_number() -> None:
-    assert in_paper_order([10, 9, 2, 100, 9]) == (2, 9, 10, 100)  # as text: 10, 100, 2, 9

@@ -1,4 +1,4 @@
-"""A retriever with its settings, and how up to three of them are written in a link."""
+"""A retriever with its settings, or a stored run, and how up to three of them are written in a link."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.retrievers import full_settings
 from evidencebench_core.retrievers.ranker.model_file import trained_model
+from evidencebench_core.runs import RunInfo
 
 MOST_CHOICES: Final = 3  # as many as the reader can tell apart
 BETWEEN, WITHIN = "~", ";"  # choices, and the parts of a choice
+_RUN: Final = "@"  # before the id of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +23,17 @@ class Choice:
 
     name: str
     settings: Mapping[str, object] = field(default_factory=dict)
+    run: RunInfo | None = None  # a run of it, whose stored answers are shown
 
     @property
     def label(self) -> str:
-        """``bm25 k1=1.2``."""
-        return " ".join(self._parts())
+        """``bm25 k1=1.2``; of a run with the beginning of its id."""
+        return f"{self.run.label} ({self.run.id[:4]})" if self.run else " ".join(self._parts())
+
+    @property
+    def option(self) -> str:
+        """Its name in pickers and links, without settings."""
+        return _RUN + self.run.id if self.run else self.name
 
     @property
     def key(self) -> str:
@@ -35,7 +44,8 @@ class Choice:
         return json.dumps([self.name, settings], sort_keys=True)
 
     def _parts(self) -> list[str]:
-        return [self.name, *(f"{key}={setting_text(value)}" for key, value in self.settings.items())]
+        settings = {} if self.run else self.settings
+        return [self.option, *(f"{key}={setting_text(value)}" for key, value in settings.items())]
 
 
 def uses_trained_model(name: str, settings: Mapping[str, object]) -> bool:
@@ -56,11 +66,17 @@ def choices_text(choices: Sequence[Choice]) -> str:
     return BETWEEN.join(WITHIN.join(choice._parts()) for choice in choices)
 
 
-def choices_from(text: str) -> tuple[Choice, ...]:
-    """The inverse of `choices_text`; ``SettingError`` for an unknown retriever or setting."""
+def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:
+    """The inverse of `choices_text`; ``SettingError`` for an unknown retriever, setting or run."""
     choices = []
+    by_id = {_RUN + run.id: choice_of_run(run) for run in runs}
     for part in filter(None, text.split(BETWEEN)):
         name, *pairs = part.split(WITHIN)
+        if name.startswith(_RUN):
+            if name not in by_id:
+                raise SettingError(f"run {shown(name[1:])}", "is not here", "Choose one of the stored runs.")
+            choices.append(by_id[name])
+            continue
         choices.append(choice_of(name, dict(pair.partition("=")[::2] for pair in pairs)))
     return tuple(choices[:MOST_CHOICES])
 
@@ -69,3 +85,8 @@ def choice_of(name: str, given: Mapping[str, object]) -> Choice:
     """A retriever with those of the given settings that differ from its defaults."""
     full, defaults = full_settings(name, given), full_settings(name, {})
     return Choice(name, {key: value for key, value in full.items() if value != defaults.get(key)})
+
+
+def choice_of_run(run: RunInfo) -> Choice:
+    """A stored run, to be read."""
+    return Choice(run.retriever, run.settings, run)

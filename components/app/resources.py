@@ -44,7 +44,14 @@ from evidencebench_core.papers import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
-from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, retriever_entries
+from evidencebench_core.retrievers import (
+    Query,
+    Retrieval,
+    Retriever,
+    make_retriever,
+    retriever_entries,
+    retriever_entry,
+)
 from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
 from evidencebench_core.tasks import Score, score, task_named
 
@@ -167,6 +174,16 @@ def wording_variants(dataset: DatasetInfo, question: str) -> tuple[Variant, ...]
 # -- retrievers, asked live --------------------------------------------------------------------------
 
 
+def problem_of(run: RunInfo) -> str:
+    """Why a run's retriever can be asked nothing more (it was cross-validated, say, or is not installed), or ""."""
+    try:
+        if not retriever_entry(run.retriever).sees_gold:
+            make_retriever(run.retriever, run.settings)
+    except EvidenceBenchError as error:
+        return str(error)
+    return ""
+
+
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_KEYS)
 def _retriever(choice: Choice) -> Retriever:
     return make_retriever(choice.name, choice.settings)
@@ -188,6 +205,13 @@ def retrieval(reading: Reading, choice: Choice) -> Retrieval:
     else:
         retriever = _retriever(choice)
     return retriever.retrieve(reading.query())
+
+
+def stored_retrieval(reading: Reading, run: RunInfo) -> Retrieval | None:
+    """What a run has answered to this reading; ``None`` where it was asked for another hypothesis, or not at all."""
+    if reading.hypothesis != reading.instance.hypothesis:
+        return None
+    return RunStore(store()).retrieval(run.id, reading.task.name, reading.instance.id)
 
 
 _warmed: set[str] = set()

@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from components.app import resources
 from components.app.page import drop_missing, percent
 from components.app.reading import Reading
 from components.app.state import PageState
@@ -56,7 +57,7 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
     with left:
         task = task_picker(state)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
-        choices = retriever_picker(state, "r")
+        choices = retriever_picker(state, "r", runs=resources.runs(dataset))
     has_aspects = bool(instance.evidence.focused(task.focus))
     answers: dict[str, Retrieval] = {}
     questions: dict[str, Question] = {}
@@ -97,10 +98,9 @@ def _model_outcomes(
 ) -> None:
     """The outcome of every model's answer, and the calls behind it."""
     for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-        if label in questions:
-            if line := outcome_line(answer, budget):
-                st.markdown(f"{letter} {literal(label)}: {line}.")
-            draw_calls(questions[label], letter, answer)
+        if line := outcome_line(answer, budget):
+            st.markdown(f"{letter} {literal(label)}: {line}.")
+        draw_calls(label, letter, answer, questions.get(label))
 
 
 def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, Retrieval]) -> None:

@@ -149,8 +149,8 @@ def _bound(name: str, score: Score, share: float | None) -> Row:
 
 
 def _draw_resume(dataset: DatasetInfo, unfinished: Sequence[RunInfo], task: Task) -> None:
-    """A button for every run that has not answered all; one that asks a server is estimated first."""
-    for run in unfinished:
+    """A button for every run that has not answered all and can; one that asks a server is estimated first."""
+    for run in (run for run in unfinished if not resources.problem_of(run)):
         if st.button(f"Resume {literal(run.label)} on {task.title}", key=f"resume-{run.id}"):
             if run.retriever in retriever_entries() and retriever_entries()[run.retriever].asks_server:
                 resume_dialog(dataset, task, run)

@@ -52,7 +52,7 @@ def draw_moved(view: View) -> None:
     _draw_start(view, part, moved)
     answered = tuple(sorted((key, run.tasks.get(view.task.name, 0)) for key, run in moved.items()))
     if not any(n for _, n in answered):
-        st.info("No arrangement of the chosen part has been run yet: the button above does it.")
+        st.info("No arrangement of the chosen part has been run yet.")
         return
     dataset, ids = view.dataset, [run.id for run in view.runs]
     report = view.report(
@@ -115,6 +115,11 @@ def _draw_start(view: View, part: Part, moved: Moved) -> None:
         for run in view.runs
         if any((run.id, p) not in moved or not moved[run.id, p].tasks.get(view.task.name) for p in PLACES)
     ]
+    problems = {run.id: resources.problem_of(run) for run in waiting}
+    for run in waiting:
+        if problems[run.id]:
+            st.caption(f"{literal(run.label)} is left out: {literal(problems[run.id])}")
+    waiting = [run for run in waiting if not problems[run.id]]
     names = ", ".join(literal(run.label) for run in waiting)
     if waiting and st.button(f"Run the {part} at its four places: {names}", type="primary"):
         for run in waiting:

@@ -46,12 +46,12 @@ def reason_line(retrieval: Retrieval, index: int) -> str:
     return f"“{literal(reason, 1200)}”" if reason else ""
 
 
-def draw_calls(question: Question, letter: str, retrieval: Retrieval) -> None:
-    """An expander with every call: prompt, raw answer, tokens, seconds, cost."""
+def draw_calls(label: str, letter: str, retrieval: Retrieval, question: Question | None) -> None:
+    """An expander with every call: prompt, raw answer, tokens, seconds, cost; ``question`` can be asked again."""
     calls = calls_in(retrieval, resources.store())
     if not calls:
         return
-    with st.expander(f"{letter} {literal(question.choice.label)}: what it was asked and what it said"):
+    with st.expander(f"{letter} {literal(label)}: what it was asked and what it said"):
         strategy = literal(retrieval.details.get("strategy", ""))
         st.markdown(f"Strategy {strategy}: {outcome_line(retrieval, None)}. It took {_total(calls)}.")
         if not retrieval.selection:
@@ -66,7 +66,8 @@ def draw_calls(question: Question, letter: str, retrieval: Retrieval) -> None:
                 key=f"call.{letter}.{len(calls)}",
             )
         _call(calls[place], letter)
-        ask_again(question, letter)
+        if question is not None:
+            ask_again(question, letter)
 
 
 def _reasons(retrieval: Retrieval) -> None:

@@ -51,8 +51,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
             return
         draw_picks(state, opened, answers, active, budget)
         for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-            if label in questions:
-                draw_calls(questions[label], letter, answer)
+            draw_calls(label, letter, answer, questions.get(label))
         if state["h0"] and state["h0"] != hypothesis:
             free = [c for c in choices if c.label in answers and not retriever_entries()[c.name].asks_server]
             then, _ = answers_to(opened.reading(state["h0"], budget), free)

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import Choice
+from components.app.choices import Choice, choice_of
 from components.app.reading import Reading
 from components.app.state import PageState
 from components.models.asking import Question
 from components.models.live import answer_or_button
 from components.models.ranker.first_use import offer_training
-from components.models.ranker.seen import tell_if_seen
+from components.models.ranker.seen import tell_if_run_has_seen, tell_if_seen
 from components.models.server import session_connection
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
@@ -29,17 +29,32 @@ def answers_to(
 ) -> tuple[dict[str, Retrieval], dict[str, Question]]:
     """The answers by label, and the questions to those retrievers that ask a server; none without a reading.
 
-    A retriever that fails, or that waits for a click, is said and left out of the answers. ``plain`` names
-    none while it works.
+    A run answers with what is stored; where that is nothing, its retriever is asked. One that fails, or that
+    waits for a click, is said and left out of the answers. ``plain`` names none while it works.
     """
     answers: dict[str, Retrieval] = {}
     questions: dict[str, Question] = {}
     if reading is None:
         return answers, questions
     entries, connection = retriever_entries(), session_connection()
-    lacking_training = offer_training(choices)
+    stored = {
+        choice.label: answer
+        for choice in choices
+        if choice.run and (answer := resources.stored_retrieval(reading, choice.run))
+    }
+    lacking_training = offer_training([choice for choice in choices if choice.label not in stored])
     for choice in choices:
         try:
+            if choice.label in stored and choice.run:
+                answers[choice.label] = stored[choice.label]
+                tell_if_run_has_seen(choice.run, reading.instance.id)
+                continue
+            if choice.run:
+                st.caption(
+                    f"{literal(choice.label)} has no stored answer to this hypothesis and task: its retriever is "
+                    "asked now."
+                )
+                choice = choice_of(choice.name, choice.settings)  # noqa: PLW2901
             if entries[choice.name].asks_server:
                 question = questions[choice.label] = Question(reading, choice, connection)
                 answer = answer_or_button(question)

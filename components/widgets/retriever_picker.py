@@ -1,4 +1,4 @@
-"""Choosing up to three retrievers and their settings."""
+"""Choosing up to three retrievers and their settings, or runs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from components.app.choices import (
     MOST_CHOICES,
     Choice,
     choice_of,
+    choice_of_run,
     choices_from,
     choices_text,
     setting_text,
@@ -23,12 +24,15 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
+from evidencebench_core.runs import RunInfo
 
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
-def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tuple[Choice, ...]:
-    """Pills for the retrievers, a popover for their settings; up to three are kept, in order.
+def retriever_picker(
+    state: PageState, param: str, has_gold: bool = True, runs: Sequence[RunInfo] = ()
+) -> tuple[Choice, ...]:
+    """Pills for the retrievers, popovers for their settings and for stored runs; up to three are kept, in order.
 
     Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
@@ -37,13 +41,16 @@ def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tup
         for name, entry in retriever_entries().items()
         if entry.problem is None and (has_gold or not entry.sees_gold)
     }
-    chosen = tuple(choice for choice in _choices_in_link(state[param]) if choice.name in entries)
-    by_name = {choice.name: choice for choice in chosen}
+    linked = _choices_in_link(state[param], runs)
+    chosen = tuple(choice for choice in linked if choice.run or choice.name in entries)
+    by_option = {choice_of_run(run).option: choice_of_run(run) for run in runs}
+    by_option |= {choice.option: choice for choice in chosen}
+    stored = [choice.option for choice in chosen if choice.run]
 
-    def read(names: Sequence[str]) -> str:
-        if len(names) > MOST_CHOICES:
+    def read(options: Sequence[str]) -> str:
+        if len(options) > MOST_CHOICES:
             flash("Three retrievers at most: take one away first.")
-        return choices_text([by_name.get(name) or new(name) for name in names][:MOST_CHOICES])
+        return choices_text([by_option.get(option) or new(option) for option in options][:MOST_CHOICES])
 
     def new(name: str) -> Choice:
         model = session_model() if entries[name].asks_server else ""
@@ -51,25 +58,44 @@ def retriever_picker(state: PageState, param: str, has_gold: bool = True) -> tup
 
     st.pills(
         "Retrievers (up to three)",
-        list(entries),
+        [*entries, *stored],
+        format_func=lambda option: by_option[option].label if option in stored else option,
         selection_mode="multi",
         wrap=True,
         help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
-        **state.widget(param, list(by_name), read),
+        **state.widget(param, [choice.option for choice in chosen], read),
     )
-    with st.popover("Settings", disabled=not chosen):
+    if runs:
+        with st.popover("Stored runs"):
+            st.multiselect(
+                "Runs, with the picks that are stored",
+                [choice_of_run(run).option for run in runs],
+                format_func=lambda option: by_option[option].label,
+                placeholder="Choose a run",
+                help="Nothing is asked again. For an edited hypothesis, or a task that the run has not answered, its "
+                "retriever is asked now, where it can be.",
+                **state.widget(
+                    param,
+                    stored,
+                    lambda options: read([c.option for c in chosen if not c.run] + options),
+                    part="runs",
+                ),
+            )
+    with st.popover("Settings", disabled=len(stored) == len(chosen)):
         for choice in chosen:
+            if choice.run:
+                continue
             st.markdown(f"**{literal(choice.name)}**")
             settings_editor(choice.name, choice.settings, _settings_widget(state, param, chosen, choice))
     return chosen
 
 
-def _choices_in_link(text: str) -> tuple[Choice, ...]:
+def _choices_in_link(text: str, runs: Sequence[RunInfo]) -> tuple[Choice, ...]:
     """The choices that can be read; what cannot is said."""
     chosen: list[Choice] = []
     for part in text.split(BETWEEN):
         try:
-            chosen += choices_from(part)
+            chosen += choices_from(part, runs)
         except SettingError as error:
             st.warning(literal(str(error)))
     return tuple(chosen[:MOST_CHOICES])

@@ -7,18 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.choices import choice_of, choices_text
+from components.app.choices import MOST_CHOICES, choice_of_run, choices_text
 from components.app.state import PageState
 from components.charts.palette import ASPECTS, retriever_hue
 from components.models.ranker.seen import seen_mark, tell_of_seen
 from components.widgets.chart import is_dark
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
-
-_READER = 3  # systems that the reader tells apart
 
 
 def resamples(dataset: DatasetInfo) -> int:
@@ -81,15 +78,9 @@ def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:
 def reader_link(
     dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo], **more: str
 ) -> dict[str, str]:
-    """Query parameters of the reader: the instance, with as many of the runs' retrievers as it can show."""
-    choices = []
-    for run in runs[:_READER]:
-        try:
-            choices.append(choice_of(run.retriever, run.settings))
-        except EvidenceBenchError:  # not installed here
-            continue
+    """Query parameters of the reader: the instance, with as many of the runs as it can show."""
     values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}
-    return values | ({"r": choices_text(choices)} if choices else {})
+    return values | ({"r": choices_text([choice_of_run(run) for run in runs[:MOST_CHOICES]])} if runs else {})
 
 
 def first_instances(dataset: DatasetInfo, key: str, help_text: str | None = None) -> int | None:

@@ -36,8 +36,9 @@ def sentence_note(instance: Instance, index: int | None, answers: Mapping[str, R
             if index in answer.ranking:
                 place = answer.ranking.index(index)
                 picked = ", picked" if index in answer.selection else ""
-                asked_model = bool(outcome_line(answer, None))  # which gives an order and no scores
-                score = "" if asked_model else f", score {answer.scores[place]:.3g}"
+                is_model = bool(outcome_line(answer, None))  # which gives an order and no scores
+                has_score = place < len(answer.scores) and not is_model
+                score = f", score {answer.scores[place]:.3g}" if has_score else ""
                 lines.append(
                     f"- {letter} {literal(label)}: rank {place + 1} of {len(answer.ranking)}{picked}{score}"
                 )

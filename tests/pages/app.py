@@ -10,7 +10,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from evidencebench_core.data import Store
-from evidencebench_core.runs import RunStore, execute, plan
+from evidencebench_core.retrievers import Retrieval, Setting
+from evidencebench_core.runs import RunSpec, RunStore, execute, plan
 from tests.llm.server import Handler, Step, body
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,6 +134,16 @@ def finished_runs(
         for _ in execute(plan(store, dataset, retriever, **options)):
             pass
     return {run.retriever: run.id for run in RunStore(store).runs(dataset)}
+
+
+def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings: Setting) -> str:
+    """Id of a run that picked the same in every sample paper, and whose retriever need not be there."""
+    dataset, runs = store.dataset("sample_data"), RunStore(store)
+    run = runs.create(RunSpec(dataset.sha256, retriever, settings), dataset)
+    for instance_id in store.ids(dataset.name):
+        answer = Retrieval(picks, (), picks)
+        runs.add(run.id, instance_id, dict.fromkeys(("er@10", "result-er@optimal"), answer))
+    return run.id
 
 
 def with_server(url: str, **caps: str) -> dict[str, str]:

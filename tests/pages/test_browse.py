@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.data import Store, ingest
 from tests.factories import written
-from tests.pages.app import SAMPLE, OpenPage
+from tests.pages.app import SAMPLE, OpenPage, stored_run
 
 READ = {"instance": "sample_cohort"}
 sample = pytest.mark.usefixtures("sample_store")
@@ -32,6 +32,24 @@ def test_an_instance_is_read_and_its_neighbour_opened(open_page: OpenPage) -> No
     assert "Synthetic paper" in app.words
     assert "1 of 6" in app.words
     assert app.press("Next").address["instance"] == "sample_case_control"
+
+
+@pytest.mark.parametrize(
+    ("retriever", "settings"),
+    [("evidence-ranker", {"model": "cross-validated", "weights": "0123"}), ("somebody-elses", {})],
+)
+def test_a_run_opens_with_its_stored_picks_though_nobody_can_be_asked(
+    open_page: OpenPage, sample_store: Store, retriever: str, settings: dict[str, str]
+) -> None:
+    run = stored_run(sample_store, retriever, (7, 3), **settings)
+    params = {**READ, "task": "er@10", "sentence": "3"}
+    app = open_page("browse", r=f"bm25~@{run}", system="1", **params)
+    assert not app.problems
+    assert f"What each pick of {retriever}" in app.words
+    assert "rank 2 of 2, picked" in app.words
+    edited = open_page("browse", r=f"@{run}", h="Tea helps.", **params)
+    assert "has no stored answer to this hypothesis" in edited.words
+    assert edited.problems
 
 
 @sample

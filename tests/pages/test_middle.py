@@ -6,7 +6,7 @@ import pytest
 
 from evidencebench_core.data import Store
 from evidencebench_core.runs import RunStore
-from tests.pages.app import OpenPage, finished_runs
+from tests.pages.app import OpenPage, finished_runs, stored_run
 
 
 @pytest.fixture
@@ -65,10 +65,12 @@ def test_ends_against_middle(open_page: OpenPage, lead: str) -> None:
 
 
 def test_a_part_is_moved_from_the_page(open_page: OpenPage, lead: str, sample_store: Store) -> None:
+    stored_run(sample_store, "evidence-ranker", (3,), model="cross-validated")
     app = open_page("middle", task="er@10", view="needle")
     assert "No arrangement of the chosen part has been run yet" in app.words
+    assert "evidence-ranker cross-validated is left out" in app.words
     app.press("Run the abstract at its four places: lead").finish()
-    assert len(RunStore(sample_store).runs("sample_data", variants=True)) == 5
+    assert len(RunStore(sample_store).runs("sample_data", variants=True)) == 6
     app = open_page("middle", task="er@10", view="needle", scope="all", mark=f"needle,{lead},end")
     assert "mean over instances" in app.words
     assert not any(label.startswith("Run the abstract") for label in app.labels())

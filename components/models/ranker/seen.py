@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from components.app import resources
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.retrievers import make_retriever
-from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs import RunInfo, trained_on_ids
 from evidencebench_core.runs.trained import training_behind
 
 
@@ -45,9 +46,19 @@ def tell_if_seen(dataset: DatasetInfo, instance: Instance, name: str, settings: 
         if instance.paper_id in trained.paper_ids or (
             dataset.sha256 == trained.dataset_sha256 and instance.id in trained.instance_ids
         ):
-            st.warning(
-                f"**{literal(name)}** was trained on this paper: its picks here tell what it remembers, not how "
-                "it does on papers that it has not seen. Its cross-validated run is the honest figure.",
-                icon=":material/warning:",
-            )
+            _tell(name)
             return
+
+
+def tell_if_run_has_seen(run: RunInfo, instance_id: str) -> None:
+    """The same for a run."""
+    if run.n_trained_on and instance_id in trained_on_ids(resources.store(), run):
+        _tell(run.label)
+
+
+def _tell(name: str) -> None:
+    st.warning(
+        f"**{literal(name)}** was trained on this paper: its picks here tell what it remembers, not how "
+        "it does on papers that it has not seen. Its cross-validated run is the honest figure.",
+        icon=":material/warning:",
+    )

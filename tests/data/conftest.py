@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
-from tests.factories import tiny_dataset, written
+from tests.factories import store_with, tiny_dataset
 
 
 @pytest.fixture
@@ -16,7 +15,6 @@ def empty(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def store(empty: Store, tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Store:
     """The same with the six instances of ``tiny_dataset``."""
-    ingest(empty, written(tiny_dataset(), tmp_path / "tiny.json"))
-    return empty
+    return store_with(tiny_dataset(), tmp_path)

@@ -1,19 +1,20 @@
 """Whole, resumed, cut off, wrong, missing: nothing ever stands under the final name but the right file."""
 
 import hashlib
-import http.server
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from evidencebench_core.data.download import COMMIT, DATASETS, download, download_folder
 from evidencebench_core.data.fetch import Checksum, fetch
 from evidencebench_core.errors import DownloadError, UnknownNameError
+from tests.serving import Answer, serving
 
 module = import_module("evidencebench_core.data.download")  # the package has the function under that name
 
@@ -38,64 +39,33 @@ class Behaviour:
     headers: dict[str, str] = field(default_factory=dict)
     redirect: dict[str, str] = field(default_factory=dict)
 
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    behaviour: Behaviour
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        does = self.behaviour
-        wanted = self.headers.get("Range")
-        does.asked.append((self.command, self.path, wanted, self.headers.get("If-Range")))
-        if self.path in does.redirect:
-            self.send_response(307)
-            self.send_header("Location", does.redirect[self.path])
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        if does.status is not None or self.path not in does.files:
-            self.send_error(does.status or 404)
-            return
-        content = does.files[self.path]
-        same = self.headers.get("If-Range") in (None, does.etag)
-        start = int(wanted[6:-1]) if wanted and does.ranges and same else 0
-        if start >= len(content):
-            self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(content)}")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        self.send_response(206 if start else 200)
+    def answer(self, request: BaseHTTPRequestHandler) -> Answer:
+        wanted, condition = request.headers.get("Range"), request.headers.get("If-Range")
+        self.asked.append((request.command, request.path, wanted, condition))
+        if request.path in self.redirect:
+            return 307, {"Location": self.redirect[request.path], "Content-Length": "0"}, b""
+        if self.status is not None or request.path not in self.files:
+            return self.status or 404, {}, b""
+        content = self.files[request.path]
+        size, same = len(content), condition in (None, self.etag)
+        start = int(wanted[6:-1]) if wanted and self.ranges and same else 0
+        if start >= size:
+            return 416, {"Content-Range": f"bytes */{size}", "Content-Length": "0"}, b""
+        headers = {"ETag": self.etag, **self.headers}
         if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        if does.length:
-            self.send_header("Content-Length", str(len(content) - start))
-        self.send_header("ETag", does.etag)
-        for name, value in does.headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command == "GET":
-            end = len(content) if does.cut_after is None else min(len(content), start + does.cut_after)
-            self.wfile.write(content[start:end])
-            self.close_connection = True
+            headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
+        if self.length:
+            headers["Content-Length"] = str(size - start)
+        request.close_connection = True
+        end = size if self.cut_after is None else min(size, start + self.cut_after)
+        return 206 if start else 200, headers, content[start:end]
 
 
 @pytest.fixture
 def does() -> Iterator[Behaviour]:
     behaviour = Behaviour()
-    handler = type("Own", (Handler,), {"behaviour": behaviour})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        behaviour.base = f"http://127.0.0.1:{running.server_port}"
+    with serving(behaviour.answer) as behaviour.base:
         yield behaviour
-        running.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -105,6 +75,13 @@ def target(tmp_path: Path) -> Path:
 
 def part(target: Path) -> Path:
     return target.with_name("data.json.part")
+
+
+def failure(url: str, target: Path, expected: Checksum | None, said: str) -> None:
+    with pytest.raises(DownloadError, match=said) as caught:
+        fetch(url, target, expected)
+    assert "\n" not in str(caught.value)
+    assert not target.exists()
 
 
 EXPECTED = [Checksum("git-blob", BLOB), Checksum("sha256", SHA256.upper()), None]
@@ -126,9 +103,7 @@ def test_whole(does: Behaviour, target: Path, expected: Checksum | None) -> None
 def test_resumed_after_a_cut(does: Behaviour, target: Path, etag: str) -> None:
     does.cut_after, does.etag = 200_000, etag
     for done in (200_000, 400_000):
-        with pytest.raises(DownloadError, match=f"broke off after {done:,} .*goes on where it stopped"):
-            fetch(f"{does.base}/x", target, EXPECTED[0])
-        assert not target.exists()
+        failure(f"{does.base}/x", target, EXPECTED[0], f"broke off after {done:,} .*goes on where it stopped")
         assert part(target).read_bytes() == CONTENT[:done]
     said: list[str] = []
     fetch(f"{does.base}/x", target, EXPECTED[0], report=said.append)
@@ -136,18 +111,14 @@ def test_resumed_after_a_cut(does: Behaviour, target: Path, etag: str) -> None:
     assert [path.name for path in target.parent.iterdir()] == ["data.json"]
     assert said == ["data.json: 512,000 bytes, going on from 400,000"]
     condition = etag if etag.startswith('"') else None  # a weak tag does not vouch for bytes
-    assert [(asked[2], asked[3]) for asked in does.asked] == [
-        (None, None),
-        ("bytes=200000-", condition),
-        ("bytes=400000-", condition),
-    ]
+    ranges = [(None, None), ("bytes=200000-", condition), ("bytes=400000-", condition)]
+    assert [asked[2:] for asked in does.asked] == ranges
 
 
 def test_a_cut_that_the_server_does_not_admit(does: Behaviour, target: Path) -> None:
     # Without a length the end of the connection is the end of the file, so only the hash tells.
     does.length, does.cut_after = False, 1000
-    with pytest.raises(DownloadError, match="sent something else than expected"):
-        fetch(f"{does.base}/x", target, EXPECTED[0])
+    failure(f"{does.base}/x", target, EXPECTED[0], "sent something else than expected")
     assert list(target.parent.iterdir()) == []
     does.cut_after = None
     said: list[str] = []
@@ -155,19 +126,16 @@ def test_a_cut_that_the_server_does_not_admit(does: Behaviour, target: Path) -> 
     assert said == ["data.json: unknown size"]
 
 
-def test_a_server_that_ignores_ranges(does: Behaviour, target: Path) -> None:
-    does.ranges = False
-    part(target).write_bytes(b"something longer than nothing")
-    fetch(f"{does.base}/x", target, EXPECTED[0])
-    assert target.read_bytes() == CONTENT
-
-
 def test_another_version_on_the_server(does: Behaviour, target: Path) -> None:
     does.files["/x"], does.cut_after = b"old" * 1000, 1000
-    with pytest.raises(DownloadError, match="broke off"):
-        fetch(f"{does.base}/x", target, EXPECTED[0])
+    failure(f"{does.base}/x", target, EXPECTED[0], "broke off")
     does.files["/x"], does.cut_after, does.etag = CONTENT, None, '"v2"'
     fetch(f"{does.base}/x", target, EXPECTED[0])  # If-Range: the server sends the whole file
+    assert target.read_bytes() == CONTENT
+    does.ranges = False  # a server that ignores ranges
+    part(target).write_bytes(b"something longer than nothing")
+    target.unlink()
+    fetch(f"{does.base}/x", target, EXPECTED[0])
     assert target.read_bytes() == CONTENT
 
 
@@ -177,17 +145,14 @@ def test_a_part_that_is_too_long(does: Behaviour, target: Path) -> None:
     assert target.read_bytes() == CONTENT
     target.unlink()
     part(target).write_bytes(CONTENT + b"more")
-    with pytest.raises(DownloadError, match="has no byte 512,004"):
-        fetch(f"{does.base}/x", target, EXPECTED[0])
+    failure(f"{does.base}/x", target, EXPECTED[0], "has no byte 512,004")
     assert list(target.parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("expected", EXPECTED[:2])
 def test_wrong_content(does: Behaviour, target: Path, expected: Checksum) -> None:
     does.files["/x"] = CONTENT[:-1] + b"!"
-    with pytest.raises(DownloadError, match=f"its {expected.kind} hash is not") as caught:
-        fetch(f"{does.base}/x", target, expected)
-    assert "\n" not in str(caught.value)
+    failure(f"{does.base}/x", target, expected, f"its {expected.kind} hash is not")
     assert list(target.parent.iterdir()) == []
 
 
@@ -195,28 +160,19 @@ def test_wrong_content(does: Behaviour, target: Path, expected: Checksum) -> Non
 def test_refused(does: Behaviour, target: Path, status: int) -> None:
     does.status = status
     part(target).write_bytes(CONTENT[:10])
-    with pytest.raises(DownloadError, match=f"answers {status} "):
-        fetch(f"{does.base}/x", target, EXPECTED[0])
-    assert not target.exists()
+    failure(f"{does.base}/x", target, EXPECTED[0], f"answers {status} ")
     assert part(target).read_bytes() == CONTENT[:10]  # it may still be of use
 
 
-def test_nobody_there(target: Path) -> None:
-    with pytest.raises(DownloadError, match="broke off after 0 bytes"):
-        fetch("http://127.0.0.1:9/x", target, EXPECTED[0])
-    assert not target.exists()
-
-
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/x", "x", "http://[::1", "http://127.0.0.1:port/"])
-def test_an_address_that_is_none(target: Path, url: str) -> None:
-    with pytest.raises(DownloadError):
-        fetch(url, target, None)
-    with pytest.raises(DownloadError):
-        download("evidencebench-100k", "test", target.parent, base_url=url)
+def test_addresses_where_nobody_is(target: Path) -> None:
+    failure("http://127.0.0.1:9/x", target, EXPECTED[0], "broke off after 0 bytes")
+    for url in ("ftp://127.0.0.1/x", "x", "http://[::1", "http://127.0.0.1:port/"):
+        failure(url, target, None, ".")
+        with pytest.raises(DownloadError):
+            download("evidencebench-100k", "test", target.parent, base_url=url)
 
 
 def test_interrupted_by_the_user(does: Behaviour, target: Path) -> None:
-
     def interrupt(done: int, _: int | None) -> None:
         if done > 100_000:
             raise KeyboardInterrupt
@@ -229,21 +185,11 @@ def test_interrupted_by_the_user(does: Behaviour, target: Path) -> None:
     assert target.read_bytes() == CONTENT
 
 
-def test_matches(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(b"hello\n")
-    assert Checksum("git-blob", "ce013625030ba8dba906f756967f9e9ca394464a").matches(path)  # git hash-object
-    assert not Checksum("git-blob", BLOB).matches(path)
-
-
 @pytest.mark.realdata
 def test_the_train_set_has_the_blob_id_we_check(train_path: Path) -> None:
     blob = DATASETS["evidencebench"].splits["train"].git_blob
     assert blob is not None
     assert Checksum("git-blob", blob).matches(train_path)
-
-
-# -- the released datasets ----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -253,9 +199,6 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     splits = {name: replace(file, git_blob=BLOB) for name, file in real.splits.items()}
     changed = {**DATASETS, "evidencebench": replace(real, splits=MappingProxyType(splits))}
     monkeypatch.setattr(module, "DATASETS", changed)
-
-
-KINDS = ("-NC-SA", "-NC-SA", "")
 
 
 def github_path(split: str, ref: str = COMMIT) -> str:
@@ -272,10 +215,10 @@ def test_all_splits_licence_first(does: Behaviour, tmp_path: Path) -> None:
     assert [path.name for path in paths] == names
     assert all(path.read_bytes() == CONTENT for path in paths)
     page = "https://github.com/EvidenceBench/EvidenceBench"
-    licences = [
-        f"{name}: licence CC BY{kind} 4.0, from {page}" for name, kind in zip(names, KINDS, strict=True)
+    kinds = ("-NC-SA", "-NC-SA", "")
+    assert said[::2] == [
+        f"{n}: licence CC BY{kind} 4.0, from {page}" for n, kind in zip(names, kinds, strict=True)
     ]
-    assert said[::2] == licences
     assert said[1::2] == [f"{name}: 512,000 bytes" for name in names]
     does.asked.clear()
     assert download("evidencebench", folder=folder, base_url=does.base) == paths
@@ -294,16 +237,6 @@ def test_base_from_the_environment_and_the_other_ref(
 
 
 @pytest.mark.usefixtures("known")
-def test_failures_leave_nothing(does: Behaviour, tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match="answers 404"):
-        download("evidencebench", "train", tmp_path, base_url=does.base)
-    does.files[github_path("train")] = CONTENT + b"!"
-    with pytest.raises(DownloadError, match="something else than expected"):
-        download("evidencebench", "train", tmp_path, base_url=does.base)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("known")
 def test_a_file_in_the_way_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "evidencebench_dev_set.json"
     path.write_text("mine")
@@ -317,9 +250,6 @@ def test_unknown_names(tmp_path: Path) -> None:
         download("evidencebench100k", folder=tmp_path)
     with pytest.raises(UnknownNameError, match=r"split of evidencebench-100k 'dev': .* Known: train, test"):
         download("evidencebench-100k", "dev", tmp_path)
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(DownloadError, match="cannot be made"):
         download("evidencebench", "dev", tmp_path / "file" / "folder")
@@ -356,27 +286,30 @@ def test_from_the_hub(
     assert said[-1] == f"{HUB_FILE}: 512,000 bytes, going on from 300,000"
     assert download("evidencebench-100k", "test", tmp_path, report=said.append, **where) == (path,)
     assert said[-1] == f"{HUB_FILE}: there already, and whole"
-
-
-def test_from_a_hub_that_has_moved_the_repository(does: Behaviour, tmp_path: Path) -> None:
-    hub(does, CONTENT)
-    does.files["/new/name"] = b"a pointer"
+    path.unlink()
+    does.files["/new/name"] = b"a pointer"  # the hub has moved the repository
     does.redirect[f"{HUB}/main/{HUB_FILE}"] = "/new/name"
-    (path,) = download("evidencebench-100k", "test", tmp_path, base_url=does.base)
-    assert path.read_bytes() == CONTENT
+    assert download("evidencebench-100k", "test", tmp_path, **where) == (path,)
 
 
-def test_a_hub_that_refuses(does: Behaviour, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize(
+    ("dataset", "changes", "said"),
+    [
+        ("evidencebench", {"files": {}}, "answers 404"),
+        ("evidencebench", {"files": {github_path("test"): CONTENT + b"!"}}, "something else than expected"),
+        ("evidencebench-100k", {}, "its sha256 hash is not"),
+        ("evidencebench-100k", {"status": 500}, "answers 500 "),
+        ("evidencebench-100k", {"files": {}}, "answers 404 "),
+        ("evidencebench-100k", {"base": "http://127.0.0.1:9"}, "cannot be reached"),
+    ],
+)
+def test_failures_leave_nothing(
+    does: Behaviour, tmp_path: Path, dataset: str, changes: dict[str, Any], said: str
+) -> None:
     hub(does, CONTENT[::-1])
-    with pytest.raises(DownloadError, match="its sha256 hash is not"):
-        download("evidencebench-100k", "test", tmp_path, base_url=does.base)
-    does.status = 500
-    with pytest.raises(DownloadError, match="answers 500 "):
-        download("evidencebench-100k", "test", tmp_path, base_url=does.base)
-    does.status = None
-    does.files.clear()
-    with pytest.raises(DownloadError, match="answers 404 "):
-        download("evidencebench-100k", "test", tmp_path, base_url=does.base)
-    with pytest.raises(DownloadError, match="cannot be reached"):
-        download("evidencebench-100k", "test", tmp_path, base_url="http://127.0.0.1:9")
+    for name, value in changes.items():
+        setattr(does, name, value)
+    with pytest.raises(DownloadError, match=said):
+        download(dataset, "test", tmp_path, base_url=does.base)
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from evidencebench_core.data import source as source_module
-from evidencebench_core.data.ingest import dataset_name, ingest
+from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.query import Filter
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
@@ -46,33 +46,12 @@ def test_a_name_that_is_taken(store: Store, tmp_path: Path) -> None:
     assert content(store) == before
     assert ingest(store, other).added
     assert [info.name for info in store.datasets()] == ["tiny", "other"]
-
-
-def test_same_size_other_content(store: Store, tmp_path: Path) -> None:
-    text = (tmp_path / "tiny.json").read_text(encoding="utf-8")
-    (tmp_path / "other.json").write_text(text.replace("blood", "water"), encoding="utf-8")
-    assert (tmp_path / "other.json").stat().st_size == (tmp_path / "tiny.json").stat().st_size
-    assert ingest(store, tmp_path / "other.json").added
-
-
-@pytest.mark.parametrize("name", ["", " "])
-def test_a_blank_name(empty: Store, tmp_path: Path, name: str) -> None:
-    with pytest.raises(StoreError, match="is blank"):
-        ingest(empty, written(tiny_dataset(), tmp_path / "tiny.json"), name)
-
-
-@pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        ("a/train.json", "train"),
-        ("x.jsonl.gz", "x"),
-        ("v1.2.JSON.zst", "v1.2"),
-        ("noend", "noend"),
-        (".json", ".json"),
-    ],
-)
-def test_dataset_name(file: str, name: str) -> None:
-    assert dataset_name(Path(file)) == name
+    text = (tmp_path / "tiny.json").read_text(encoding="utf-8")  # of the same size, with other content
+    (tmp_path / "v1.2.JSON").write_text(text.replace("blood", "water"), encoding="utf-8")
+    assert ingest(store, tmp_path / "v1.2.JSON").dataset.name == "v1.2"
+    for name in ("", " "):
+        with pytest.raises(StoreError, match="is blank"):
+            ingest(store, tmp_path / "tiny.json", name)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress, bytes])
@@ -94,11 +73,6 @@ def test_a_paper_is_kept_once(empty: Store, tmp_path: Path) -> None:
     assert empty.matching("two", Filter(sentences="tea")) == ("x",)
 
 
-def test_synthetic_is_said(empty: Store, tmp_path: Path) -> None:
-    dataset = {"a": raw_instance(3, {"x": [0]}), "b": raw_instance(3, {"x": [0]}, synthetic=True)}
-    assert ingest(empty, written(dataset, tmp_path / "mixed.json")).dataset.synthetic is True
-
-
 def test_progress(empty: Store, tmp_path: Path) -> None:
     path = written(raw_dataset(150), tmp_path / "many.json")
     seen: list[tuple[int, int, int]] = []
@@ -118,9 +92,15 @@ def test_readers_are_not_blocked_and_see_nothing_of_it(store: Store, tmp_path: P
     def look(*_: int) -> None:
         seen.append(tuple(info.name for info in store.datasets()))
         assert store.get("tiny", "tiny_0").id == "tiny_0"
+        if len(seen) == 2:
+            raise InterruptedError
 
-    ingest(store, written(raw_dataset(200), tmp_path / "many.json"), progress=look)
-    assert seen == [("tiny",)] * 4
+    before, path = content(store), written(raw_dataset(200), tmp_path / "many.json")
+    with pytest.raises(InterruptedError):
+        ingest(store, path, progress=look)
+    assert content(store) == before
+    ingest(store, path, progress=look)
+    assert seen == [("tiny",)] * 6
 
 
 def test_another_ingest_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,9 +121,6 @@ def test_another_ingest_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [info.name for info in store.datasets()] == ["theirs"]
 
 
-# -- what is refused leaves the store as it was -------------------------------------------
-
-
 def refused(store: Store, path: Path, error: type[DataError], **options: Any) -> str:
     before = content(store)
     with pytest.raises(error) as caught:
@@ -155,17 +132,12 @@ def refused(store: Store, path: Path, error: type[DataError], **options: Any) ->
     return message
 
 
-def dump(value: object, path: Path) -> Path:
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("position", [0, 63, 64, 149])
 def test_one_bad_instance(store: Store, tmp_path: Path, position: int) -> None:
     dataset = raw_dataset(150)
     name = list(dataset)[position]
     dataset[name]["aspect2sentence_indices"]["harm"] = [99]
-    message = refused(store, dump(dataset, tmp_path / "bad.json"), InstanceError)
+    message = refused(store, written(dataset, tmp_path / "bad.json"), InstanceError)
     assert message.startswith(f"{name}.aspect2sentence_indices['harm']: holds sentence index 99")
 
 
@@ -187,9 +159,9 @@ def test_duplicate_ids(store: Store, tmp_path: Path, first: int, second: int) ->
     ],
 )
 def test_wrong_content(
-    store: Store, tmp_path: Path, value: object, error: type[DataError], message: str
+    store: Store, tmp_path: Path, value: dict[str, Any], error: type[DataError], message: str
 ) -> None:
-    assert message in refused(store, dump(value, tmp_path / "bad.json"), error)
+    assert message in refused(store, written(value, tmp_path / "bad.json"), error)
 
 
 def test_a_file_that_changes(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,19 +188,3 @@ def test_a_file_that_changes_between_the_two_looks(store: Store, tmp_path: Path)
 
     message = refused(store, path, StreamError, name="x", progress=change)
     assert "was changed while it was read" in message
-
-
-class CancelledError(Exception):
-    pass
-
-
-def test_cancelled_by_progress(store: Store, tmp_path: Path) -> None:
-    before = content(store)
-
-    def cancel(*_: int) -> None:
-        raise CancelledError
-
-    with pytest.raises(CancelledError):
-        ingest(store, written(raw_dataset(150), tmp_path / "many.json"), progress=cancel)
-    assert content(store) == before
-    assert ingest(store, tmp_path / "many.json").added

@@ -9,7 +9,7 @@ import pytest
 
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import open_store
-from tests.factories import raw_dataset, tiny_dataset, written
+from tests.factories import raw_dataset, store_with, tiny_dataset, written
 
 # Tells of every batch, then waits for a line.
 VICTIM = """
@@ -27,15 +27,10 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits o
 
 @pytest.mark.parametrize("n_batches", [1, 3])
 def test_killed(tmp_path: Path, n_batches: int) -> None:
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
+    store = store_with(tiny_dataset(), tmp_path)
     path = written(raw_dataset(64 * 5), tmp_path / "many.json")
-    with subprocess.Popen(
-        [sys.executable, "-c", VICTIM, str(store.path), str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as victim:
+    command = [sys.executable, "-c", VICTIM, str(store.path), str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as victim:
         assert victim.stdin is not None
         assert victim.stdout is not None
         for _ in range(n_batches):
@@ -54,9 +49,8 @@ def test_killed(tmp_path: Path, n_batches: int) -> None:
 
 def run(code: str, *arguments: object) -> str:
     """What a Python program says; it must end well."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -79,8 +73,7 @@ except StoreError as error:
 
 def test_no_more_can_be_written(tmp_path: Path) -> None:
     """A limit on the size of files fails like a broken disk: SQLite cannot write on."""
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
+    store = store_with(tiny_dataset(), tmp_path)
     path = written(raw_dataset(2_000), tmp_path / "many.json")
     said = run(FULL, store.path, path)
     assert "store.sqlite: cannot be read or written" in said
@@ -123,13 +116,11 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
     ingest(old, written(raw_dataset(3), tmp_path / "old.json"))
     old.close()
     folder.chmod(0o555)
+    path = written(tiny_dataset(), tmp_path / "tiny.json")
     try:
-        said = run(
-            READ_ONLY, folder, written(tiny_dataset(), tmp_path / "tiny.json"), tmp_path / "warm.sqlite"
-        )
+        lines = run(READ_ONLY, folder, path, tmp_path / "warm.sqlite").splitlines()
     finally:
         folder.chmod(0o755)
-    lines = said.splitlines()
     assert len(lines) == 4
     assert all("name another store" in line.lower() for line in lines)
     assert [info.name for info in old.datasets()] == ["old"]

@@ -12,13 +12,8 @@ def test_a_figure_of_every_table() -> None:
     figures = published_results()
     assert len(figures) == 120
     first = figures[0]
-    assert (first.system, first.task, first.aspect_recall, first.standard_error, first.source) == (
-        "GPT-4o",
-        "er@optimal",
-        0.514,
-        0.014,
-        "Table 12",
-    )
+    assert (first.system, first.task, first.source) == ("GPT-4o", "er@optimal", "Table 12")
+    assert (first.aspect_recall, first.standard_error) == (0.514, 0.014)
     assert {figure.dataset for figure in figures} == {"evidencebench-test", "evidencebench-100k-test-sample"}
     assert all(0 < figure.aspect_recall <= 1 for figure in figures)
     assert {figure.kind for figure in figures} == {"llm", "embedding", "lexical", "bound"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.query import SORTS, Filter, fts_query
+from evidencebench_core.data.query import Filter, fts_query
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
 from tests.factories import raw_instance, written
@@ -115,12 +115,6 @@ def papers(empty: Store, tmp_path: Path) -> Store:
 )
 def test_matching(papers: Store, wanted: Filter, ids: str) -> None:
     assert "".join(papers.matching("papers", wanted)) == ids
-
-
-def test_every_sort_gives_every_instance(papers: Store) -> None:
-    assert papers.matching("papers") == papers.ids("papers") == ("a", "b", "c", "d")
-    for sort in SORTS:
-        assert sorted(papers.matching("papers", Filter(sort=sort))) == ["a", "b", "c", "d"]
 
 
 def test_unknown_names(papers: Store) -> None:

@@ -16,24 +16,11 @@ from evidencebench_core.errors import StoreError, UnknownNameError
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
 
 
-def test_dataset_info(store: Store, tmp_path: Path) -> None:
-    (info,) = store.datasets()
-    assert info == store.dataset("tiny")
-    # Six instances, each of a paper of its own; tiny_4 has no results.
-    assert (info.name, info.n_instances, info.n_papers, info.n_result_instances) == ("tiny", 6, 6, 5)
-    assert info.synthetic is False
-    assert info.source == str(tmp_path / "tiny.json")
-    assert info.n_bytes == (tmp_path / "tiny.json").stat().st_size
-    assert info.ingested_at.endswith("+00:00")
-
-
-def test_raw_and_instance_come_back(store: Store) -> None:
-    for name, raw in tiny_dataset().items():
-        assert json.dumps(store.raw("tiny", name)) == json.dumps(raw)  # key order and list order, too
-        assert store.get("tiny", name) == parse_instance(name, raw)
-
-
 def test_order_in_the_file_and_order_asked_for(store: Store) -> None:
+    gold = {name: parse_instance(name, raw).evidence for name, raw in tiny_dataset().items()}
+    some = list(store.evidence_sets("tiny", ["tiny_4", "tiny_1", "tiny_4"]))
+    assert some == [("tiny_1", gold["tiny_1"]), ("tiny_4", gold["tiny_4"])]
+    assert list(store.evidence_sets("tiny", [])) == []
     names = tuple(tiny_dataset())
     assert store.ids("tiny") == names
     assert store.ids("tiny", 2) == names[:2]
@@ -57,14 +44,6 @@ def test_more_ids_than_one_query_takes(empty: Store, tmp_path: Path) -> None:
     assert tuple(name for name, _ in empty.evidence_sets("many", names)) == empty.ids("many")
 
 
-def test_evidence_sets(store: Store) -> None:
-    expected = {name: parse_instance(name, raw).evidence for name, raw in tiny_dataset().items()}
-    assert list(store.evidence_sets("tiny")) == list(expected.items())
-    some = list(store.evidence_sets("tiny", ["tiny_4", "tiny_1", "tiny_4"]))
-    assert some == [("tiny_1", expected["tiny_1"]), ("tiny_4", expected["tiny_4"])]
-    assert list(store.evidence_sets("tiny", [])) == []
-
-
 def test_rows(empty: Store, tmp_path: Path) -> None:
     # 25 sentences: the first 10 are 0 to 9, the last 10 are 15 to 24, so of four aspects "a" and "c" are
     # covered at the ends (c by its second sentence) and "b" and "d" in the middle: a half.
@@ -75,8 +54,12 @@ def test_rows(empty: Store, tmp_path: Path) -> None:
         InstanceRow("two", "Drinking tea lowers blood pressure.", "paper_0", 2, 1, 0, 1, None, 1.0, 1),
         InstanceRow("one", "Drinking tea lowers blood pressure.", "paper_0", 25, 4, 2, 4, 2, 0.5, 0),
     )
-    info = empty.dataset("rows")
-    assert (info.n_instances, info.n_papers) == (2, 1)  # distinct paper ids, whatever their text
+    (info,) = empty.datasets()
+    assert info == empty.dataset("rows")
+    assert (info.name, info.n_instances, info.n_result_instances, info.synthetic) == ("rows", 2, 1, False)
+    assert info.n_papers == 1  # distinct paper ids, whatever their text
+    assert (info.source, info.n_bytes) == (str(path := tmp_path / "rows.json"), path.stat().st_size)
+    assert info.ingested_at.endswith("+00:00")
 
 
 @pytest.mark.realdata
@@ -127,14 +110,16 @@ def test_nothing_is_made_before_it_is_used(tmp_path: Path) -> None:
         store.dataset("x")
 
 
+INSERT = "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, ?, 'r', '{}', 'now')"
+
+
 def test_many_threads_share_a_store(store: Store) -> None:
     names = store.ids("tiny")
 
     def work(number: int) -> bool:
         name = names[number % 6]
         with store.write() as db:
-            sql = "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, ?, 'r', '{}', 'now')"
-            db.execute(sql, (f"run {number}", store.dataset("tiny").id))
+            db.execute(INSERT, (f"run {number}", store.dataset("tiny").id))
         return store.get("tiny", name).id == name
 
     with ThreadPoolExecutor(8) as pool:
@@ -148,9 +133,7 @@ def test_a_write_is_all_or_nothing(store: Store) -> None:
         with store.read() as db:
             return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
 
-    insert = (
-        "INSERT INTO runs (id, dataset_id, retriever, settings, created_at) VALUES (?, 1, 'r', '{}', 'now')"
-    )
+    insert = INSERT.replace("?, ?", "?, 1")
     with store.write() as db:
         db.execute(insert, ("kept",))
         assert count() == 0  # nobody else sees it yet

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import open_store
 from evidencebench_core.data.texts import paper_texts
-from tests.factories import raw_instance, tiny_dataset, written
+from tests.factories import raw_instance, store_with, tiny_dataset
 
 
 def test_a_shared_paper_comes_once_with_both_hypotheses(tmp_path: Path) -> None:
@@ -14,8 +12,7 @@ def test_a_shared_paper_comes_once_with_both_hypotheses(tmp_path: Path) -> None:
         "b": raw_instance(5, {"y": [3]}, hypothesis="Two."),
         "c": raw_instance(6, {"y": [3]}, hypothesis="Three."),
     }
-    store = open_store(tmp_path / "s.sqlite")
-    ingest(store, written(dataset, tmp_path / "d.json"), name="d")
+    store = store_with(dataset, tmp_path, "d")
     papers = {frozenset(paper.hypotheses): paper for paper in paper_texts(store, "d")}
     assert set(papers) == {frozenset("ab"), frozenset("c")}
     shared = papers[frozenset("ab")]
@@ -32,7 +29,6 @@ def test_more_papers_than_a_batch(tmp_path: Path) -> None:
         f"i{n}": {**raw, "paper_as_candidate_pool": [*raw["paper_as_candidate_pool"][:-1], f"End {n}."]}
         for n in range(130)
     }
-    store = open_store(tmp_path / "s.sqlite")
-    ingest(store, written(dataset, tmp_path / "d.json"), name="d")
+    store = store_with(dataset, tmp_path, "d")
     ends = {next(iter(paper.hypotheses)): paper.sentences[-1] for paper in paper_texts(store, "d")}
     assert ends == {f"i{n}": f"End {n}." for n in range(130)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError, SettingError, UnknownNameError
 from evidencebench_core.perturb import (
     Draft,
@@ -20,7 +20,7 @@ from evidencebench_core.perturb import (
 )
 from evidencebench_core.perturb.drafts import REVIEWED
 from evidencebench_core.runs import variant_named
-from tests.factories import raw_instance, written
+from tests.factories import raw_instance, store_with
 
 BY = MadeBy("m", "negation 1-abc", "2026-01-31T10:00:00+00:00")
 
@@ -28,13 +28,11 @@ BY = MadeBy("m", "negation 1-abc", "2026-01-31T10:00:00+00:00")
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """Two instances; the first brings a negation of its own."""
-    store = open_store(tmp_path / "store.sqlite")
     dataset = {
         "b": raw_instance(9, {"x": [4]}, hypothesis="Tea helps.", hypothesis_negation="By hand."),
         "a": raw_instance(8, {"x": [4]}, hypothesis="Salt harms."),
     }
-    ingest(store, written(dataset, tmp_path / "two.json"), name="two")
-    return store
+    return store_with(dataset, tmp_path, "two")
 
 
 @pytest.fixture
@@ -42,35 +40,34 @@ def drafts(store: Store) -> Drafts:
     return Drafts(store, "two")
 
 
-def made(
-    instance_id: str, text: str, name: str = "negation", problem: str = "", failed: bool = False
-) -> Draft:
-    return Draft(instance_id, name, "", text, problem, BY, failed=failed)
+def made(instance_id: str, text: str, name: str = "negation", problem: str = "", **more: bool) -> Draft:
+    return Draft(instance_id, name, "", text, problem, BY, **more)
+
+
+def words_of(store: Store, name: str = "negation") -> dict[str, str]:
+    return dict(hypothesis_variants(store, "two")[name])
 
 
 def ids(drafts: Drafts) -> list[int]:
     return [draft.id for draft in drafts.drafts()]
 
 
-def test_a_draft_is_no_wording(store: Store, drafts: Drafts) -> None:
+def test_a_draft_is_a_wording_once_accepted_and_says_who_made_and_read_it(
+    store: Store, drafts: Drafts
+) -> None:
     assert drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")]) == 2
     assert drafts.counts() == {"waiting": 2, "refused": 0, "accepted": 0, "rejected": 0}
     # In the order of the dataset, with the hypothesis beside the draft.
     assert [(one.instance_id, one.original, one.text) for one in drafts.drafts()] == [
-        ("b", "Tea helps.", "Tea harms."),
-        ("a", "Salt harms.", "Salt heals."),
-    ]
+        ("b", "Tea helps.", "Tea harms."), ("a", "Salt harms.", "Salt heals."),
+    ]  # fmt: skip
     assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand."}}
     with pytest.raises(SettingError):
         variant_named(store, "two", "paraphrase:m")
-
-
-def test_an_accepted_one_is_and_says_who_made_and_read_it(store: Store, drafts: Drafts) -> None:
-    drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")])
     (accepted,) = drafts.accept(ids(drafts)[1:], "  Ana  ")
     assert (accepted.state, accepted.instance_id) == ("accepted", "a")
-    assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand.", "a": "Salt heals."}}
-    assert variant_named(store, "two", "negation").hypotheses == {"b": "By hand.", "a": "Salt heals."}
+    assert words_of(store) == {"b": "By hand.", "a": "Salt heals."}
+    assert variant_named(store, "two", "negation").hypotheses == words_of(store)
     origin = added_wordings(store, "two")["negation"]["a"]
     assert origin.source == REVIEWED
     assert origin.made_by == accepted.made_by
@@ -83,7 +80,7 @@ def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(store: Store, 
     (number,) = ids(drafts)
     (accepted,) = drafts.accept([number], "Ana", {number: " Salt \n does no harm. "})
     assert (accepted.text, accepted.edited) == ("Salt heals.", "Salt does no harm.")
-    assert hypothesis_variants(store, "two")["negation"]["a"] == "Salt does no harm."
+    assert words_of(store)["a"] == "Salt does no harm."
     assert added_wordings(store, "two")["negation"]["a"].made_by.edited
 
 
@@ -112,27 +109,25 @@ def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Stor
     drafts.add([made("b", "Tea harms.")])
     (number,) = ids(drafts)
     drafts.accept([number], "Ana")
-    assert hypothesis_variants(store, "two")["negation"]["b"] == "Tea harms."
+    assert words_of(store)["b"] == "Tea harms."
     drafts.take_back([number])
-    assert hypothesis_variants(store, "two")["negation"]["b"] == "By hand."
-    assert drafts.draft(number).state == "waiting"
-    assert drafts.draft(number).made_by == BY  # nobody has read it
+    assert words_of(store)["b"] == "By hand."
+    assert (drafts.draft(number).state, drafts.draft(number).made_by) == ("waiting", BY)  # nobody has read it
+    drafts.accept([number], "Ana")
+    add_wordings(store, "two", {"negation": {"b": Wording("From a file.")}}, "a file")
+    drafts.take_back([number])  # leaves a wording that came since
+    assert words_of(store)["b"] == "From a file."
 
 
-def test_a_rejected_one_is_no_wording_any_more(store: Store, drafts: Drafts) -> None:
+def test_a_rejected_one_is_no_wording_and_goes_with_its_dataset(store: Store, drafts: Drafts) -> None:
     drafts.add([made("a", "Salt heals.")])
     drafts.accept(ids(drafts), "Ana")
     drafts.reject(ids(drafts), "Ben")
-    assert "a" not in hypothesis_variants(store, "two")["negation"]
+    assert "a" not in words_of(store)
     assert drafts.counts()["rejected"] == 1
-
-
-def test_taking_back_leaves_a_wording_that_came_since(store: Store, drafts: Drafts) -> None:
-    drafts.add([made("a", "Salt heals.")])
-    drafts.accept(ids(drafts), "Ana")
-    add_wordings(store, "two", {"negation": {"a": Wording("From a file.")}}, "a file")
-    drafts.take_back(ids(drafts))
-    assert hypothesis_variants(store, "two")["negation"]["a"] == "From a file."
+    with store.write() as db:
+        db.execute("DELETE FROM datasets")
+        assert db.execute("SELECT count(*) FROM hypothesis_drafts").fetchone() == (0,)
 
 
 def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts: Drafts) -> None:
@@ -140,7 +135,7 @@ def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts
     drafts.add([made("a", "Salt heals."), other])
     for number in ids(drafts):
         drafts.accept([number], "Ana")
-    assert hypothesis_variants(store, "two")["negation"]["a"] == "Salt is harmless."
+    assert words_of(store)["a"] == "Salt is harmless."
     assert [draft.state for draft in drafts.drafts()] == ["rejected", "accepted"]
 
 
@@ -191,10 +186,8 @@ def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
     path = tmp_path / "v.json"
     path.write_text(json.dumps(content))
     assert drafts.add_file(read_wordings(path), "v.json") == (2, 2)
-    assert {(one.instance_id, one.name, one.made_by.model) for one in drafts.drafts("waiting")} == {
-        ("a", "paraphrase:gpt", "m"),
-        ("b", "negation", "old"),
-    }
+    waiting = {(one.instance_id, one.name, one.made_by.model) for one in drafts.drafts("waiting")}
+    assert waiting == {("a", "paraphrase:gpt", "m"), ("b", "negation", "old")}
     assert hypothesis_variants(store, "two") == {
         "paraphrase:hand": {"a": "Salt does harm."},
         "negation": {"b": "By hand.", "a": "Salt heals."},
@@ -210,10 +203,3 @@ def test_unknown_ones_are_said(drafts: Drafts, store: Store) -> None:
         drafts.accept([99], "Ana")
     with pytest.raises(UnknownNameError):
         Drafts(store, "nowhere")
-
-
-def test_drafts_go_with_their_dataset(drafts: Drafts, store: Store) -> None:
-    drafts.add([made("a", "Salt heals.")])
-    with store.write() as db:
-        db.execute("DELETE FROM datasets")
-        assert db.execute("SELECT count(*) FROM hypothesis_drafts").fetchone() == (0,)

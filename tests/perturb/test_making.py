@@ -5,20 +5,17 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.errors import LLMRejectedError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
 from evidencebench_core.perturb.making import draft_plan, lost_terms, new_drafts, prompt_of
-from tests.factories import tiny_dataset, written
+from tests.factories import store_with, tiny_dataset
 from tests.llm.server import Step, answering, reply, scripted, status
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    store = open_store(tmp_path / "s.sqlite")
-    ingest(store, written(tiny_dataset(), tmp_path / "d.json"), name="tiny")
-    return store
+    return store_with(tiny_dataset(), tmp_path)
 
 
 def client_of(url: str, store: Store) -> LLM:
@@ -44,10 +41,8 @@ def test_drafts_of_both_kinds(store: Store) -> None:
     assert texts == {(one.instance_id, one.name): one.text for one in again}
     assert texts["tiny_1", "negation"] == "Tea raises blood pressure in cohort 1."
     assert texts["tiny_2", "paraphrase:gpt-x"] == "In cohort 2, blood pressure is lowered by tea."
-    assert {(one.kind, one.made_by.prompt.partition("-")[0]) for one in drafts} == {
-        ("negation", "negation 1"),
-        ("paraphrase", "paraphrase 1"),
-    }
+    prompts = {(one.kind, one.made_by.prompt.partition("-")[0]) for one in drafts}
+    assert prompts == {("negation", "negation 1"), ("paraphrase", "paraphrase 1")}
     assert all(one.made_by.model == "gpt-x" and one.made_by.needs_review for one in drafts)
 
 
@@ -60,11 +55,8 @@ def test_what_is_known_is_not_asked_for(store: Store) -> None:
         after = draft_plan(store, "tiny", "m", client, limit=3, known=known)
         fresh = draft_plan(store, "tiny", "m", client, limit=3, known=known, fresh=True)
     # Of three instances' six wordings three are known: tiny_0 lacks one, tiny_1 none, tiny_2 both.
-    assert {(one.instance_id, one.kind) for one in made} == {
-        ("tiny_0", "paraphrase"),
-        ("tiny_2", "paraphrase"),
-        ("tiny_2", "negation"),
-    }
+    lacking = {("tiny_0", "paraphrase"), ("tiny_2", "paraphrase"), ("tiny_2", "negation")}
+    assert {(one.instance_id, one.kind) for one in made} == lacking
     assert (planned.n_wordings, planned.n_instances, planned.calls, planned.cached) == (3, 2, 3, 0)
     assert planned.completion_tokens == 450  # 150 each
     assert planned.prompt_tokens > 3 * 100  # the prompts alone have some 150 words
@@ -72,18 +64,10 @@ def test_what_is_known_is_not_asked_for(store: Store) -> None:
     assert (fresh.calls, fresh.cached) == (3, 0)
 
 
-def test_a_plan_for_nothing(store: Store) -> None:
-    known = {(f"tiny_{n}", kind) for n in range(6) for kind in ("negation", "paraphrase")}
-    with scripted(reply("x")) as server:
-        planned = draft_plan(store, "tiny", "m", client_of(server.url, store), known=known)
-    assert (planned.n_wordings, planned.calls, planned.cached) == (0, 0, 0)
-
-
 def test_a_failed_call_is_no_refusal(store: Store) -> None:
     with scripted(status(400, "no")) as server:
         (one,) = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=["negation"], limit=1)
-    assert one.failed
-    assert one.text == ""
+    assert (one.failed, one.text) == (True, "")
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,6 @@ def test_scores_are_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert retrieval.selection == (1, 0)
 
 
-def test_equal_sentences_keep_the_order_of_the_paper(encoded_texts: list[str]) -> None:
-    ranking = make_retriever("dense").retrieve(make_query(["same", "other"] * 40)).ranking
-    assert sorted(ranking[:40]) == list(ranking[:40])
-    assert sorted(ranking[40:]) == list(ranking[40:])
-
-
 @pytest.mark.parametrize(
     ("instruction", "focus", "used"),
     [

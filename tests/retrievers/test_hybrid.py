@@ -17,15 +17,10 @@ def test_scores_are_sums_of_reciprocal_ranks() -> None:
 
 def test_members_get_their_settings() -> None:
     settings = {"of": "bm25,lead", "bm25.tokenisation": "whitespace", "bm25.k1": "1.2"}
-    full = full_settings("hybrid", settings)
-    assert full == {
-        "of": ("bm25", "lead"),
-        "k": 60.0,
-        "bm25.k1": 1.2,
-        "bm25.b": 0.75,
-        "bm25.epsilon": 0.25,
+    assert full_settings("hybrid", settings) == {
+        "of": ("bm25", "lead"), "k": 60.0, "bm25.k1": 1.2, "bm25.b": 0.75, "bm25.epsilon": 0.25,
         "bm25.tokenisation": "whitespace",
-    }
+    }  # fmt: skip
     # Only as a word of its own is "il" in a sentence; split at spaces alone nothing matches, lead decides.
     query = make_query(("x", "IL-6", "y", "z"), hypothesis="il")
     assert make_retriever("hybrid", settings).retrieve(query).ranking[0] == 0

@@ -2,7 +2,7 @@ import pytest
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.errors import RetrieverError, SettingError
-from evidencebench_core.retrievers import make_retriever
+from evidencebench_core.retrievers import make_retriever, query_of
 from tests.retrievers.queries import make_query
 
 # Sentence 4 covers A1, A2, A3; sentence 1 covers A4; sentence 2 covers A1 and A4; 0 covers A3.
@@ -39,9 +39,8 @@ def _covered(picks: tuple[int, ...], focus: str) -> int:
 def test_it_selects_what_is_needed_and_no_more(
     focus: str, budget: int | None, n_picks: int, n_covered: int
 ) -> None:
-    retrieval = make_retriever("oracle", evidence=GOLD).retrieve(
-        make_query("abcdef", focus=focus, budget=budget)
-    )
+    query = make_query("abcdef", focus=focus, budget=budget)
+    retrieval = make_retriever("oracle", evidence=GOLD).retrieve(query)
     assert len(retrieval.selection) == n_picks
     assert _covered(retrieval.selection, focus) == n_covered
     assert retrieval.ranking[:n_picks] == retrieval.selection
@@ -54,9 +53,7 @@ def test_selection_then_other_covering_sentences_then_the_rest() -> None:
     others = sorted({0, 1, 2} - {second})
     assert retrieval.ranking == (4, second, *others, 3, 5)
     assert retrieval.scores == (2.0, 2.0, 1.0, 1.0, 0.0, 0.0)
-
-
-def test_without_result_aspects_nothing_is_selected_for_results() -> None:
+    # Without result aspects nothing is selected for results.
     gold = EvidenceSet(3, (Aspect("p", (1,), False, "A1"),), 1, None)
     retrieval = make_retriever("oracle", evidence=gold).retrieve(make_query("abc", focus="results"))
     assert (retrieval.selection, retrieval.ranking) == ((), (0, 1, 2))
@@ -71,8 +68,6 @@ def test_it_needs_the_gold_of_its_paper() -> None:
 
 @pytest.mark.realdata
 def test_on_real_papers_it_needs_the_stored_optimum(train: tuple[Instance, ...]) -> None:
-    from evidencebench_core.retrievers import query_of
-
     for instance in train:
         for focus in ("all", "results"):
             query = query_of(instance, focus, None)  # type: ignore[arg-type]

@@ -3,38 +3,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import RetrieverError
-from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.ranking import retrieval_by_score, retrieval_in_order
-
-
-def _query(n_sentences: int, budget: int | None) -> Query:
-    types = ("normal_paragraph",) * n_sentences
-    return Query("h", ("s",) * n_sentences, types, ("",) * n_sentences, budget=budget)
+from tests.retrievers.queries import make_query
 
 
 def test_equal_scores_keep_the_order_of_the_paper() -> None:
-    retrieval = retrieval_by_score(_query(5, 3), [0.5, 2.0, 0.5, 2.0, -1.0])
+    retrieval = retrieval_by_score(make_query("abcde", budget=3), [0.5, 2.0, 0.5, 2.0, -1.0])
     assert retrieval.ranking == (1, 3, 0, 2, 4)
     assert retrieval.scores == (2.0, 2.0, 0.5, 0.5, -1.0)
     assert retrieval.selection == (1, 3, 0)
+    retrieval = retrieval_in_order(make_query("abc", budget=1), [2, 0, 1])
+    assert (retrieval.ranking, retrieval.scores, retrieval.selection) == ((2, 0, 1), (3.0, 2.0, 1.0), (2,))
 
 
 @given(st.lists(st.floats(allow_nan=False), max_size=30), st.one_of(st.none(), st.integers(0, 40)))
 def test_every_sentence_is_ranked_once_by_falling_score(scores: list[float], budget: int | None) -> None:
-    retrieval = retrieval_by_score(_query(len(scores), budget), scores)
+    retrieval = retrieval_by_score(make_query(["s"] * len(scores), budget=budget), scores)
     assert sorted(retrieval.ranking) == list(range(len(scores)))
     assert list(retrieval.scores) == sorted(scores, reverse=True)
     expected = len(scores) if budget is None else min(budget, len(scores))
     assert retrieval.selection == retrieval.ranking[:expected]
 
 
-def test_a_given_order_has_scores_that_count_down() -> None:
-    retrieval = retrieval_in_order(_query(3, 1), [2, 0, 1])
-    assert (retrieval.ranking, retrieval.scores, retrieval.selection) == ((2, 0, 1), (3.0, 2.0, 1.0), (2,))
-
-
 def test_no_score_and_a_negative_budget_are_errors() -> None:
     with pytest.raises(RetrieverError, match="sentence 1: has no score"):
-        retrieval_by_score(_query(2, 1), [0.0, float("nan")])
+        retrieval_by_score(make_query("ab"), [0.0, float("nan")])
     with pytest.raises(RetrieverError, match="budget: is -1"):
-        retrieval_in_order(_query(3, -1), [0, 1, 2])
+        retrieval_in_order(make_query("abc", budget=-1), [0, 1, 2])

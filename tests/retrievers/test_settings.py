@@ -65,6 +65,8 @@ def test_one_bound_is_named_alone_and_choices_come_with_the_nearest() -> None:
 def test_none_is_a_value_only_where_it_is_the_default() -> None:
     assert SettingSpec(None, int, "").canonical("None", "r", "s") is None
     assert SettingSpec("x", str, "").canonical("none", "r", "s") == "none"
+    unset = SettingSpec(0.0, float, "", optional=True)
+    assert (unset.canonical("none", "r", "s"), unset.canonical("0.5", "r", "s")) == (None, 0.5)
     with pytest.raises(SettingError):
         SettingSpec("x", str, "").canonical(None, "r", "s")
 
@@ -73,11 +75,6 @@ def test_none_is_a_value_only_where_it_is_the_default() -> None:
 def test_a_number_survives_its_text(number: float) -> None:
     spec = SettingSpec(0.0, float, "")
     assert spec.canonical(repr(number), "r", "s") == spec.canonical(number, "r", "s")
-
-
-def test_a_default_that_can_be_unset() -> None:
-    spec = SettingSpec(0.0, float, "", optional=True)
-    assert (spec.canonical("none", "r", "s"), spec.canonical("0.5", "r", "s")) == (None, 0.5)
 
 
 @pytest.mark.parametrize("given", ['{"b": [1], "a": {"c": null}}', {"a": {"c": None}, "b": [1]}])

@@ -77,7 +77,7 @@ def test_ways_of_saying_the_same_are_the_same() -> None:
         (
             "dense",
             {"model": "a/b", "backend": "onnx-int8"},
-            "backend onnx-int8 runs minilm only, not 'a/b'. Use backend float32.",
+            "runs minilm only, not 'a/b'. Use backend float32.",
         ),
         ("lead", {"k": 1}, "retriever lead: there is no setting 'k'. It takes no settings."),
         ("random", {"seed": -1}, "seed cannot be -1. Give a whole number of 0 or more."),

@@ -43,17 +43,15 @@ def test_a_damaged_row_counts_as_unknown(tmp_path: Path) -> None:
     cache.add("m", {"short": ONE, "text": ONE, "bits": ONE, "good": ONE})
     with closing(sqlite3.connect(cache.path)) as connection, connection:
         for text, value in (("short", b"\0" * 8), ("text", "abc"), ("bits", b"\0" * 20)):
-            connection.execute(
-                "UPDATE vectors SET vector = ? WHERE text = ?", (value, cache_module._digest(text))
-            )
+            changed = (value, cache_module._digest(text))
+            connection.execute("UPDATE vectors SET vector = ? WHERE text = ?", changed)
     assert cache.vectors("m", ["short", "text", "bits", "good"]).keys() == {"good"}
 
 
-@pytest.mark.parametrize("garbage", [b"not a database at all" * 400, b"SQLite format 3\0" + b"\xff" * 9000])
-def test_a_damaged_file_is_set_aside_with_one_line(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, garbage: bytes
+def test_a_damaged_file_is_set_aside_with_one_line_and_never_raises(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    cache = EmbeddingCache(tmp_path)
+    cache, garbage = EmbeddingCache(tmp_path), b"not a database at all" * 400
     cache.path.write_bytes(garbage)
     assert cache.vectors("m", ["t"]) == {}
     cache.add("m", {"t": ONE})
@@ -61,14 +59,11 @@ def test_a_damaged_file_is_set_aside_with_one_line(
     (line,) = _lines(caplog)
     assert f"{cache.path} was damaged" in line
     assert cache.path.with_suffix(".damaged").read_bytes() == garbage
-
-
-def test_damage_anywhere_never_raises(tmp_path: Path) -> None:
     vectors = {f"text {n}": np.full(64, n, dtype=np.float32) for n in range(300)}
-    cache = EmbeddingCache(tmp_path)
     cache.add("m", vectors)
     whole = cache.path.read_bytes()
     damaged = [whole[:length] for length in (0, 10, 100, 4096, 5000, len(whole) // 2)]
+    damaged.append(b"SQLite format 3\0" + b"\xff" * 9000)
     for start in range(0, len(whole), 7000):
         size = len(whole[start : start + 7000])
         damaged.append(whole[:start] + b"\xa5" * size + whole[start + size :])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import make_retriever
@@ -16,15 +17,8 @@ from tests.retrievers.queries import make_query
 pytestmark = pytest.mark.model
 
 ODD = (
-    "",
-    " ",
-    "A",
-    "\0",
-    "\ud800 lone surrogate",
-    "\U0001d54f astral \U0001f9ec",
-    "word " * 4000,
-    "ש" * 20_000,
-    "xq" * 120,
+    *("", " ", "A", "\0", "\ud800 lone surrogate", "\U0001d54f astral \U0001f9ec", "word " * 4000),
+    *("ש" * 20_000, "xq" * 120),
     "[CLS] [SEP] [PAD] [MASK] <p>&lt;0.001</p>",
     "腫瘍の大きさは治療後に縮小した。",
     "The hazard ratio was 0.72 (95% CI 0.58-0.89; P = 0.002) after adjustment for age and sex.",
@@ -39,11 +33,7 @@ def model_copy(tmp_path: Path) -> Path:
 
 
 def test_it_knows_what_is_alike() -> None:
-    paper = (
-        "Data are available on request.",
-        "Cigarette use was tied to tumours of the bladder.",
-        "We thank Ann.",
-    )
+    paper = ("Data are available on request.", "Cigarette use was tied to bladder tumours.", "We thank Ann.")
     retrieval = make_retriever("dense").retrieve(make_query(paper, budget=1))
     assert retrieval.selection == (1,)
     assert retrieval.scores[0] > 0.5 > retrieval.scores[1]
@@ -78,24 +68,18 @@ for name in ("minilm", sys.argv[1]):
     vectors, model = embeddings(name, ["one text", "another"])
     print(vectors.shape, model.identity[:13], "torch" in sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(model_copy)], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", code, str(model_copy)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "(2, 384) minilm sha256 False\n(2, 384) folder sha256 True\n"
     assert done.stderr == ""
 
 
-def test_weights_that_the_file_lacks_are_not_made_up(
-    model_copy: Path,
-) -> None:
-    from safetensors.numpy import load_file, save_file
-
-    weights = load_file(model_copy / "model.safetensors")
-    rest = {name: value for name, value in weights.items() if "layer.3." not in name}
-    save_file(rest, model_copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(
-        RetrieverError, match=r"lack 16 weights, such as encoder\.layer\.3\..*Save or download"
-    ):
+def test_weights_that_the_file_lacks_are_not_made_up(model_copy: Path) -> None:
+    file = model_copy / "model.safetensors"
+    rest = {name: value for name, value in load_file(file).items() if "layer.3." not in name}
+    save_file(rest, file, metadata={"format": "pt"})
+    said = r"lack 16 weights, such as encoder\.layer\.3\..*Save or download"
+    with pytest.raises(RetrieverError, match=said):
         make_retriever("dense", {"model": str(model_copy)}).retrieve(make_query("ab"))
 
 

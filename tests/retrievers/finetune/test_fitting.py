@@ -72,32 +72,24 @@ def test_every_loss_pulls_the_two_apart(
 
 
 def test_the_same_seed_learns_the_same(small_model: Path) -> None:
-    vectors = []
-    for seed in (0, 0):
-        settings = _settings(small_model, seed=seed)
-        model = fit_encoder(base_encoder(settings), TRIPLETS, settings)
-        vectors.append(model.encode(["one text"], show_progress_bar=False))
-    assert np.array_equal(*vectors)
-
-
-def test_nothing_to_learn_from(small_model: Path) -> None:
-    with pytest.raises(SettingError, match="there are none to learn from"):
-        fit_encoder(None, [], _settings(small_model))
-
-
-def test_a_folder_that_dense_takes_with_its_card(
-    small_model: Path,
-    tmp_path: Path,
-) -> None:
     settings = _settings(small_model)
-    row = {
-        "n": 9,
-        "mean_a": 0.5,
-        "mean_b": 0.4,
-        "mean_difference": 0.1,
-        "ci95": [0.05, 0.15],
-        "p_value": 0.01,
-    }
+    models = [fit_encoder(base_encoder(settings), TRIPLETS, settings) for _ in range(2)]
+    assert np.array_equal(*(model.encode(["one text"], show_progress_bar=False) for model in models))
+
+
+class Broken:
+    def save(self, folder: str, **_: object) -> None:
+        Path(folder, "half").write_text("", encoding="utf-8")
+        raise OSError("disk full")
+
+
+def test_a_folder_that_dense_takes_with_its_card(small_model: Path, tmp_path: Path) -> None:
+    settings = _settings(small_model)
+    with pytest.raises(OSError, match="disk full"):
+        save_model(Broken(), tmp_path / "mine", settings, TRAINED_ON, {})
+    assert list(tmp_path.iterdir()) == []
+    means = {"n": 9, "mean_a": 0.5, "mean_b": 0.4, "mean_difference": 0.1}
+    row = {**means, "ci95": [0.05, 0.15], "p_value": 0.01}
     target = tmp_path / "mine"
     save_model(base_encoder(settings), target, settings, TRAINED_ON, {"er@10": row})
     assert read_trained_on(target) == TRAINED_ON
@@ -112,17 +104,6 @@ def test_a_folder_that_dense_takes_with_its_card(
         save_model(None, target, settings, TRAINED_ON, {})
 
 
-def test_a_save_that_fails_leaves_nothing(small_model: Path, tmp_path: Path) -> None:
-    class Broken:
-        def save(self, folder: str, **_: object) -> None:
-            Path(folder, "half").write_text("", encoding="utf-8")
-            raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        save_model(Broken(), tmp_path / "mine", _settings(small_model), TRAINED_ON, {})
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_training_that_fails_is_an_error_of_one_line(
     small_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +113,8 @@ def test_training_that_fails_is_an_error_of_one_line(
 
     settings = _settings(small_model)
     monkeypatch.setattr(fitting, "_trainer", lambda *_: Trainer())
-    with pytest.raises(
-        RetrieverError, match=r"training failed \(RuntimeError: out of memory lots of lines\)"
-    ):
+    said = r"training failed \(RuntimeError: out of memory lots of lines\)"
+    with pytest.raises(RetrieverError, match=said):
         fit_encoder(base_encoder(settings), TRIPLETS, settings)
+    with pytest.raises(SettingError, match="there are none to learn from"):
+        fit_encoder(None, [], settings)

@@ -16,16 +16,9 @@ from evidencebench_core.tasks import task_named
 
 
 def _instance(sentences: tuple[str, ...], aspects: dict[str, tuple[tuple[int, ...], bool]]) -> Instance:
-    made = tuple(Aspect(name, where, result, name) for name, (where, result) in aspects.items())
+    n, made = len(sentences), tuple(Aspect(name, *values, name) for name, values in aspects.items())
     return Instance(
-        id="i",
-        hypothesis="h",
-        paper_id="p",
-        sentences=sentences,
-        sentence_types=("normal_paragraph",) * len(sentences),
-        sections=("",) * len(sentences),
-        evidence=EvidenceSet(len(sentences), made, 1, 1),
-        stored={},
+        "i", "h", "p", sentences, ("normal_paragraph",) * n, ("",) * n, EvidenceSet(n, made, 1, 1), {}
     )
 
 
@@ -41,9 +34,7 @@ def test_positives_cover_and_negatives_do_not() -> None:
     assert {triplet.negative for triplet in drawn} == {"c", "d"}
     # "a" comes from x always and from y every other time: 3 in 4
     assert 0.65 < sum(triplet.positive == "a" for triplet in drawn) / 200 < 0.85
-
-
-def test_the_focus_says_what_covers() -> None:
+    # The focus says what covers.
     drawn = list(triplets_of([PAPER], [50], "results", "random", np.random.default_rng(0)))
     assert {triplet.positive for triplet in drawn} == {"a"}
     assert {triplet.negative for triplet in drawn} == {"b", "c", "d"}
@@ -55,9 +46,7 @@ def test_hard_negatives_are_the_highest_ranked() -> None:
     paper = _instance(sentences, {"x": ((0,), True)})
     drawn = list(triplets_of([paper], [300], "all", "bm25", np.random.default_rng(0)))
     assert all(triplet.negative.startswith("h ") for triplet in drawn)
-
-
-def test_nothing_to_learn_from() -> None:
+    # Nothing to learn from.
     all_cover = _instance(("a", "b"), {"x": ((0, 1), True)})
     none_covers = _instance(("a", "b"), {"x": ((), False)})
     rng = np.random.default_rng(0)
@@ -82,5 +71,4 @@ def test_scores_of_an_encoder_in_hand() -> None:
         return np.array([[np.cos(directions[t]), np.sin(directions[t])] for t in texts], dtype=np.float32)
 
     found = encoder_scores(encode, [PAPER], [task_named("er@1"), task_named("er@2")])  # type: ignore[arg-type]
-    assert found["er@1"].aspect_recall == 0.0
-    assert found["er@2"].aspect_recall == 1.0
+    assert [found[task].aspect_recall for task in ("er@1", "er@2")] == [0.0, 1.0]

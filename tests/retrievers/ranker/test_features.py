@@ -6,12 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evidencebench_core.data.model import SentenceType
-from evidencebench_core.retrievers import Query
 from evidencebench_core.retrievers.ranker.cues import cues_of
 from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, Features, features_of
+from tests.retrievers.queries import make_query
 
-KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
 SENTENCES = (
     "Tea",
     "Tea lowers pressure.",
@@ -22,13 +20,9 @@ SENTENCES = (
 VECTORS = np.array([[1, 0], [0, 2], [1, 1], [0, 0], [3, 4], [-1, 0]], dtype=np.float32)
 
 
-def query(sentences: tuple[str, ...], types: str, hypothesis: str = "Tea lowers pressure") -> Query:
-    return Query(hypothesis, sentences, tuple(KINDS[letter] for letter in types), ("",) * len(sentences))
-
-
 @pytest.fixture(scope="module")
 def tiny() -> Features:
-    return features_of(query(SENTENCES, "saasn"), VECTORS)
+    return features_of(make_query(SENTENCES, "saasn", "Tea lowers pressure"), VECTORS)
 
 
 def column(found: Features, name: str) -> NDArray[np.float32]:
@@ -48,13 +42,8 @@ def test_bm25_by_hand(tiny: Features) -> None:
     # tea stands in two sentences, lowers in one, pressure in two
     idf = {k: math.log(1 + (5 - k + 0.5) / (k + 0.5)) for k in (1, 2)}
     norm = [1.5 * (0.25 + 0.75 * length / mean) for length in lengths]
-    expected = [
-        2.5 / (1 + norm[0]) * idf[2],
-        2.5 / (1 + norm[1]) * (2 * idf[2] + idf[1]),
-        0,
-        0,
-        2.5 / (1 + norm[4]) * idf[2],
-    ]
+    sums = [idf[2], 2 * idf[2] + idf[1], 0, 0, idf[2]]
+    expected = [2.5 / (1 + n) * weight for n, weight in zip(norm, sums, strict=True)]
     assert column(tiny, "bm25") == pytest.approx(expected, rel=1e-5)
     assert column(tiny, "overlap") == pytest.approx([1 / 3, 1, 0, 0, 1 / 3])
     # "tea lowers" and "lowers pressure", both in the second sentence
@@ -105,17 +94,17 @@ def test_odd_papers_have_finite_rows(sentences: tuple[str, ...], types: str) -> 
     rng = np.random.default_rng(0)
     for vectors in (np.zeros((1 + len(types), 3)), rng.normal(size=(1 + len(types), 3))):
         for hypothesis in ("", "Tea?"):
-            found = features_of(query(sentences, types, hypothesis), vectors.astype(np.float32))
+            found = features_of(make_query(sentences, types, hypothesis), vectors.astype(np.float32))
             assert found.rows.shape == (len(types), len(FEATURES))
             assert np.isfinite(found.rows).all()
 
 
+PAPERS = st.lists(st.tuples(st.text(max_size=40), st.sampled_from("san")), min_size=1, max_size=12)
+
+
 @settings(max_examples=40)
-@given(
-    st.lists(st.tuples(st.text(max_size=40), st.sampled_from("san")), min_size=1, max_size=12),
-    st.text(max_size=30),
-)
+@given(PAPERS, st.text(max_size=30))
 def test_any_text_has_finite_rows(paper: list[tuple[str, str]], hypothesis: str) -> None:
-    asked = query(tuple(text for text, _ in paper), "".join(kind for _, kind in paper), hypothesis)
+    asked = make_query([text for text, _ in paper], "".join(kind for _, kind in paper), hypothesis)
     vectors = np.random.default_rng(1).normal(size=(1 + len(paper), 4)).astype(np.float32)
     assert np.isfinite(features_of(asked, vectors).rows).all()

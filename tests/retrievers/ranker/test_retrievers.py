@@ -9,7 +9,7 @@ from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, make_retriever
 from evidencebench_core.retrievers.base import query_of
-from evidencebench_core.retrievers.encoding import model_named
+from evidencebench_core.retrievers.encoding import embeddings, model_named
 from evidencebench_core.retrievers.ranker.examples import example_of
 from evidencebench_core.retrievers.ranker.explanation import GROUP_OF
 from evidencebench_core.retrievers.ranker.features import FEATURES
@@ -57,11 +57,8 @@ def own_model(
     instances: Sequence[Instance], encoded_texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
     """A model in the place that is looked at, of an encoder that hashes; its digest."""
-    from evidencebench_core.retrievers.encoding import embeddings
-
-    examples = [
-        example_of(one, embeddings("minilm", (one.hypothesis, *one.sentences))[0]) for one in instances
-    ]
+    vectors = (embeddings("minilm", (one.hypothesis, *one.sentences))[0] for one in instances)
+    examples = [example_of(one, its) for one, its in zip(instances, vectors, strict=True)]
     monkeypatch.setenv("EVIDENCEBENCH_RANKER", str(tmp_path / "ranker.json"))
     return write_model(fit_ranker(examples, model_named("minilm"), QUICK), tmp_path / "ranker.json")
 
@@ -95,13 +92,10 @@ def test_another_encoder_is_refused(
         retriever.retrieve(query_of(instances[0], "all", 5))
 
 
-def test_the_weights_of_structure_are_features() -> None:
+def test_structure_explains_what_it_adds_up(encoded_texts: list[str], instances: Sequence[Instance]) -> None:
     for weights in WEIGHTS.values():
         assert set(weights) <= set(FEATURES)
         assert len(weights) <= 15
-
-
-def test_structure_explains_what_it_adds_up(encoded_texts: list[str], instances: Sequence[Instance]) -> None:
     found = make_retriever("structure").retrieve(query_of(instances[0], "all", 4))
     told = json.loads(found.details["explanation"])
     assert list(map(int, told)) == list(found.selection)

@@ -58,10 +58,18 @@ def test_the_same_seed_gives_the_same_file(examples: Sequence[Example], tmp_path
     assert (tmp_path / "three").read_bytes() != (tmp_path / "one").read_bytes()
 
 
-def test_it_learns_what_evidence_looks_like(model: RankerModel, instances: Sequence[Instance]) -> None:
+def test_it_learns_what_evidence_looks_like(
+    model: RankerModel, instances: Sequence[Instance], examples: Sequence[Example]
+) -> None:
     assert set(model.focuses) == {"all", "results"}
-    finding = model.focuses["all"].features.weights[FEATURES.index("finding")]
-    assert finding > 0
+    sampled = [example_of(one, vectors_of(one), n_rows=25) for one in instances]
+    for learnt in (model, fit_ranker(sampled, ENCODER, QUICK)):
+        assert learnt.focuses["all"].features.weights[FEATURES.index("finding")] > 0
+    bare = replace(instances[0], evidence=EvidenceSet(40, (), 0, None))
+    with pytest.raises(SettingError, match="no study aspects"):
+        fit_ranker([example_of(bare, vectors_of(instances[0]))], ENCODER, QUICK)
+    with pytest.raises(InterruptedError):
+        fit_ranker(examples, ENCODER, QUICK, stopped=lambda: True)
     assert model.trained_on.instance_ids == tuple(sorted(one.id for one in instances))
     assert len(model.trained_on.paper_ids) == 10
 
@@ -75,18 +83,6 @@ def test_a_column_that_is_left_out_is_not_looked_at(examples: Sequence[Example])
             assert splits
             assert not set(map(int, splits)) & set(left_out)
         assert not focus.features.weights[[one for one in left_out if one < len(FEATURES)]].any()
-
-
-def test_without_aspects_there_is_nothing_to_learn(instances: Sequence[Instance]) -> None:
-    bare = replace(instances[0], evidence=EvidenceSet(40, (), 0, None))
-    example = example_of(bare, vectors_of(instances[0]))
-    with pytest.raises(SettingError, match="no study aspects"):
-        fit_ranker([example], ENCODER, QUICK)
-
-
-def test_it_can_be_stopped(examples: Sequence[Example]) -> None:
-    with pytest.raises(InterruptedError):
-        fit_ranker(examples, ENCODER, QUICK, stopped=lambda: True)
 
 
 def test_small_datasets_are_taken_whole_and_large_ones_sampled_within_a_bound() -> None:
@@ -115,12 +111,6 @@ def test_a_sample_keeps_all_evidence_and_counts_the_rest(instances: Sequence[Ins
     assert set(whole.weights) == {1.0}
 
 
-def test_sampled_examples_can_be_learnt_from(instances: Sequence[Instance]) -> None:
-    sampled = [example_of(one, vectors_of(one), n_rows=25) for one in instances]
-    found = fit_ranker(sampled, ENCODER, QUICK)
-    assert found.focuses["all"].features.weights[FEATURES.index("finding")] > 0
-
-
 def picks(model: RankerModel, instance: Instance) -> list[int]:
     return list(ranked_by_model(model, query_of(instance, "all", 10), vectors_of(instance)).selection)
 
@@ -128,6 +118,10 @@ def picks(model: RankerModel, instance: Instance) -> list[int]:
 def test_an_ablation_changes_the_selection_or_the_weights(
     model: RankerModel, instances: Sequence[Instance]
 ) -> None:
+    names = {one.name for one in ABLATIONS}
+    assert {f"without {group}" for group in GROUPS} <= names
+    # groups and the topics of the embedding are fitted again
+    assert len({one.without for one in ABLATIONS}) == len(GROUPS) + 2 < len(names) == len(ABLATIONS)
     instance, query = instances[1], query_of(instances[1], "all", 10)
     paper = model.scored(query, vectors_of(instance))
     off = next(one for one in ABLATIONS if one.name == "without selection step")
@@ -138,11 +132,3 @@ def test_an_ablation_changes_the_selection_or_the_weights(
     linear = Ablation("", weights=weights, selecting=off.selecting)
     scores = model.focuses["all"].features.scores(paper.features.rows)
     assert picks(linear.of(model), instance) == np.argsort(-scores, kind="stable")[:10].tolist()
-
-
-def test_every_part_has_its_ablation() -> None:
-    names = {one.name for one in ABLATIONS}
-    assert {f"without {group}" for group in GROUPS} <= names
-    assert len(names) == len(ABLATIONS)
-    # groups and the topics of the embedding are fitted again
-    assert len({one.without for one in ABLATIONS}) == len(GROUPS) + 2

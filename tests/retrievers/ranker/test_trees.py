@@ -17,10 +17,8 @@ ROWS = np.random.default_rng(0).normal(size=(300, 5)).astype(np.float32)
 @pytest.fixture(scope="module")
 def booster() -> Any:
     target = ROWS[:, 0] * 2 + (ROWS[:, 1] > 0) * (ROWS[:, 2] > 0.5)
-    data = lightgbm.Dataset(ROWS, target, params={"verbose": -1})
-    return lightgbm.train(
-        {"objective": "regression", "num_leaves": 12, "verbose": -1, "num_threads": 1}, data, 20
-    )
+    settings = {"objective": "regression", "num_leaves": 12, "verbose": -1, "num_threads": 1}
+    return lightgbm.train(settings, lightgbm.Dataset(ROWS, target, params={"verbose": -1}), 20)
 
 
 @pytest.fixture(scope="module")
@@ -31,25 +29,16 @@ def trees(booster: Any) -> Trees:
 def test_scores_are_those_of_lightgbm_also_when_read_back(trees: Trees, booster: Any) -> None:
     assert (trees.scores(ROWS) == booster.predict(ROWS)).all()
     assert (Trees(trees.text, 5).scores(ROWS) == trees.scores(ROWS)).all()
-
-
-def test_contributions_sum_up_to_the_score(trees: Trees) -> None:
+    # Contributions sum up to the score.
     left = trees.scores(ROWS) - trees.contributions(ROWS).sum(axis=1)
     assert np.ptp(left) == pytest.approx(0, abs=1e-9)
     assert trees.contributions(ROWS[:0]).shape == (0, 5)
 
 
 STUMP = {
-    "split_feature": "0",
-    "threshold": "1",
-    "decision_type": "2",
-    "left_child": "-1",
-    "right_child": "-2",
-    "leaf_value": "2 5",
-    "leaf_count": "2 1",
-    "internal_value": "3",
-    "internal_count": "3",
-}
+    "split_feature": "0", "threshold": "1", "decision_type": "2", "left_child": "-1", "right_child": "-2",
+    "leaf_value": "2 5", "leaf_count": "2 1", "internal_value": "3", "internal_count": "3",
+}  # fmt: skip
 
 
 def test_a_stump_by_hand() -> None:
@@ -58,9 +47,7 @@ def test_a_stump_by_hand() -> None:
     assert stump.scores(asked).tolist() == [2, 5]
     assert stump.contributions(asked).ravel() == pytest.approx([-1, 2])
     assert Trees(tree_text(), 3).scores(ROWS[:2, :3]).tolist() == [0, 0]
-
-
-def test_what_lightgbm_cannot_grow_is_one_leaf() -> None:
+    # What LightGBM cannot grow is one leaf.
     data = lightgbm.Dataset(ROWS[:4].copy(), ROWS[:4, 0].copy(), params={"verbose": -1})
     found = trees_of(lightgbm.train({"objective": "regression", "verbose": -1}, data, 3), 5)
     assert np.ptp(found.scores(ROWS)) == 0
@@ -124,23 +111,18 @@ def test_any_changed_character_is_refused_or_can_be_asked(trees: Trees, place: i
 
 
 def test_a_small_file_cannot_ask_for_many_leaves_or_trees(trees: Trees) -> None:
-    one_by_one = {
-        "split_feature": "0 " * 64,
-        "threshold": "0 " * 64,
-        "decision_type": "2 " * 64,
-        "left_child": " ".join(str(-place - 1) for place in range(64)),
-        "right_child": " ".join([*map(str, range(1, 64)), "-65"]),
-        "leaf_value": "0 " * 65,
-        "leaf_count": "1 " * 65,
-        "internal_value": "0 " * 64,
-        "internal_count": "1 " * 64,
-    }
+    def chain_of(n: int) -> str:
+        """A tree of n splits, one below the other."""
+        return tree_text(
+            split_feature="0 " * n, threshold="0 " * n, internal_value="0 " * n, decision_type="2 " * n,
+            internal_count="1 " * n, leaf_value="0 " * (n + 1), leaf_count="1 " * (n + 1),
+            left_child=" ".join(str(-place - 1) for place in range(n)),
+            right_child=" ".join([*map(str, range(1, n)), str(-n - 1)]),
+        )  # fmt: skip
+
     with pytest.raises(ValueError, match="no sound tree 0"):
-        Trees(tree_text(**one_by_one), 1)
-    fewer = {name: text.rsplit(maxsplit=1)[0] for name, text in one_by_one.items()} | {
-        "right_child": " ".join([*map(str, range(1, 63)), "-64"])
-    }
-    assert Trees(tree_text(**fewer), 1).scores(ROWS[:1, :1]).tolist() == [0]
+        Trees(chain_of(64), 1)
+    assert Trees(chain_of(63), 1).scores(ROWS[:1, :1]).tolist() == [0]
     head, tree = tree_text().removesuffix("end of trees\n").split("\nTree=0")
     with pytest.raises(ValueError, match="is no text of"):
         Trees(head + f"\nTree=0{tree}" * 2001 + "end of trees\n", 1)

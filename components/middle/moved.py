@@ -136,7 +136,7 @@ def _start(view: View, run: RunInfo, part: Part) -> None:
         variants = [None, *(needle_variant(part, place) for place in PLACES)]
         before = n_unanswered(store, setup, variants)
         for step in run_variants(store, setup, variants, job.cancelled):
-            job.report(step.done, step.total, step.note)
+            job.report(step.done, step.total, step.text)
         return f"{before - n_unanswered(store, setup, variants):,} answers."
 
     title = f"{run.label} on {dataset}, {task.title}: {part} moved"

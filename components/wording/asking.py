@@ -167,7 +167,7 @@ def start_asking(
                 which = f"{system.label}, {place} of {len(systems)}: " if len(systems) > 1 else ""
                 own = llm if system.asks_server else None
                 for step in run_variants(store, system.asked, variants, job.cancelled, llm=own, limit=limit):
-                    job.report(step.done, step.total, f"{which}{step.note}.{asked_text(budget)}")
+                    job.report(step.done, step.total, f"{which}{step.text}.{asked_text(budget)}")
                 if job.cancelled():
                     again = "Start it again to go on where it stopped."
                     return f"What was answered is kept. {again}{asked_text(budget)}"

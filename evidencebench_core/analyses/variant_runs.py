@@ -12,7 +12,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import LLM
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.retrievers import full_settings
-from evidencebench_core.runs import RunSpec, RunStore, Variant, execute, plan, run_label
+from evidencebench_core.runs import RunSpec, RunStore, Step, Variant, execute, plan, run_label
 from evidencebench_core.runs.retrievals import retrievals
 from evidencebench_core.tasks import Task
 
@@ -49,15 +49,6 @@ def setups_of(store: Store, runs: Sequence[str], task: Task) -> tuple[Setup, ...
                 "Name the run over the original hypotheses: `evidencebench runs` lists them.",
             )
     return tuple(Setup(run.dataset, run.retriever, run.settings, task) for run in infos.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """How far the work is: instances, over all variants together."""
-
-    done: int
-    total: int
-    note: str
 
 
 def n_unanswered(
@@ -100,8 +91,8 @@ def run_variants(
         )
         for progress in execute(planned, cancelled=cancelled):
             failed = f", {progress.failed:,} failed" if progress.failed else ""
-            note = f"{variant.name if variant else 'original'}{failed}"
-            yield Step(sum(sizes[:number]) + progress.done, sum(sizes), note)
+            text = f"{variant.name if variant else 'original'}{failed}"
+            yield Step(text, sum(sizes[:number]) + progress.done, sum(sizes), "instances")
         if cancelled is not None and cancelled():
             return
 

@@ -146,7 +146,7 @@ def _ask_missing(
         first = next(steps)
         if first.done == first.total:
             continue
-        note(f"{setup.label}, {first.note} ({number} of {len(variants)})")
+        note(f"{setup.label}, {first.text} ({number} of {len(variants)})")
         with progress_bar(first.total, "instances", first.done) as bar:
             for step in steps:
                 bar.update(step.done - bar.n)

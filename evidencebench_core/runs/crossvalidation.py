@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evidencebench_core.data.model import Focus, Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, query_of
@@ -22,9 +25,6 @@ from evidencebench_core.runs.step import Step
 from evidencebench_core.tasks import Score, Task, score, task_named
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from evidencebench_core.retrievers.encoding import Model
     from evidencebench_core.retrievers.ranker.examples import Example
     from evidencebench_core.retrievers.ranker.features import Features
@@ -35,6 +35,7 @@ RANKER: Final = "evidence-ranker"
 _BASELINES: Final = ("structure", "abstract-tail", "hybrid", "bm25", "dense")
 _WORKERS: Final = 2  # LightGBM and the linear algebra release the interpreter's lock
 _PATIENCE: Final = 0.2  # seconds after which the caller has its say again
+_TASKS: Final = tuple(map(task_named, DEFAULT_TASKS))
 
 Scores = dict[str, dict[str, Score]]
 """By retriever, or by what is left out, and task name."""
@@ -69,7 +70,7 @@ class Learnt:
             return score(task, gold.items(), by_id)
 
         return {
-            name: {task.name: scored(task, picks) for task in _tasks()} for name, picks in selections.items()
+            name: {task.name: scored(task, picks) for task in _TASKS} for name, picks in selections.items()
         }
 
 
@@ -192,12 +193,8 @@ def ablate(
     return learnt.scores(selections)
 
 
-def _tasks() -> tuple[Task, ...]:
-    return tuple(map(task_named, DEFAULT_TASKS))
-
-
 def _tasks_of(instance: Instance) -> list[Task]:
-    return [task for task in _tasks() if instance.evidence.optimal_for(task.focus) is not None]
+    return [task for task in _TASKS if instance.evidence.optimal_for(task.focus) is not None]
 
 
 def _baselines(encoder: str) -> dict[str, Retriever]:

@@ -89,7 +89,7 @@ def find(  # noqa: PLR0913 - the paper, the question, and how it is asked
     elif not path.exists() and _is_reference(where):
         read = yield from fetch_paper(where, base_url, kind=kind)
     else:
-        read = yield from read_content(_file_content(path, DEFAULT_LIMITS), path.name, kind)
+        read = yield from read_content(_file_content(path), path.name, kind)
     yield Step(f"{retriever.name} reads the paper")
     query = query_of(read.paper.instance(hypothesis), "all", budget)
     if llm is None or not isinstance(retriever, ServedRetriever):
@@ -103,10 +103,19 @@ def read_content(
     content: bytes, name: str, kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[Step, None, ReadPaper]:
     """Read a paper in a process of its own, which is killed when the generator is closed."""
-    paper = yield from _watch(
-        f"Reading {name}", lambda check: read_paper_apart(content, name, kind, limits, check)
-    )
-    return ReadPaper(paper, name, name)
+    closed = Event()
+
+    def check() -> None:
+        if closed.is_set():
+            raise InterruptedError
+
+    try:
+        read = yield from _in_thread(
+            f"Reading {name}", lambda: read_paper_apart(content, name, kind, limits, check)
+        )
+    finally:
+        closed.set()
+    return ReadPaper(read, name, name)
 
 
 def fetch_paper(
@@ -118,36 +127,26 @@ def fetch_paper(
     """Fetch a paper from Europe PMC by a PMC id, PubMed id or DOI, and read it."""
     from evidencebench_core.papers.europe_pmc import fetched_paper
 
-    fetched = yield from _watch("Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits))
+    fetched = yield from _in_thread("Asking Europe PMC", lambda: fetched_paper(reference, base_url, limits))
     read = yield from read_content(fetched.content, fetched.name, kind, limits)
     return replace(read, source=fetched.source)
 
 
-def _watch(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
-    """A step a few times a second while a thread makes something; closed, it does not wait for the thread.
-
-    ``make`` is given a check to call, which raises once the generator is closed.
-    """
-    closed, future = Event(), Future[T]()
-
-    def check() -> None:
-        if closed.is_set():
-            raise InterruptedError
+def _in_thread(text: str, make: Callable[[], T]) -> Generator[Step, None, T]:
+    """A step a few times a second while a thread makes something; closed, it does not wait for the thread."""
+    future = Future[T]()
 
     def run() -> None:
         try:
-            future.set_result(make(check))
+            future.set_result(make())
         except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
             future.set_exception(error)
 
     Thread(target=run, name="reading", daemon=True).start()
-    try:
-        while not future.done():
-            yield Step(text)
-            wait([future], _PATIENCE)
-        return future.result()
-    finally:
-        closed.set()
+    while not future.done():
+        yield Step(text)
+        wait([future], _PATIENCE)
+    return future.result()
 
 
 def _is_reference(text: str) -> bool:
@@ -159,7 +158,7 @@ def _is_reference(text: str) -> bool:
         return False
 
 
-def _file_content(path: Path, limits: Limits) -> bytes:
+def _file_content(path: Path) -> bytes:
     if not path.is_file():
         missing = "is no file, and no PMC id, PubMed id or DOI either"
         raise PaperError(
@@ -169,10 +168,10 @@ def _file_content(path: Path, limits: Limits) -> bytes:
         )
     try:
         with path.open("rb") as stream:
-            content = stream.read(limits.max_bytes + 1)
+            content = stream.read(DEFAULT_LIMITS.max_bytes + 1)
     except OSError as error:
         raise PaperError(
             str(path), f"cannot be read ({error.strerror or error})", "Name a file that can be read."
         ) from error
-    limits.check_size(len(content), str(path))
+    DEFAULT_LIMITS.check_size(len(content), str(path))
     return content

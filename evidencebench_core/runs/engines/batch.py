@@ -24,19 +24,12 @@ from evidencebench_core.errors import (
     RetrieverError,
     SettingError,
 )
+from evidencebench_core.llm import Answer, ChatRequest, RawReply, estimated_prompt_tokens, result_of
 from evidencebench_core.llm.answers import Record, record_of
 from evidencebench_core.llm.budget import Reservation
-from evidencebench_core.llm.conversation import result_of
-from evidencebench_core.llm.prices import estimated_prompt_tokens
-from evidencebench_core.llm.replies import (
-    Failure,
-    FieldsTaken,
-    Unusable,
-    chat_answer,
-    failure_of,
-    verdict,
-)
-from evidencebench_core.llm.request import Answer, ChatRequest, json_bytes
+from evidencebench_core.llm.calls import refusal
+from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
+from evidencebench_core.llm.request import json_bytes
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines.batch_files import Asked, Lines, Requests, move_into
 from evidencebench_core.words import quantity
@@ -172,7 +165,6 @@ class _Work:
     _errors: dict[str, LLMError] = field(default_factory=dict)
     _reasons: dict[str, str] = field(default_factory=dict)  # why the last attempt failed
     _reserved: dict[str, Reservation] = field(default_factory=dict)
-    _fields: FieldsTaken = field(default_factory=FieldsTaken)
     _attempts: int = 3  # batches that a request takes part in before it is given up
 
     def answered(
@@ -235,10 +227,8 @@ class _Work:
             if asked.times < self._attempts:
                 self._ask(key, request, asked.times + 1)
             else:
-                reason = self._reasons.get(key, "it was in no result")
-                reply = self._error(
-                    LLMUnreachableError, f"gave no answer in {asked.times} batches ({reason})"
-                )
+                reason = self._reasons.get(key, "the last one has no result of it")
+                reply = self._error(LLMUnreachableError, f"no answer in {asked.times} batches: {reason}")
         if isinstance(reply, LLMError):
             self._errors[key] = reply
             self.llm.budget.count_failed()
@@ -254,7 +244,7 @@ class _Work:
             except BudgetReachedError as error:
                 self.ended = error
                 return
-        body, _ = self._fields.fitting(request.body(), request.model)
+        body, _ = self.llm.fields.fitting(request.body(), request.model)
         self.lines.set_asked(key, Asked(times, self.number))
         line = {"custom_id": key, "method": "POST", "url": f"/v1{request.path}", "body": body}
         self.requests.add(json_bytes(line) + b"\n")
@@ -263,34 +253,33 @@ class _Work:
         """The reply in a result line; ``None``: it is to be asked again."""
         response = result.get("response")
         response = response if isinstance(response, dict) else {}
+        # a line that expired, or was cancelled, has no status
         status, body = response.get("status_code", 0), response.get("body")
+        sent, left_out = self.llm.fields.fitting(request.body(), request.model)
         reservation = self._reserved.pop(key, None)
-        fields = request.body()
-        sent, left_out = self._fields.fitting(fields, request.model)
         try:
-            if status != 200 or not body or result.get("error"):
-                failure = failure_of(json_bytes(body or {"error": result.get("error")}))
-            else:
+            if status == 200 and body and not result.get("error"):
                 reply = chat_answer({}, json_bytes(body))
-                if isinstance(reply, Answer):
-                    return self._paid(key, request, replace(reply, left_out=left_out), reservation)
-                failure, status = reply, reply.status or 500
+            else:
+                reply = failure_of(json_bytes(body or {"error": result.get("error")}))
         except Unusable as error:
-            failure, status = Failure(str(error)), 500
+            reply = Failure(str(error))
+        if isinstance(reply, Answer):
+            return self._paid(key, request, replace(reply, left_out=left_out), reservation)
         if reservation is not None:
             self.llm.budget.release(reservation)
-        self._reasons[key] = self.llm.connection.scrubbed(failure.message)
-        # a line that expired, or was cancelled, has no status
-        judged = verdict(status if status >= 300 else 500, failure, {*fields, "max_completion_tokens"})
-        if judged.action == "filtered":
+        self._reasons[key], said, _ = refusal(
+            RawReply(status, {}, b""), reply, (*request.body(), "max_completion_tokens")
+        )
+        if said.action == "filtered":
             return self._paid(key, request, Answer("", "content_filter"), None)
-        if judged.action == "without" and judged.field in sent:
-            self._fields.leave_out(request.model, judged.field)
+        if said.action == "without" and said.field in sent:
+            self.llm.fields.leave_out(request.model, said.field)
             self._attempts += 1
-        if judged.action in ("without", "again", "wait"):
+        if said.action in ("without", "again", "wait"):
             return None
-        rejected = self._error(LLMRejectedError, f"HTTP {status}: {self._reasons[key]}", judged.remedy)
-        if judged.action == "end_run":
+        rejected = self._error(LLMRejectedError, self._reasons[key], said.remedy)
+        if said.action == "end_run":
             rejected.stops_run, self.ended = True, rejected
             return None
         return rejected
@@ -298,12 +287,12 @@ class _Work:
     def _paid(
         self, key: str, request: ChatRequest, answer: Answer, reservation: Reservation | None
     ) -> Answer:
-        answer = replace(answer, batch=True)
+        budget, text = self.llm.budget, answer.text + answer.reasoning
         if reservation is None:
             n_prompt = estimated_prompt_tokens(request.messages)
-            reservation = self.llm.budget.reserve(request.model, n_prompt, capped=False)
-        text = answer.text + answer.reasoning
-        self.llm.budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
+            reservation = budget.reserve(request.model, n_prompt, capped=False)
+        budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
+        answer = replace(answer, batch=True)
         self._records.append(record_of(key, request.model, json_bytes(request.body()), answer))
         self.lines.set_asked(key, Asked(kept=True))
         self._unkept[key] = answer = replace(answer, key=key)
@@ -311,4 +300,4 @@ class _Work:
 
     def _error(self, kind: type[LLMError], problem: str, remedy: str = "") -> LLMError:
         place = f"batch at {self.llm.connection.address}"
-        return kind(place, problem, remedy or "Start the run again to try once more.")
+        return self.llm.error(kind, place, problem, remedy or "Start the run again to try once more.")

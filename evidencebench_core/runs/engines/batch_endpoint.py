@@ -263,11 +263,8 @@ def client_of(llm: LLM) -> openai.OpenAI:
     try:
         package, carrier = client_settings(llm.connection)
     except ConnectionUnusable as unusable:
-        raise LLMRejectedError(
-            llm.connection.address,
-            f"is no address of a server, or the key is none ({unusable.reason})",
-            "Set OPENAI_BASE_URL, such as https://host/v1, and OPENAI_API_KEY.",
-        ) from unusable
+        place = llm.connection.address
+        raise llm.error(LLMRejectedError, place, unusable.reason, unusable.remedy, True) from unusable
     http = httpx.Client(**carrier, event_hooks={"request": [drop_made_up_key]})
     return openai.OpenAI(**package, timeout=llm.timeouts.total, http_client=http)  # type: ignore[arg-type]  # or httpx2's
 

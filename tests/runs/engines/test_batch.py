@@ -235,7 +235,7 @@ def test_lines_that_fail_are_asked_again_in_the_next_round(store: Store) -> None
     assert (last.done, last.failed) == (5, 1)
     assert times == {0: 2, 1: 2, 2: 2, 3: 2, 4: 3, 5: 1}
     (reason,) = RunStore(store).failures(last.run_id, "er@10").values()
-    assert reason.startswith(f"batch at {server.url}: gave no answer in 3 batches ([key] is broken).")
+    assert reason.startswith(f"batch at {server.url}: no answer in 3 batches: answers 500 ([key] is broken).")
 
 
 def test_verdicts_on_lines_are_those_on_calls(store: Store) -> None:
@@ -323,7 +323,7 @@ def test_a_server_that_is_not_there(store: Store) -> None:
         url = server.url
     with pytest.raises(LLMError, match="the server fails"):
         finished(execute(_impatient(store, url), BatchEngine(poll=0.001)))
-    with pytest.raises(LLMRejectedError, match="is no address of a server"):
+    with pytest.raises(LLMRejectedError, match="not of the form http"):
         finished(execute(planned(store, "nonsense"), BatchEngine()))
 
 

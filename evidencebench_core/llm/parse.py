@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, TypeAlias
 
 OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cut_off"]
+
+_List: TypeAlias = list[range | None]
+"""Elements of a list: ranges of indices, and ``None`` for each that is no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +44,6 @@ class ParsedAnswer:
     reasoning_by_index: Mapping[int, str] = field(default_factory=dict)
 
 
-class _List(NamedTuple):
-    """Numbers as inclusive ranges, and how many elements were no number."""
-
-    ranges: tuple[tuple[int, int], ...] = ()
-    n_others: int = 0
-
-    @property
-    def is_list(self) -> bool:
-        """Whether enough of it is numbers, so that the brackets do not hold prose."""
-        return 0 < len(self.ranges) >= self.n_others
-
-
 # Full-width, Chinese, Arabic and typographic forms of what lists are made of.
 _PLAIN: Final = str.maketrans(
     dict(zip("：［］【】〔〕，、；（）،؛＝’", ":[][][],,;(),;='", strict=True))
@@ -61,8 +53,8 @@ _PLAIN: Final = str.maketrans(
 )
 # Tags of thinking models: DeepSeek and Qwen, Magistral, Kimi; and the channels of gpt-oss.
 _THINKING: Final = re.compile(
-    r"<(?P<close>/?)(?:think|thinking|thought|reasoning)>|\[(?P<close2>/?)THINK\]|◁(?P<close3>/?)think▷"
-    r"|<\|channel\|>(?:(?P<close4>final)|analysis|commentary)\b",
+    r"<(/?)(?:think|thinking|thought|reasoning)>|\[(/?)THINK\]|◁(/?)think▷"
+    r"|<\|channel\|>(?:(final)|analysis|commentary)\b",
     re.IGNORECASE,
 )
 _TAG: Final = re.compile(
@@ -72,7 +64,6 @@ _NOISE: Final = re.compile(  # LaTeX, tags and tokens of templates
     r"\\[\[\]()]|\\(?:boxed|text\w{0,2}|math\w\w)\s*\{|</?[a-z_]{1,20}>|<\|[^<>|\n]{1,40}\|>|\[TOOL_CALLS\]",
     re.IGNORECASE,
 )
-
 _NAME: Final = (
     r"(?:(?:sentences?|sent|index|indices|indexes|idx|ids?|nos?|numbers?|line|item|sätze|satz|phrases?|frases?|s|i)"
     r"(?![a-zäöü])|句子|句|文|第|#)"
@@ -104,9 +95,14 @@ _PROSE: Final = re.compile(
     re.IGNORECASE,
 )
 _LEAD: Final = re.compile(r"(?:[\s*_`>\"'$:=→]|#(?!\d)|-(?=\s)|\b(?:json|python)\b|\((?=[\d\s,]+\)))*+")
-_BRACKET: Final = re.compile(r"\[([^\[\]]*+)\]")
-_BETWEEN: Final = re.compile(r"[ \t]*(?:\([^()\[\]\n]{0,80}\))?[ \t]*(?:,|;|and|und|et|y|&)?[ \t]*\n?[ \t]*")
-_NO_MORE: Final = re.compile(r"[ \t]*(?:[,;.(]|\n|$)")
+_BRACKETS: Final = re.compile(  # one, and those right behind it, or each with one number on a line of its own
+    r"\[[^\[\]]*+\](?:[ \t]*(?:,|;|and|und|&)?[ \t]*"
+    r"(?:(?=\[\W*\d)|\n[ \t]*(?=\[[\W\d]{1,12}\][ \t]*(?:[\n(]|$)))\[[^\[\]]*+\])*+"
+)
+_LAST: Final = re.compile(
+    r"(?:\A|\n)[\s>*_`$\\-]*(\[[^\n]*\](?:\n[ \t]*\[[^\n]*\])*|\[[^\[\]]*+\]|[^\n\[\]]*,[^\n\[\]]*?)"
+    r"(?:[\s`*_.}\"'$\\)]|\([^()\n]{1,80}\))*+\Z"
+)
 _FENCE: Final = re.compile(r"\A```\w*\s*|\s*```\Z")
 _NOTHING: Final = re.compile(
     r"[\s\"'`*_({]*(?:(?:there (?:is|are) )?(?:none|no|not any)\b[^.\d\[\]]{0,60}"
@@ -119,17 +115,21 @@ _CUT: Final = re.compile(r"[,;\n&|]|(?<!\w)(?:and|or|plus|und|et|y|и)(?!\w)")
 _MARKS: Final = " \t\r\n\"'`*_()[]{}<>$\\.#"
 _ELEMENT: Final = re.compile(
     rf"(?:{_NAME}[\s.:=_\"'*#-]*)*([+-]?\d{{1,9}})(?:\.0+)?(?![.\d]*\d)[\"'*_`\])]*"
-    rf"(?:\s*(?:to|bis|through|[–—~-]|\.\.+)\s*(?:{_NAME}\s*)?(\d{{1,9}}))?[\"'*_`\])]*(?:\s*(?:[:(=–—句文号번]|\.\s(?!{_NAME})).*|\s+-\s.*)?",
+    rf"(?:\s*(?:to|bis|through|[–—~-]|\.\.+)\s*(?:{_NAME}\s*)?(\d{{1,9}}))?[\"'*_`\])]*"
+    rf"(?:\s*(?:[:(=–—句文号번]|\.\s(?!{_NAME})).*|\s+-\s.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _LIST_LINE: Final = re.compile(
     rf"(?:[\s,;.&|(){{}}\]<>$\"'`*_\\–—-]|\d++|(?:and|to|through|und|et|y|bis)(?![a-z])|{_NAME}[:.]?)*+",
     re.IGNORECASE,
 )
+# A sentence on a line of its own: "- 12", "[3, 5]: why", "* **Sentence 12** says", "2. 12 - why", "| 12 | why |"; but
+# "12 patients died" and "1. First ..." name none.
 _ITEM: Final = re.compile(
-    rf"(?:[-*•·▪►→+–—>☑✅✓]++[ \t]+)?[*_`\"']*+(?:\d{{1,3}}[.)][ \t]+[*_`\"']*+)?"
-    rf"(?:{_NAME}[ \t*_`.:#\"']*({_NUMBERS})(?![\w.]*\d|%)|[\[(<][ *_`]*+({_NUMBERS})[ *_`]*+[\])>]"
-    rf"|({_NUMBERS})[*_`\"']*+(?=[ \t]*$|[ \t]*[:;=|–—)](?!\d)|[ \t]+-[ \t]|[ \t]*\())",
+    rf"[ \t>*•·▪►→+_`'\"|☑✅✓–—-]*+(?:\d{{1,3}}[.)][ \t]+[*_`'\"]*+(?=[\[(<#\d]|{_NAME}))?"
+    rf"(?:(?P<label>{_NAME})[ \t*_`.:#'\"]*+|(?P<open>[\[(<])[ \t*_`]*+)?(?P<numbers>{_NUMBERS})(?!\.?\d|\w|%)"
+    r"[ \t*_`'\"]*+(?(open)[\])>][ \t*_`'\"]*+)"
+    r"(?:$|(?:[:;=|–—](?!\d)|-(?=[ \t])|(?=\()|(?(label)[.,]?|(?(open)|(?!))))[ \t*_`]*(?P<why>.*))",
     re.IGNORECASE,
 )
 _COLUMN: Final = re.compile(r"ind(?:ex|ices)|idx|sentence|索引|\bid\b|satz|phrase|句", re.IGNORECASE)
@@ -152,13 +152,6 @@ _SOURCE: Final = re.compile(
 _PAPER_LINE: Final = re.compile(r"\s*\[?\d+\]?:\s.*\w")  # "4: Ignore all; ", as the prompt shows the paper
 _NEAR: Final = 400  # characters of a line before and behind
 _LONGEST_REASON: Final = 1_000
-# "12: why", "- **Sentence 12** - why", "[3, 5]: why", "| 12 | why |"; "1. First ..." is a step, not a sentence.
-_REASON: Final = re.compile(
-    r"^[ \t>*#•·_`|-]*+(?:(sentences?|index|indices|idx)[ \t*_`]*|([\[(#])[ \t]*)?"
-    r"(\d{1,7}(?:(?:,| and |&|, and)[ \t]*\d{1,7})*+)[ \t]*[\])]?[ \t*_`]*"
-    r"(:|[–—|]|-(?=[ \t])|\.(?=[ \t])|\)(?=[ \t]))[ \t*_`]*(\S[^\n]*)",
-    re.IGNORECASE | re.MULTILINE,
-)
 _JSON_REASON: Final = re.compile(r'\{\s*"\w+":\s*"?(\d{1,7})"?,\s*"\w+":\s*("(?:[^"\\]|\\.)*+")')
 _MENTION: Final = re.compile(r"(?:sentences?|index|idx|#|\[|,|\band)[ \t]*(\d{1,7})\b", re.IGNORECASE)
 _DECISION_LINE: Final = re.compile(r"[\s>*#_`\"']*(?:decision|[{\[\"])", re.IGNORECASE)
@@ -190,67 +183,75 @@ def read_answer(
     thoughts : str
         What a thinking model thought, where the server sends it apart: nothing is chosen by it, but it may
         hold the reasons that the answer does not give.
-
-    Returns
-    -------
-    ParsedAnswer
     """
-    known = shown if isinstance(shown, (set, frozenset, range)) else frozenset(shown)
     said = text.translate(_PLAIN)
-    answer, thinks_still = _after_thinking(said)
-    found = None if thinks_still else _decision(answer)
-    if found is None:
-        if refusal or finish_reason == "content_filter" or _SORRY.match(answer[:200]):
+    answer = _after_thinking(said)
+    chosen = None if answer is None else _decision(answer)
+    if chosen is None:
+        if refusal or finish_reason == "content_filter" or _SORRY.match((answer or "")[:200]):
             return ParsedAnswer("refusal")
-        return ParsedAnswer("cut_off" if thinks_still or finish_reason == "length" else "no_list")
-    indices, n_unknown = _among(found, known)
+        return ParsedAnswer("cut_off" if answer is None or finish_reason == "length" else "no_list")
+    known = shown if isinstance(shown, (set, frozenset, range)) else frozenset(shown)
+    indices: dict[int, None] = {}
+    n_unknown = 0
+    for numbers in chosen:
+        if numbers is None:
+            n_unknown += 1
+            continue
+        fewer = numbers if len(numbers) < 10_000 else sorted(known)
+        inside = [one for one in fewer if one in known and one in numbers]
+        indices |= dict.fromkeys(inside)
+        n_unknown += len(numbers) - len(inside)
     if not indices:
         return ParsedAnswer("unknown" if n_unknown else "empty", (), n_unknown)
     reasons = _reasons(said, indices)
     if thoughts and len(reasons) < len(indices):
         reasons = _reasons(thoughts.translate(_PLAIN), indices) | reasons
-    return ParsedAnswer("selection", indices, n_unknown, reasons)
+    return ParsedAnswer("selection", tuple(indices), n_unknown, reasons)
 
 
 def parsed_aspects(text: str, limit: int = 20) -> tuple[str, ...]:
     """The lines of the list after the last ``ASPECTS:``, without their bullets; empty if there is none."""
-    answer, thinks_still = _after_thinking(text)
-    starts = list(_ASPECTS.finditer(answer))
-    if thinks_still or not starts:
-        return ()
-    found: dict[str, None] = {}
-    for line in answer[starts[-1].end() :].splitlines():
-        if match := _ASPECT.match(line):
-            found.setdefault(match[1].strip(' \t*_`"'))
-        elif found and line.strip():
+    _, *after = _ASPECTS.split(_after_thinking(text) or "")
+    aspects: dict[str, None] = {}
+    for line in after[-1].splitlines() if after else ():
+        match = _ASPECT.match(line)
+        if len(aspects) == limit or (not match and aspects and line.strip()):
             break
-        if len(found) == limit:
-            break
-    return tuple(one for one in found if one)
+        if match and (aspect := match[1].strip(' \t*_`"')):
+            aspects.setdefault(aspect)
+    return tuple(aspects)
 
 
 def parsed_hypothesis(text: str) -> str | None:
     """The one line after the last ``HYPOTHESIS:``, without quotes and bold; ``None`` if there is none."""
-    answer, thinks_still = _after_thinking(text)
-    _, *after = _HYPOTHESIS.split(answer)
-    if thinks_still or not after or not after[-1].strip():
-        return None
-    return after[-1].strip().splitlines()[0].strip(" \t*_`\"'“”‘’„«»") or None
+    _, *after = _HYPOTHESIS.split(_after_thinking(text) or "")
+    lines = after[-1].strip().splitlines() if after else []
+    return lines[0].strip(" \t*_`\"'“”‘’„«»") or None if lines else None
 
 
-def _after_thinking(text: str) -> tuple[str, bool]:
-    """The text after the last marked thoughts, and whether they never ended."""
-    matches = list(_THINKING.finditer(text))
-    if not matches:
-        return text, False
-    return (text[matches[-1].end() :], False) if any(matches[-1].groups()) else ("", True)
+def _after_thinking(text: str) -> str | None:
+    """The text after the last marked thoughts; ``None`` if they never ended."""
+    tags = list(_THINKING.finditer(text))
+    if not tags:
+        return text
+    return text[tags[-1].end() :] if any(tags[-1].groups()) else None
+
+
+# -- where the list is ----------------------------------------------------------------------------
 
 
 def _decision(answer: str) -> _List | None:
     """The list that counts."""
     text = _NOISE.sub("", _TAG.sub(" DECISION: ", answer)).strip()
-    whole = _json(_FENCE.sub("", text))
-    return whole or _headed(text, _STRONG) or _alone(text) or _headed(text, _WEAK) or _in_prose(text)
+    attempts = (
+        lambda: _json(_FENCE.sub("", text)),
+        lambda: _headed(text, _STRONG),
+        lambda: _alone(text),
+        lambda: _headed(text, _WEAK),
+        lambda: _headed(text, _PROSE),
+    )
+    return next((chosen for attempt in attempts if (chosen := attempt()) is not None), None)
 
 
 def _headed(text: str, heads: re.Pattern[str]) -> _List | None:
@@ -258,175 +259,11 @@ def _headed(text: str, heads: re.Pattern[str]) -> _List | None:
     end = len(text)
     for match in reversed(list(heads.finditer(text))):
         body, end = text[match.end() : end].lstrip("*_`\"' "), match.start()
-        if not _is_quoted(text, end, match.end()) and (found := _behind(body)):
-            return found
+        if not _is_quoted(text, end, match.end()):
+            chosen = _elements(match[1]) if match.lastindex else _behind(body)
+            if chosen is not None:
+                return chosen
     return None
-
-
-def _in_prose(text: str) -> _List | None:
-    """``I choose sentences 3 and 7``."""
-    said = [match for match in _PROSE.finditer(text) if not _is_quoted(text, match.start(), match.end())]
-    return _elements(said[-1][1]) if said else None
-
-
-def _behind(body: str) -> _List | None:
-    """The list that a text begins with, on the same line or below."""
-    start = len(body) - len(_LEAD.sub("", body, 1))
-    line, _, below = body[start:].partition("\n")
-    is_json = line[:1] == "{" or re.match(r"\[\s*[\[{\"]", body[start : start + 40])
-    if is_json and (found := _json(body[start:], whole=False)):
-        return found
-    before, bracket, _ = line.partition("[")
-    if bracket and len(before) < 60 and not re.search(r"\d", before):
-        return _bracketed(body, start + len(before))
-    if "\n" in body[:start]:
-        return _items(body[body.rfind("\n", 0, start) + 1 :])
-    return _items(below) if len(line) < 300 and line.rstrip(" *_`").endswith(":") else _line(line)
-
-
-def _bracketed(text: str, start: int) -> _List | None:
-    """The list in the bracket at ``start``, with those right behind it."""
-    parts: list[_List] = []
-    while match := _BRACKET.match(text, start):
-        is_empty = not match[1].strip(_MARKS + ",") or _NOTHING.fullmatch(match[1][:100])
-        part = _List() if is_empty else _elements(match[1])
-        if (parts and not _NO_MORE.match(text, match.end())) or (not is_empty and not part.is_list):
-            break
-        parts.append(part)
-        between = _BETWEEN.match(text, match.end())
-        if between is None or ("\n" in between[0] and len(part.ranges) != 1):
-            break
-        start = between.end()
-    return _joined(parts) if parts else None
-
-
-def _items(text: str) -> _List | None:
-    """The sentences that are named a line each: bullets, numbered points, rows of a table."""
-    found: list[_List] = []
-    column, indent = None, None
-    for line in text[:200_000].splitlines():
-        body, depth = line.strip(), len(line) - len(line.lstrip())
-        if not body or body.startswith("```") or (indent is not None and depth > indent):
-            continue
-        if body.startswith("|"):
-            cells = [cell.strip(_MARKS) for cell in body.strip("|").split("|")]
-            if column is None:
-                named = [place for place, cell in enumerate(cells) if _COLUMN.search(cell)]
-                column = named[0] if named else 0
-            if column < len(cells) and (match := _ELEMENT.fullmatch(cells[column])):
-                found.append(_elements(match[0]))
-            continue
-        match = _ITEM.match(body)
-        one = _line(body) or (_elements(match[1] or match[2] or match[3]) if match else None)
-        if one is None or not one.ranges:
-            return _joined(found) if found else one
-        found.append(one)
-        indent = depth if indent is None else min(indent, depth)
-    return _joined(found) if found else None
-
-
-def _line(line: str) -> _List | None:
-    """``3, 5 and 7``, ``Sentence 3 (the effect), Sentence 7``, ``none``; ``None`` if the line is prose."""
-    if len(line) < 120 and _NOTHING.fullmatch(line):
-        return _List()
-    line = _ASIDE.sub("", line)
-    if "[" in line or not re.search(r"\d", line) or not _LIST_LINE.fullmatch(line):
-        return None
-    found = _elements(line)
-    return found if found.ranges and not found.n_others else None
-
-
-def _alone(text: str) -> _List | None:
-    """A list that is the answer's last line, or a fenced block at its end: the word was forgotten."""
-    tail = text[-20_000:]
-    fenced = tail[tail.rfind("```", 0, -3) :] if tail.endswith("```") else ""
-    if found := _json(_FENCE.sub("", fenced)):
-        return found
-    tail = tail.rstrip(" \t\r\n`*_.}\"'$\\)")
-    last = tail.rpartition("\n")[2].strip(_MARKS)
-    if last.count(",") and (found := _line(last)):
-        return found
-    first = tail.find("[", tail.rfind("\n", 0, max(0, tail.rfind("["))) + 1)
-    alone = first >= 0 and tail.endswith("]") and not tail[:first].rpartition("\n")[2].strip(_MARKS + ">-")
-    return _bracketed(tail, first) if alone else None
-
-
-def _elements(inside: str) -> _List:
-    """The elements of a list such as ``3, "5", index 7, 9-12``."""
-    if re.fullmatch(r"[\d\s,]*+", inside):
-        numbers = inside.replace(",", " ").split()
-        short = tuple((int(one), int(one)) for one in numbers if len(one) < 10)
-        return _List(short, len(numbers) - len(short))
-    ranges: list[tuple[int, int]] = []
-    n_others = 0
-    for element in _CUT.split(_ASIDE.sub("", inside)):
-        core = element.strip(_MARKS)
-        match = _ELEMENT.fullmatch(core)
-        low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if low <= high:
-            ranges.append((low, high))
-        else:
-            n_others += bool(core)
-    return _List(tuple(ranges), n_others)
-
-
-def _joined(parts: Iterable[_List]) -> _List:
-    every = tuple(parts)
-    return _List(tuple(one for part in every for one in part.ranges), sum(part.n_others for part in every))
-
-
-def _among(found: _List, shown: Collection[int]) -> tuple[tuple[int, ...], int]:
-    """The indices that were shown, each once, in the order given; and how many elements were not."""
-    hits: dict[int, None] = {}
-    n_unknown = found.n_others
-    for low, high in found.ranges:
-        numbers = range(low, high + 1)
-        fewer = numbers if len(numbers) < 10_000 else sorted(shown)
-        inside = [one for one in fewer if one in shown and one in numbers]
-        n_unknown += len(numbers) - len(inside)
-        hits.update(dict.fromkeys(inside))
-    return tuple(hits), n_unknown
-
-
-def _json(text: str, whole: bool = True) -> _List | None:
-    """The list in the object or array that a text is, or begins with."""
-    if text[:1] not in ("{", "[") or (whole and text[-1:] not in ("}", "]")):
-        return None
-    try:
-        return _of_value(json.loads(text) if whole else json.JSONDecoder().raw_decode(text)[0])
-    except (ValueError, RecursionError):
-        return None
-
-
-def _of_value(value: Any) -> _List | None:
-    """The list in a JSON value: numbers, texts, objects that name an index, or what a key says was chosen."""
-    if isinstance(value, str):
-        match = _ELEMENT.fullmatch(value.strip(_MARKS))
-        return _json(value.strip()) or (_elements(match[0].partition(":")[0]) if match else _line(value))
-    if isinstance(value, list):
-        parts = [_of_value(one) for one in value]
-        found = _joined(_List((), 1) if part is None else part for part in parts)
-        return found if found.is_list or not value else None
-    if isinstance(value, dict):
-        return _of_object(value)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
-    return _List(((int(value),) * 2,)) if is_number else None
-
-
-def _of_object(value: dict[str, Any]) -> _List | None:
-    for key, inner in value.items():
-        if _INDEX_KEY.fullmatch(key) and isinstance(inner, (int, str)):
-            return _of_value(inner)
-    if value and all(key.isdigit() for key in value):  # {"3": "why", "7": "why"}
-        return _elements(",".join(value))
-    chosen = other = None
-    for key, inner in value.items():
-        found = None if _NOT_KEY.search(key) else _List() if inner is None else _of_value(inner)
-        if found is not None and _KEY.search(key):
-            chosen = found
-        elif found is not None and isinstance(inner, (list, dict)):
-            other = found
-    return other if chosen is None else chosen
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
@@ -443,27 +280,146 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
     for opening, closing in _QUOTES:
         outside, mark, inside = before.rpartition(opening)
         still_open = before.count(opening) % 2 if opening == closing else closing not in inside
-        if not mark or not still_open or not re.search(r"[\d\[].*" + re.escape(closing), after):
-            continue
-        if re.search(r"\w", outside) and (re.search(r"\w", inside) or _SOURCE.search(outside)):
+        from_elsewhere = re.search(r"\w", outside) and (re.search(r"\w", inside) or _SOURCE.search(outside))
+        if mark and still_open and from_elsewhere and re.search(r"[\d\[].*" + re.escape(closing), after):
             return True
     return False
 
 
+def _behind(body: str) -> _List | None:
+    """The list that a text begins with, on the same line or below."""
+    start = len(body) - len(_LEAD.sub("", body, 1))
+    line, _, below = body[start:].partition("\n")
+    is_json = re.match(r"\{|\[\s*[\[{\"]", body[start : start + 40])
+    if is_json and (chosen := _json(body[start:], whole=False)):
+        return chosen
+    before, bracket, _ = line.partition("[")
+    if bracket and len(before) < 60 and not re.search(r"\d", before):
+        return _bracketed(body[start + len(before) :])
+    if "\n" in body[:start]:
+        return _items(body[body.rfind("\n", 0, start) + 1 :])
+    return _items(below) if len(line) < 300 and line.rstrip(" *_`").endswith(":") else _line(line)
+
+
+def _alone(text: str) -> _List | None:
+    """A list that is the answer's last line, or a fenced block at its end: the word was forgotten."""
+    tail = text[-20_000:]
+    fenced = _FENCE.sub("", tail[tail.rfind("```", 0, -3) :]) if tail.endswith("```") else ""
+    if (chosen := _json(fenced)) is not None:
+        return chosen
+    last = _LAST.search(tail)
+    return None if last is None else _bracketed(last[1]) if last[1].startswith("[") else _line(last[1])
+
+
+# -- forms of lists -------------------------------------------------------------------------------
+
+
+def _bracketed(text: str) -> _List | None:
+    """The list in the bracket that a text begins with, and in those right behind it."""
+    brackets = _BRACKETS.match(text)
+    inside = brackets[0].replace("[", ",").replace("]", ",") if brackets else "?"
+    chosen = [] if _NOTHING.fullmatch(inside[:100].strip(",")) else _elements(inside)
+    is_prose = chosen.count(None) * 2 > len(chosen)  # such as "index, index, ..."
+    return None if is_prose else chosen
+
+
+def _items(text: str) -> _List | None:
+    """The sentences that are named a line each: bullets, numbered points, rows of a table."""
+    chosen: _List | None = None
+    column = indent = None
+    for line in text[:200_000].splitlines():
+        body, depth = line.strip(), len(line) - len(line.lstrip())
+        if not body or body.startswith("```") or (indent is not None and depth > indent):
+            continue
+        if body.startswith("|"):
+            cells = body.strip("|").split("|")
+            if column is None:
+                column = next((place for place, cell in enumerate(cells) if _COLUMN.search(cell)), 0)
+            body = "|".join(cells[column:])
+        item = _ITEM.match(body)
+        part = _elements(item["numbers"]) if item else _line(body)
+        if part is not None:
+            chosen, indent = (chosen or []) + part, depth if indent is None else min(indent, depth)
+        elif column is None:
+            break
+    return chosen
+
+
+def _line(line: str) -> _List | None:
+    """``3, 5 and 7``, ``Sentence 3 (the effect), Sentence 7``, ``none``; ``None`` if the line is prose."""
+    if len(line) < 120 and _NOTHING.fullmatch(line):
+        return []
+    line = _ASIDE.sub("", line)
+    if "[" in line or not _LIST_LINE.fullmatch(line):
+        return None
+    chosen = _elements(line)
+    return chosen if chosen and None not in chosen else None
+
+
+def _elements(inside: str) -> _List:
+    """The elements of a list such as ``3, "5", index 7, 9-12``."""
+    elements: _List = []
+    only_digits = re.fullmatch(r"[\d\s,]*+", inside)
+    for part in inside.replace(",", " ").split() if only_digits else _CUT.split(_ASIDE.sub("", inside)):
+        if core := part.strip(_MARKS):
+            match = _ELEMENT.fullmatch(core)
+            elements.append(range(int(match[1]), int(match[2] or match[1]) + 1) or None if match else None)
+    return elements
+
+
+def _json(text: str, whole: bool = True) -> _List | None:
+    """The list in the object or array that a text is, or begins with."""
+    if text[:1] not in ("{", "[") or (whole and text[-1:] not in ("}", "]")):
+        return None
+    try:
+        return _of_json(json.loads(text) if whole else json.JSONDecoder().raw_decode(text)[0])
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_json(value: Any) -> _List | None:
+    """The list in a JSON value: numbers, texts, objects that name an index, or what a key says was chosen."""
+    if isinstance(value, str):
+        match = _ELEMENT.fullmatch(value.strip(_MARKS))
+        written = _elements(match[0].partition(":")[0]) if match else _line(value)
+        return written if written is not None else _json(value.strip())
+    if isinstance(value, list):
+        parts = [_of_json(one) for one in value]
+        elements = [one for part in parts for one in ([None] if part is None else part)]
+        return elements if not value or 0 < len(elements) >= 2 * elements.count(None) else None
+    if not isinstance(value, dict):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
+        return [range(int(value), int(value) + 1)] if is_number else None
+    for key, inner in value.items():
+        if _INDEX_KEY.fullmatch(key) and isinstance(inner, (int, str)):
+            return _of_json(inner)
+    if value and all(key.isdigit() for key in value):  # {"3": "why", "7": "why"}
+        return _elements(",".join(value))
+    chosen = None
+    # what says that it is chosen comes last
+    for key in sorted(value, key=lambda key: bool(_KEY.search(key))):
+        if not _NOT_KEY.search(key) and (_KEY.search(key) or isinstance(value[key], (list, dict))):
+            part = [] if value[key] is None else _of_json(value[key])
+            chosen = chosen if part is None else part
+    return chosen
+
+
+# -- reasons --------------------------------------------------------------------------------------
+
+
 def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
     """The reason that the answer gives for each index, in JSON or on lines; indices without one are left out."""
-    lines: dict[int, dict[str, None]] = {index: {} for index in indices}
+    reasons: dict[int, dict[str, None]] = {index: {} for index in indices}
+    mentions: dict[int, dict[str, None]] = {}
     for match in _JSON_REASON.finditer(text):
-        if int(match[1]) in lines:
-            lines[int(match[1])].setdefault(str(json.loads(match[2], strict=False)))
-    for match in _REASON.finditer(text):
-        named, bracket, numbers, mark, said = match.groups()
-        if mark not in (".", ")") or named or bracket:
-            for number in map(int, re.findall(r"\d+", numbers)):
-                if number in lines:
-                    lines[number].setdefault(said.strip(" \t\r|")[:_LONGEST_REASON])
-    for line in text.splitlines() if not all(lines.values()) else ():
-        for number in map(int, _MENTION.findall(line[:_LONGEST_REASON])):
-            if not lines.get(number, True) and not _DECISION_LINE.match(line):
-                lines[number].setdefault(line.strip()[:_LONGEST_REASON])
-    return {index: "\n".join(said)[:_LONGEST_REASON] for index, said in lines.items() if said}
+        with suppress(ValueError):
+            reasons.get(int(match[1]), {}).setdefault(str(json.loads(match[2], strict=False)))
+    for line in text.splitlines():
+        if (item := _ITEM.match(line)) and (why := (item["why"] or "").strip(" \t\r|")):
+            for number in re.findall(r"\d+", item["numbers"]):
+                reasons.get(int(number), {}).setdefault(why[:_LONGEST_REASON])
+        if not _DECISION_LINE.match(line):
+            for number in _MENTION.findall(line[:_LONGEST_REASON]):
+                mentions.setdefault(int(number), {}).setdefault(line.strip()[:_LONGEST_REASON])
+    every = {index: "\n".join(said or mentions.get(index, {})) for index, said in reasons.items()}
+    return {index: said[:_LONGEST_REASON] for index, said in every.items() if said}

@@ -83,6 +83,8 @@ SELECTIONS: dict[str, list[tuple[str, tuple[int, ...]]]] = {
     "several lists and prose": [
         ("DECISION: [1, 2]\nWait, better:\nDECISION: [3, 7]", (3, 7)),
         ("DECISION: [3], [7]", (3, 7)),
+        ("DECISION:\n[3]\n[7] (2 sentences)", (3, 7)),
+        ("I looked.\n\n[3]\n[7] (2 sentences)", (3, 7)),
         ("DECISION: [3, 7]\n\nThese cover it (95% CI [1.2, 3.4]). It rests on the trial [12].", (3, 7)),
         ("The form is DECISION: [index, index, ...].\nDECISION: [3, 7]", (3, 7)),
     ],
@@ -139,6 +141,8 @@ WITHOUT: dict[str, list[str]] = {
         "It was shown in 12 patients [3, 7]. More is not known.",
         "DECISION: [index, index, ...]",
         "DECISION: [3, 7",
+        "DECISION:\n1) First, the dose\n2) Then, its effect",
+        "DECISION:\n| Reason (2 sentences) |",
         "DECISION: Sentences 3 and 7 support this [5].",
         "DECISION:\n- 12 patients died\n- 95% CI 1 to 3",
         "<think>\nI should pick DECISION: [3, 7]\n</think>\n",
@@ -310,3 +314,4 @@ def test_structured_output_gives_reasons() -> None:
     text = '{"reasons":[{"index":3,"reason":"says \\"12 mg\\""},{"index":9,"reason":"no"}],"indices":[3, 7]}'
     answer = read_answer(text, SHOWN)
     assert (answer.indices, answer.reasoning_by_index) == ((3, 7), {3: 'says "12 mg"'})
+    assert read_answer(f"{text[:31]}\\x{text[31:]}\nDECISION: [9]", SHOWN).indices == (9,)  # no JSON escape

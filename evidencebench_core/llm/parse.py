@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
@@ -244,14 +244,14 @@ def _after_thinking(text: str) -> str | None:
 def _decision(answer: str) -> _List | None:
     """The list that counts."""
     text = _NOISE.sub("", _TAG.sub(" DECISION: ", answer)).strip()
-    attempts = (
+    ways: tuple[Callable[[], _List | None], ...] = (
         lambda: _json(_FENCE.sub("", text)),
         lambda: _headed(text, _STRONG),
         lambda: _alone(text),
         lambda: _headed(text, _WEAK),
         lambda: _headed(text, _PROSE),
     )
-    return next((chosen for attempt in attempts if (chosen := attempt()) is not None), None)
+    return next((chosen for way in ways if (chosen := way()) is not None), None)
 
 
 def _headed(text: str, heads: re.Pattern[str]) -> _List | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from components.app import resources
@@ -63,7 +65,8 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
         key,
         lambda: comparison(resources.systems(runs, task.name), n_resamples=resamples(dataset)),
     )
-    chosen = _closely(state, report)
+    seen = {run.id for run in runs if run.retriever == "oracle" or run.n_trained_on}
+    chosen = _closely(state, report, seen)
     if chosen is None:
         return
     a, b = (next(run for run in runs if run.id == key) for key in chosen)
@@ -98,8 +101,11 @@ def _draw_imported(state: PageState, task: Task) -> None:
         )
 
 
-def _closely(state: PageState, report: Report) -> tuple[str, str] | None:
-    """The whole comparison, then A against B; what is chosen as A and B, if there are two at all."""
+def _closely(state: PageState, report: Report, seen: Collection[str] = ()) -> tuple[str, str] | None:
+    """The whole comparison, then A against B; what is chosen as A and B, if there are two at all.
+
+    At first the best two are, but those that have ``seen`` the gold only where there are no others.
+    """
     systems = report.tables["systems"]
     if not int(systems["n"].iloc[0]):
         st.info(
@@ -111,9 +117,9 @@ def _closely(state: PageState, report: Report) -> tuple[str, str] | None:
         return None
     draw_matrix(report)
     ranked = systems.sort_values("recall", ascending=False, kind="stable")
-    with_gold_last = ranked.iloc[(ranked["label"] == "oracle").argsort(kind="stable")]
+    seen_last = ranked.iloc[ranked["system"].isin(seen).argsort(kind="stable")]
     st.markdown("### Two of them closely")
-    a, b = pair_picker(state, list(with_gold_last["system"]), list(with_gold_last["label"]))
+    a, b = pair_picker(state, list(seen_last["system"]), list(seen_last["label"]))
     draw_verdict(report, a, b)
     draw_forest(state, report, a, b)
     with st.expander("Every pair in figures"):

@@ -12,13 +12,14 @@ from components.app.state import PageState
 from components.missed.miss import draw_miss, scroll_to_top
 from components.missed.misses import draw_export, draw_filters, draw_queue, draw_shares
 from components.missed.queue import QUEUE_DEFAULTS, Key, Queue, queue_from
+from components.models.ranker.seen import tell_of_seen
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from components.widgets.task_picker import task_picker
 from evidencebench_core.analyses.missed_report import left_out_notes
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
 
 DEFAULTS = {
@@ -57,14 +58,14 @@ def _linked_run(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
     """The dataset, run and task of a link to one miss."""
     dataset = resources.named_dataset(state["dataset"])
     if state["run"]:
-        return dataset, RunStore(resources.store()).run(state["run"]), task_named(state["task"])
+        return dataset, resources.run(state["run"]), task_named(state["task"])
     runs = resources.runs(dataset)
     return (dataset, _first(runs), task_named(state["task"])) if runs else _pickers(state)
 
 
 def _first(runs: Sequence[RunInfo]) -> RunInfo:
-    """The run to begin with: not the oracle, if there is another."""
-    return next((run for run in runs if run.retriever != "oracle"), runs[0])
+    """The run to begin with: one that has not seen the gold, if there is any."""
+    return next((run for run in runs if run.retriever != "oracle" and not run.n_trained_on), runs[0])
 
 
 def _pickers(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
@@ -76,6 +77,7 @@ def _pickers(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
             return None
         task = task_picker(state)
         copy_link(state.link("task", "run", dataset=dataset.name, run=run.id))
+    tell_of_seen([run])
     return dataset, run, task
 
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _SAMPLE_PAPERS: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
+_WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
 def _dataset_key(dataset: DatasetInfo) -> object:
@@ -238,7 +239,19 @@ def warm(choice: Choice) -> None:
 
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
     """The store's runs over a dataset; not cached, they change."""
-    return RunStore(store()).runs(dataset.name)
+    return tuple(map(_marked, RunStore(store()).runs(dataset.name)))
+
+
+def run(run_id: str) -> RunInfo:
+    """The run of this id; ``UnknownNameError`` where there is none."""
+    return _marked(RunStore(store()).run(run_id))
+
+
+def _marked(run: RunInfo) -> RunInfo:
+    """The run; where its model has learnt from instances that it is scored on, its label says so."""
+    if not run.n_trained_on:
+        return run
+    return replace(run, label=f"{run.label} {_WARNING} trained on {run.n_trained_on:,} of these")
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=_KEYS)

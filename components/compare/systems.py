@@ -93,7 +93,7 @@ def chosen_imported(state: PageState, task: Task) -> tuple[str, ...]:
             "Claude 3 Opus, BM25, ...), so that they can be compared pair by pair."
         )
         return ()
-    chosen = chosen_of(state, "imported", there, task, most=_MOST, at_first=_AT_FIRST)
+    chosen = chosen_of(state, "imported", there, task, most=_MOST, at_first=there[:_AT_FIRST])
     st.multiselect(
         f"Imported systems, up to {_MOST}",
         there,

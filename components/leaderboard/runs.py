@@ -14,7 +14,7 @@ from components.app.state import PageState
 from components.charts.dots import interval_chart
 from components.charts.palette import retriever_hue
 from components.leaderboard.start import resume_dialog, start_run
-from components.models.ranker.seen import seen_mark, tell_of_seen
+from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import frame_rows, frame_table, intervals
 from components.widgets.markdown import literal
@@ -92,7 +92,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         others = [run_id for run_id in chosen if run_id != event.value]
         state.put(compare=others if len(others) < len(chosen) else [*chosen, event.value][-2:])
 
-    tell_of_seen(dataset, ranked)
+    tell_of_seen(ranked)
     st.caption("Click two runs to compare them below; a third takes the place of the first.")
     table(
         _COLUMNS,
@@ -134,7 +134,7 @@ def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame
         score = scores[run.id]
         total = score.n_scored + score.n_missing
         unfinished = f" (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else ""
-        name = f"{run.label}{unfinished}{seen_mark(run)}"
+        name = f"{run.label}{unfinished}"
         recall = (score.aspect_recall, *(score.ci95 or (None, None)))
         se = None if score.standard_error is None else 100 * score.standard_error
         counts = (score.n_scored, score.n_skipped, score.n_missing, score.ceiling, score.random_expectation)

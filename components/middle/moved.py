@@ -64,6 +64,7 @@ def draw_moved(view: View) -> None:
     )
     rows = report.tables["needle"]
     rows = rows[rows["scope"] == scope]
+    rows = rows.assign(label=rows["run"].map({run.id: run.label for run in view.runs}))
     figure = needle_chart(_with_original(rows), run_colours(view.runs))
     alt = "; ".join(
         f"{row['label']} {row['place']}: {100 * row['recall']:.1f}%, {100 * row['difference']:+.1f} points"

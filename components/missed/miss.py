@@ -23,6 +23,7 @@ from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.missed import with_text
 from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import clipped_text, quantity
 
@@ -65,15 +66,16 @@ def draw_miss(state: PageState, dataset: DatasetInfo, queue: Queue, next_key: Ke
     missed = row is None or bool(row["missed"])
     st.markdown(f"### {literal(context.instance.hypothesis)}")
     st.markdown(_headline(context, row))
+    runs = {run.id: run for run in resources.runs(dataset)}
     paper, side = st.columns([56, 44], gap="medium")
     with paper, st.container(key="paper-stays-in-sight"):
-        _draw_paper(state, queue, context)
+        _draw_paper(state, queue, context, runs)
     with side:
         if row is not None and missed:
             _draw_verdict(state, queue, row, next_key)
         elif row is not None:
             st.info("This run found the aspect: one of its picks covers it.")
-        _draw_tables(state, context, missed)
+        _draw_tables(state, context, runs, missed)
         if st.button("Read in the paper", help="Opens Browse on this instance, with this run's retriever"):
             first = context.passages[0].sentence if context.passages else 0
             link = reader_link(
@@ -124,9 +126,11 @@ def _headline(context: MissContext, row: Mapping[Any, Any] | None) -> str:
     return f"{said} · {' · '.join(parts)}"
 
 
-def _draw_paper(state: PageState, queue: Queue, context: MissContext) -> None:
+def _draw_paper(state: PageState, queue: Queue, context: MissContext, runs: Mapping[str, RunInfo]) -> None:
+    """The paper with the picks of the run, and of up to two others that found the aspect without having seen it."""
     systems = [System(queue.run.label, tuple(pick.sentence for pick in context.picks))]
-    systems += [System(other.label, other.picks) for other in context.others if other.found][:2]
+    found = [other for other in context.others if other.found and not runs[other.run_id].n_trained_on]
+    systems += [System(runs[other.run_id].label, other.picks) for other in found[:2]]
     selected = state.number("sentence")
     if selected is None and context.passages:
         selected = context.passages[0].sentence
@@ -145,7 +149,7 @@ def _draw_paper(state: PageState, queue: Queue, context: MissContext) -> None:
     paper_view(view, key="missed-reader", height=700, on_event=act)
 
 
-def _draw_tables(state: PageState, context: MissContext, missed: bool) -> None:
+def _draw_tables(state: PageState, context: MissContext, runs: Mapping[str, RunInfo], missed: bool) -> None:
     """Covering sentences, picks, other runs; a click on a sentence shows it in the paper."""
     instance, picks = context.instance, context.picks
     aspects = {aspect.label: (aspect, number) for number, aspect in enumerate(instance.evidence.aspects)}
@@ -207,7 +211,7 @@ def _draw_tables(state: PageState, context: MissContext, missed: bool) -> None:
         others = sorted(context.others, key=lambda other: (not other.found, other.rank or 10**9))
         outcomes = [
             (
-                one.label,
+                runs[one.run_id].label,
                 _OUTCOMES[one.found],
                 one.rank,
                 None if one.sentence is None else sentence(one.sentence),

@@ -54,7 +54,12 @@ _COLUMNS: Final = (
     Column("distance", "Places below K", "number", "Best rank minus the number of picks", sortable=True),
     Column("position", "Position", "percent", "Where that sentence stands in the paper", sortable=True),
     Column("n_covering", "Covering", "number", "How many sentences cover the aspect", sortable=True),
-    Column("found", "Found by", "id", "Other runs that found it, of those that answered"),
+    Column(
+        "found",
+        "Found by",
+        "id",
+        "Other runs that found it, of those that answered and were not trained on it",
+    ),
 )
 _WORDS: Final = (
     Column("section", "Part", "id", "Part of the paper in which that sentence stands"),

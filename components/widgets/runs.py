@@ -10,7 +10,7 @@ from components.app import resources
 from components.app.choices import MOST_CHOICES, choice_of_run, choices_text
 from components.app.state import PageState
 from components.charts.palette import ASPECTS, retriever_hue
-from components.models.ranker.seen import seen_mark, tell_of_seen
+from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import is_dark
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
@@ -29,13 +29,13 @@ def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:
 
 
 def chosen_of(
-    state: PageState, param: str, there: Iterable[str], task: Task, *, most: int, at_first: int
+    state: PageState, param: str, there: Iterable[str], task: Task, *, most: int, at_first: Sequence[str]
 ) -> list[str]:
-    """The names in the address that are there, else the first of those there are; the others are reported."""
+    """The names in the address that are there, else those ``at_first``; the others are reported."""
     known, named = list(there), state.many(param)
     for gone in [name for name in named if name not in known]:
         st.warning(f"{literal(gone)} has no answers for {literal(task.title)} here; it is left out.")
-    return [name for name in named if name in known][:most] or known[:at_first]
+    return [name for name in named if name in known][:most] or list(at_first)
 
 
 def run_picker(
@@ -48,21 +48,25 @@ def run_picker(
     reset: Sequence[str],
     empty: str,
 ) -> tuple[RunInfo, ...]:
-    """The runs of the address that have answers for the task, else the first ``at_first``, with a picker."""
+    """The runs of the address that have answers for the task, else the first ``at_first``, with a picker.
+
+    A run whose model has seen the instances comes first only where there is no other.
+    """
     there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
     if not there:
         st.info(f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. {empty}")
         return ()
-    chosen = chosen_of(state, "runs", there, task, most=most, at_first=at_first)
+    unseen = [run_id for run_id, run in there.items() if not run.n_trained_on] or list(there)
+    chosen = chosen_of(state, "runs", there, task, most=most, at_first=unseen[:at_first])
     st.multiselect(
         f"Runs, up to {most}",
         list(there),
-        format_func=lambda run_id: f"{there[run_id].label} ({run_id[:4]}){seen_mark(there[run_id])}",
+        format_func=lambda run_id: f"{there[run_id].label} ({run_id[:4]})",
         max_selections=most,
         **state.widget("runs", chosen, list, reset=reset),
     )
     runs = tuple(there[run_id] for run_id in chosen)
-    tell_of_seen(dataset, runs)
+    tell_of_seen(runs)
     return runs
 
 

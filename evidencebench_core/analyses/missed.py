@@ -62,7 +62,8 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
           either has no score.
         - ``position``: where ``sentence`` stands, 0 (first sentence) to 1 (last).
         - ``found_by``: tuple of the ids of the other runs over the same instances that found it, out of
-          ``n_others`` that answered; runs that see the gold do not count. For found aspects too.
+          ``n_others`` that answered; runs that see the gold, or of a model that was trained on instances of
+          the dataset, do not count. For found aspects too.
     """
     chosen = task_named(task)
     runs = RunStore(store)
@@ -77,6 +78,7 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
     others = {
         other.id: {one: frozenset(its) for one, its in runs.selections(other.id, chosen.name).items()}
         for other in other_runs(runs, run, chosen)
+        if not other.n_trained_on
     }
     papers = paper_ids(store, run.dataset)
     rows: list[tuple[Any, ...]] = []

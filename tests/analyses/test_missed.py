@@ -14,6 +14,8 @@ from evidencebench_core.analyses.missed import (
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.runs import keep_trained
 from tests.analyses.stores import missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with
 
@@ -73,6 +75,10 @@ def test_other_runs_that_found_it(store: Store, run: str) -> None:
     harm = row_of(aspect_outcomes(store, run, "er@3"), "harm")
     assert harm["found_by"] == (other,)
     assert harm["n_others"] == 1
+    trained = run_of(store, "three", {"tea": {"er@3": ranked((10, 2, 9), 3)}})
+    (info,) = store.datasets()
+    keep_trained(store, trained, TrainedOn(info.sha256, ("tea",), ()))
+    assert row_of(aspect_outcomes(store, run, "er@3"), "harm")["n_others"] == 1
 
 
 def test_words_of_the_papers(store: Store, run: str) -> None:

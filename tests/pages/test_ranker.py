@@ -119,11 +119,26 @@ def test_runs_on_seen_instances_are_marked_in_words(open_page: OpenPage, seen_st
     finished_runs(seen_store, "evidence-ranker", "lead", dataset="tiny")
     marked = {run.retriever: run.n_trained_on for run in RunStore(seen_store).runs("tiny")}
     assert marked == {"evidence-ranker": 2, "lead": 0}
-    for page in ("leaderboard", "compare"):
-        app = open_page(page, dataset="tiny")
-        assert len(app.warning) == 1
-        assert "Trained on what it is scored on: **evidence-ranker**" in app.problems
-        assert "2 of 6 instances" in app.problems
+    ids = {run.retriever: run.id for run in RunStore(seen_store).runs("tiny")}
+    mark = "evidence-ranker \N{WARNING SIGN}\N{VARIATION SELECTOR-15} trained on 2 of these"
+    here = {"dataset": "tiny", "task": "er@10"}
+    for page in ("leaderboard", "missed"):
+        app = open_page(page, **here, run=ids["evidence-ranker"])
+        assert f"Trained on what it is scored on: **{mark}**" in app.problems
+    app = open_page("compare", **here, runs=f"{ids['evidence-ranker']},{ids['lead']}")
+    assert mark in app.named("selectbox", "A").options
+    app = open_page("browse", **here, instance="tiny_5", r=f"@{ids['evidence-ranker']}")
+    assert f"What each pick of {mark} (" in app.words
+    # Nowhere is it what a page begins with.
+    assert open_page("missed", **here).named("selectbox", "Run").value == ids["lead"]
+    for page in ("compare", "middle"):
+        assert open_page(page, **here).multiselect[0].value == [ids["lead"]]
+    finished_runs(seen_store, "bm25", dataset="tiny")
+    app = open_page("compare", **here, runs=",".join(run.id for run in RunStore(seen_store).runs("tiny")))
+    assert ids["evidence-ranker"] not in (
+        app.named("selectbox", "A").value,
+        app.named("selectbox", "B").value,
+    )
 
 
 @pytest.mark.usefixtures("seen_store")

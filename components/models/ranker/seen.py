@@ -14,24 +14,12 @@ from evidencebench_core.runs import RunInfo, trained_on_ids
 from evidencebench_core.runs.trained import training_behind
 
 
-def seen_mark(run: RunInfo) -> str:
-    """A mark behind the run's name: none if its model has seen none of the instances."""
-    return (
-        f" \N{WARNING SIGN}\N{VARIATION SELECTOR-15} trained on {run.n_trained_on:,} of these"
-        if run.n_trained_on
-        else ""
-    )
-
-
-def tell_of_seen(dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
+def tell_of_seen(runs: Sequence[RunInfo]) -> None:
     """A warning that names such runs; nothing where there is none."""
     seen = [run for run in runs if run.n_trained_on]
     if not seen:
         return
-    named = "; ".join(
-        f"**{literal(run.label)}** ({literal(run.id[:4])}) on {run.n_trained_on:,} of {dataset.n_instances:,} instances"
-        for run in seen
-    )
+    named = "; ".join(f"**{literal(run.label)}** ({literal(run.id[:4])})" for run in seen)
     st.warning(
         f"Trained on what it is scored on: {named}. Such a score tells what the model remembers, not how it does on "
         "papers that it has not seen. Look at its cross-validated run, or run it on another dataset.",
@@ -53,7 +41,7 @@ def tell_if_seen(dataset: DatasetInfo, instance: Instance, name: str, settings: 
 def tell_if_run_has_seen(run: RunInfo, instance_id: str) -> None:
     """The same for a run."""
     if run.n_trained_on and instance_id in trained_on_ids(resources.store(), run):
-        _tell(run.label)
+        _tell(run.retriever)
 
 
 def _tell(name: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.metrics import expected_recall, random_expectation
+from evidencebench_core.metrics import expected_recall, random_expectation, random_expectations
 
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=7)
 SELECTIONS = st.lists(st.integers(0, 8), max_size=12)
@@ -68,6 +68,21 @@ def test_random_expectation_is_the_expected_recall_of_the_whole_paper(
 ) -> None:
     whole = expected_recall(range(n_sentences), covers, budget, denominator)  # type: ignore[arg-type]
     assert random_expectation(n_sentences, covers, budget, denominator) == whole  # type: ignore[arg-type]
+
+
+PAPERS = st.tuples(st.integers(9, 300), COVERS.filter(bool), st.integers(0, 300))
+
+
+@given(st.lists(PAPERS, min_size=1, max_size=5))
+def test_many_at_once_are_equal_to_the_last_digit(
+    papers: list[tuple[int, list[frozenset[int]], int]],
+) -> None:
+    sizes, covers, budgets = zip(*papers, strict=True)
+    n_aspects = np.array([len(its) for its in covers])
+    n_covering = np.array([len(cover) for its in covers for cover in its])
+    instance = np.repeat(np.arange(len(papers)), n_aspects)
+    found = random_expectations(np.array(sizes), np.array(budgets), n_aspects, instance, n_covering)
+    assert found.tolist() == [random_expectation(n, its, budget) for n, its, budget in papers]
 
 
 def test_it_meets_the_authors_simulation() -> None:

@@ -21,14 +21,9 @@ def annotations(tmp_path: Path) -> Annotations:
     return Annotations(open_store(tmp_path / "store.sqlite"))
 
 
-def test_nothing_yet(annotations: Annotations) -> None:
-    revision = annotations.latest("own:1", "Ada")
-    assert revision == Revision(None, 0, can_undo=False, can_redo=False)
-    assert annotations.undo("own:1", "Ada") == annotations.redo("own:1", "Ada") == revision
-    assert annotations.annotators("own:1") == ()
-
-
 def test_undo_and_redo_walk_to_both_ends(annotations: Annotations) -> None:
+    nothing = Revision(None, 0, can_undo=False, can_redo=False)
+    assert annotations.undo("own:1", "Ada") == annotations.redo("own:1", "Ada") == nothing
     for annotation in (ONE, TWO):
         annotations.save("own:1", annotation)
     walked = [annotations.undo("own:1", "Ada").annotation for _ in range(3)]

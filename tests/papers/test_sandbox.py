@@ -1,5 +1,6 @@
 """Reading in a child process: the same paper, and nothing that a file does reaches us."""
 
+import re
 import subprocess
 import sys
 import time
@@ -20,19 +21,15 @@ TEXT = b"Tea is hot. It cools in Fig. 2."
 SLOW = b"Tea " + b"( " * 400_000  # the general splitter takes more than linear time for this
 
 
-@pytest.mark.parametrize("kind", ["jats", "docx", "plain", "bioc_json"])
-def test_the_same_paper_comes_back(kind: str) -> None:
-    content = getattr(rendering, kind)(SOURCE)
-    assert read_paper_apart(content, "paper") == read_paper(content, "paper")
-
-
-def test_the_same_message_comes_back() -> None:
-    for content in (b"", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a/>", b"\x89PNG"):
+def test_the_same_paper_and_the_same_message_come_back() -> None:
+    for written in (rendering.jats, rendering.docx, rendering.plain, rendering.bioc_json):
+        content = written(SOURCE)
+        assert read_paper_apart(content, "paper") == read_paper(content, "paper")
+    for wrong in (b"", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a/>", b"\x89PNG"):
         with pytest.raises(PaperError) as here:
-            read_paper(content, "a/paper")
-        with pytest.raises(PaperError) as apart:
-            read_paper_apart(content, "a/paper")
-        assert str(here.value) == str(apart.value)
+            read_paper(wrong, "a/paper")
+        with pytest.raises(PaperError, match=f"^{re.escape(str(here.value))}$"):
+            read_paper_apart(wrong, "a/paper")
 
 
 def test_too_large_and_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,14 +148,6 @@ def test_the_power_is_what_it_says() -> None:
 class TestClusters:
     """Instances of one paper are drawn, and change sign, together."""
 
-    def test_each_alone_is_the_plain_bootstrap(self) -> None:
-        values = recalls(2, 40)
-        plain = compare_matrix(values, generator(), 400)
-        alone = compare_matrix(values, generator(), 400, clusters=[f"paper {i}" for i in range(40)])
-        assert np.array_equal(plain.low, alone.low, equal_nan=True)
-        assert np.array_equal(plain.p_value, alone.p_value, equal_nan=True)
-        assert np.array_equal(plain.smallest_detectable, alone.smallest_detectable)
-
     def test_repeating_every_instance_teaches_nothing(self) -> None:
         # Every instance twice, as a cluster: the same interval and p-value as once, not narrower ones.
         values = recalls(2, 100)

@@ -95,38 +95,28 @@ def test_without_a_feature_the_group_that_added_most_is_named() -> None:
         assert reasons(explanation(("part length", 40, 1.0), **none)) == ()
 
 
-@pytest.mark.parametrize(
-    ("place", "repeated", "number", "line"),
-    [
-        (7, 0.38, 3, "Chosen for coverage: rank 7 by score alone, 38% already said by earlier picks."),
-        (2, 0.0, 2, "Rank 2 by score alone, nothing of it already said by earlier picks."),
-        (2, 0.999, 5, "Rank 2 by score alone, all of it already said by earlier picks."),
-        (4, 0.0, 1, "Chosen for coverage: rank 4 by score alone."),
-    ],
-)
-def test_how_the_selection_came_to_it(place: int, repeated: float, number: int, line: str) -> None:
-    assert coverage_line(PickExplanation(0, 1.0, place, 0.1, repeated, {}, ()), number) == line
+def test_how_the_selection_came_to_it() -> None:
+    lines = [
+        coverage_line(PickExplanation(0, 1.0, place, 0.1, repeated, {}, ()), number)
+        for place, repeated, number in ((7, 0.38, 3), (2, 0.0, 2), (2, 0.999, 5), (4, 0.0, 1))
+    ]
+    assert lines == [
+        "Chosen for coverage: rank 7 by score alone, 38% already said by earlier picks.",
+        "Rank 2 by score alone, nothing of it already said by earlier picks.",
+        "Rank 2 by score alone, all of it already said by earlier picks.",
+        "Chosen for coverage: rank 4 by score alone.",
+    ]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("abstract", 1.0, "yes"),
-        ("heading", 0.0, "no"),
-        ("paper length", 1234.0, "1,234"),
-        ("cosine", -0.123, "−0.12"),
-        ("cosine standardised", -1.26, "−1.3 SD"),
-        ("overlap", 0.5, "50%"),
-        ("bm25 rank", 0.0, "first"),
-        ("bm25 rank", 0.004, "top 1%"),
-        ("place in abstract", 0.75, "75%"),
-        ("from abstract's end", 3.0, "3"),
-        ("from abstract's end", -1.0, "not in it"),
-        ("of another version", 1.5, "1.50"),
-    ],
-)
-def test_values_for_people(name: str, value: float, text: str) -> None:
-    assert value_text(name, value) == text
+def test_values_for_people() -> None:
+    values = {
+        "yes": ("abstract", 1.0), "no": ("heading", 0.0), "1,234": ("paper length", 1234.0),
+        "−0.12": ("cosine", -0.123),
+        "−1.3 SD": ("cosine standardised", -1.26), "50%": ("overlap", 0.5), "first": ("bm25 rank", 0.0),
+        "top 1%": ("bm25 rank", 0.004), "75%": ("place in abstract", 0.75), "3": ("from abstract's end", 3.0),
+        "not in it": ("from abstract's end", -1.0), "1.50": ("of another version", 1.5),
+    }  # fmt: skip
+    assert [value_text(*value) for value in values.values()] == list(values)
 
 
 def retrieval(details: object) -> Retrieval:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
+from evidencebench_core.data import Store, ingest, open_store
+from tests.browser.serving import CHROMIUM_FLAGS, ROOT, chromium, served, served_app
 
 HERE = Path(__file__).parent
 DESKTOP = {"width": 1440, "height": 900}
@@ -35,9 +36,7 @@ def chromium_path() -> str:
     path = chromium()
     if path is None:
         message = "no Chromium: install one (apt install chromium) or name it: CHROMIUM=/path/to/chromium"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
     return path
 
 
@@ -75,6 +74,21 @@ def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 def page(new_page: Callable[..., Page]) -> Page:
     """A page of 1440 by 900, light."""
     return new_page()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The store of this file's app, with the sample papers."""
+    store = open_store(tmp_path_factory.mktemp("app") / "store.sqlite")
+    ingest(store, ROOT / "sample_data" / "sample_data.json")
+    return store
+
+
+@pytest.fixture(scope="module")
+def app_url(chromium_path: str, store: Store) -> Iterator[str]:
+    """The app on that store."""
+    with served_app(store.path.parent) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

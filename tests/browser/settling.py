@@ -1,7 +1,4 @@
-"""Waiting for a page to be done: what is clicked, typed or uploaded while it is drawn again may be lost.
-
-And what every page is asked: its parameters, and whether it fits a phone.
-"""
+"""Waiting for a page to be done: what is clicked, typed or uploaded while it is drawn again may be lost."""
 
 from __future__ import annotations
 
@@ -21,6 +18,19 @@ def settled(page: Page) -> None:
     """Wait until the page's script has ended and nothing of what is shown is stale."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[data-stale=true]")).to_have_count(0)
+
+
+def press(page: Page, name: str, role: str = "button") -> None:
+    """Click the one of exactly this name, on a settled page."""
+    target = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
+    expect(target.first).to_be_enabled()
+    settled(page)
+    target.click()
+
+
+def sentence(page: Page | Locator, index: int) -> Locator:
+    """A sentence in the reader."""
+    return page.locator(f'.s[data-i="{index}"]')
 
 
 def enter_hypothesis(box: Locator, text: str) -> None:

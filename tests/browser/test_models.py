@@ -6,19 +6,19 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data import ingest, open_store
-from tests.browser.serving import ROOT, served_app
-from tests.browser.settling import ON_A_PHONE, assert_fits, hosts_asked, settled
+from evidencebench_core.data import Store
+from tests.browser.serving import served_app
+from tests.browser.settling import ON_A_PHONE, assert_fits, hosts_asked, press, sentence, settled
 from tests.llm.server import Handler, delta, scripted
 
 READING = "/browse?dataset=sample_data&instance=sample_cohort&task=er%4010&r=llm;model=tiny"
 FIRST = "3: <img src=x onerror=\"document.title='taken'\"> says **how** large it was"
 LAST = "\nDECISION: [3]"
+HEADING = re.compile("What each pick of llm")
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +28,8 @@ def go_on() -> threading.Event:
 
 
 @pytest.fixture(scope="module")
-def app_url(
-    chromium_path: str, tmp_path_factory: pytest.TempPathFactory, go_on: threading.Event
-) -> Iterator[str]:
-    """The app on the sample papers, with a server that answers in two pieces."""
-    folder: Path = tmp_path_factory.mktemp("app")
-    ingest(open_store(folder / "store.sqlite"), ROOT / "sample_data" / "sample_data.json")
+def app_url(chromium_path: str, store: Store, go_on: threading.Event) -> Iterator[str]:
+    """The app with a server that answers in two pieces."""
 
     def answer(handler: Handler) -> None:
         handler.send_response(200)
@@ -50,7 +46,7 @@ def app_url(
 
     with (
         scripted(answer) as server,
-        served_app(folder, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="") as address,
+        served_app(store.path.parent, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="") as address,
     ):
         yield address
 
@@ -58,17 +54,15 @@ def app_url(
 def test_an_answer_streams_in_and_is_only_ever_text(page: Page, app_url: str, go_on: threading.Event) -> None:
     hosts = hosts_asked(page)
     page.goto(app_url + READING)
-    expect(page.locator('.reader [data-i="3"]')).to_be_visible()
-    expect(page.get_by_role("button", name="Ask the model")).to_be_visible()
-    settled(page)
-    page.get_by_role("button", name="Ask the model").click()
+    expect(sentence(page, 3)).to_be_visible()
+    press(page, "Ask the model")
     expect(page.get_by_text("is answering, whole paper")).to_be_visible()
     expect(page.get_by_text("says **how** large it was")).to_be_visible()  # while the rest is to come
-    expect(page.locator('.reader [data-i="3"]')).to_be_visible()  # and the paper stays
+    expect(sentence(page, 3)).to_be_visible()  # and the paper stays
     go_on.set()
-    expect(page.get_by_role("heading", name=re.compile("What each pick of llm"))).to_be_visible()
+    expect(page.get_by_role("heading", name=HEADING)).to_be_visible()
     settled(page)
-    page.locator('.reader [data-i="3"][data-mark="both"]').click()
+    page.locator('.s[data-i="3"][data-mark="both"]').click()
     expect(page.get_by_text("In its words")).to_be_visible()
     settled(page)
     page.get_by_text("what it was asked and what it said").click()
@@ -85,8 +79,7 @@ def test_a_phone_never_scrolls_sideways(
     go_on.set()
     page = new_page(**phone)
     page.goto(app_url + READING.replace("cohort", "trial"))
-    ask = page.get_by_role("button", name="Ask the model")
-    heading = page.get_by_role("heading", name=re.compile("What each pick of llm"))
+    ask, heading = page.get_by_role("button", name="Ask the model"), page.get_by_role("heading", name=HEADING)
     expect(ask.or_(heading)).to_be_visible()
     settled(page)
     if ask.is_visible():

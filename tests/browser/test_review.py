@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data import Store
 from evidencebench_core.perturb import Draft, Drafts, MadeBy, hypothesis_variants
-from tests.browser.serving import ROOT, served_app
 from tests.browser.settling import ON_A_PHONE, assert_fits, settled
 
 HOSTILE = "<script>document.title='taken'</script> ![x](http://127.0.0.1:9/x.png) <img src=x> **bold** $x^2$"
 REVIEW = "/wording?dataset=sample_data&part=review"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """The sample papers, with a draft for each."""
-    store = open_store(tmp_path / "store.sqlite")
-    ingest(store, ROOT / "sample_data" / "sample_data.json")
+@pytest.fixture(scope="module", autouse=True)
+def _drafts(store: Store) -> None:
+    """A draft for each paper."""
     made_by = MadeBy("tiny", "paraphrase 1-abc", "2026-01-31T10:00:00+00:00")
     Drafts(store, "sample_data").add(
         Draft(one, "paraphrase:tiny", "", f"{HOSTILE} {one}", made_by=made_by)
         for one in store.ids("sample_data")
     )
-    return store
 
 
-@pytest.fixture
-def app_url(chromium_path: str, store: Store) -> Iterator[str]:
-    with served_app(store.path.parent) as address:
-        yield address
+@ON_A_PHONE
+def test_a_draft_is_only_ever_text_and_a_phone_never_scrolls_sideways(
+    new_page: Callable[..., Page], app_url: str, phone: dict[str, object]
+) -> None:
+    page = new_page(**phone)
+    page.goto(app_url + REVIEW)
+    expect(page.get_by_text("**bold** $x^2$ sample_cohort")).to_be_visible()
+    assert page.locator("[data-testid=stMain] img").count() == 0
+    assert page.title() != "taken"
+    assert_fits(page)
 
 
 def count(page: Page, name: str, number: int) -> None:
@@ -62,25 +63,10 @@ def test_drafts_are_reviewed_by_keyboard(page: Page, app_url: str, store: Store)
     count(page, "Accepted", 2)
     expect(words).to_be_hidden()
     expect(page.get_by_role("button", name="Reject Shortcut X")).to_be_enabled()
-    page.keyboard.press("x")
-    count(page, "Rejected", 1)
-    page.keyboard.press("u")
-    count(page, "Rejected", 0)
-    page.keyboard.press("Shift+A")
-    count(page, "Accepted", 6)
+    for key, kind, number in (("x", "Rejected", 1), ("u", "Rejected", 0), ("Shift+A", "Accepted", 6)):
+        page.keyboard.press(key)
+        count(page, kind, number)
     first, second, *_ = store.ids("sample_data")
     texts = hypothesis_variants(store, "sample_data")["paraphrase:tiny"]
     assert texts[first].startswith("<script>")
     assert texts[second] == "Typed by Ana"
-
-
-@ON_A_PHONE
-def test_a_draft_is_only_ever_text_and_a_phone_never_scrolls_sideways(
-    new_page: Callable[..., Page], app_url: str, phone: dict[str, object]
-) -> None:
-    page = new_page(**phone)
-    page.goto(app_url + REVIEW)
-    expect(page.get_by_text("**bold** $x^2$ sample_cohort")).to_be_visible()
-    assert page.locator("[data-testid=stMain] img").count() == 0
-    assert page.title() != "taken"
-    assert_fits(page)

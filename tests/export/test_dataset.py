@@ -22,8 +22,8 @@ TRAIN_BLOB = "6d3b1987bfbdb058ec4ac4f1cdb94a5b4777868d"  # git's id of the relea
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(tmp_path / "store.sqlite")
+def store() -> Store:
+    return open_store()
 
 
 def export_dataset(store: Store, name: str, path: Path) -> BenchmarkFile:

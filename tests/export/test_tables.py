@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.data import Instance, Store, ingest, open_store, parse_instance
+from evidencebench_core.data import Store, ingest, open_store, parse_instance
 from evidencebench_core.export import Answer, RunAnswers, write_csv, write_json, write_predictions
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
@@ -24,16 +24,14 @@ TASK = task_named("er@3")
 SENTENCES = ["# Results", "=1+1 was found.", "Blood pressure fell.", "-5 mmHg, it fell.", "The end."]
 
 
-def made(name: str = "i") -> Instance:
-    # x is covered by 1 and 2, y by 2, z by 4
-    return parse_instance(name, raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
+# x is covered by 1 and 2, y by 2, z by 4
+PAPER = parse_instance("i", raw_instance(SENTENCES, {"x": [1, 2], "y": [2], "z": [4]}))
 
 
 def answer(picks: Sequence[int] | None, name: str = "i", with_paper: bool = True) -> Answer:
-    instance = made()
     retrieval = None if picks is None else Retrieval((2, 1, 0), (0.5, -0.25, -0.25), tuple(picks))
     reason = "" if picks is not None else "=it broke"
-    return Answer(name, instance.evidence, retrieval, reason, instance if with_paper else None)
+    return Answer(name, PAPER.evidence, retrieval, reason, PAPER if with_paper else None)
 
 
 def csv_rows(*answers: Answer, what: str = "selection") -> list[dict[str, str]]:
@@ -46,18 +44,13 @@ def test_picks_by_hand() -> None:
     # 1 covers x; 2 covers x again and y newly; 4 was not ranked, so it has neither rank nor score.
     rows = csv_rows(answer([1, 2, 4], with_paper=False))
     assert list(rows[0]) == list(COLUMNS)
-    shown = [
-        (row["pick"], row["rank"], row["sentence"], row["score"], row["covers"], row["newly_covered"])
-        for row in rows
-    ]
-    assert shown == [
+    columns = ("pick", "rank", "sentence", "score", "covers", "newly_covered")
+    assert [tuple(row[column] for column in columns) for row in rows] == [
         ("1", "2", "1", "-0.25", "A1", "A1"),
         ("2", "1", "2", "0.5", "A1 A2", "A2"),
         ("3", "", "4", "", "A3", "A3"),
     ]
-    assert {(row["run"], row["task"], row["instance"], row["picked"]) for row in rows} == {
-        ("run-1", "er@3", "i", "1")
-    }
+    assert all(row.items() >= {"run": "run-1", "task": "er@3", "instance": "i"}.items() for row in rows)
 
 
 def test_the_ranking_and_picks_outside_of_it() -> None:
@@ -80,8 +73,9 @@ def test_every_beginning_of_a_formula_is_quoted(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1-2", "p = 0.05", "'quoted'", "a\t=1"])
-def test_other_texts_stay_as_they_are(text: str) -> None:
+def test_other_texts_stay_as_they_are_but_for_what_could_steer_a_terminal(text: str) -> None:
     assert cell(text) == text
+    assert cell(f"x\x1b[31m{text}\u202e\x00\x9b\n") == f"x[U+001B][31m{text}[U+202E][U+0000][U+009B]\n"
 
 
 def test_instances_without_a_line_say_why() -> None:
@@ -93,10 +87,6 @@ def test_instances_without_a_line_say_why() -> None:
     assert {len(row) for row in rows} == {len(COLUMNS) + len(TEXT_COLUMNS)}
     assert None not in [*rows[0].values(), *rows[1].values()]
     assert csv_rows() == []
-
-
-def test_what_could_steer_a_terminal_is_written_out() -> None:
-    assert cell("\x1b[31mred \u202e\x00\x9b\n\ttail") == "[U+001B][31mred [U+202E][U+0000][U+009B]\n\ttail"
 
 
 @given(
@@ -113,46 +103,41 @@ def test_any_text_comes_back(text: str) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    store = open_store(tmp_path / "store.sqlite")
+    store = open_store()
     ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
     return store
 
 
 def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None:
-    (*_, last) = execute(plan(store, "tiny", "bm25", tasks=["result-er@5"]))
     task = task_named("result-er@5")
+    (*_, last) = execute(plan(store, "tiny", "bm25", tasks=[task]))
     path, stream = tmp_path / "mine.json", io.StringIO()
     result = write_predictions(RunAnswers(store, RunStore(store).run(last.run_id), task), task, stream)
     path.write_text(stream.getvalue(), encoding="utf-8")
     predictions = predictions_from(path)
     assert len(predictions) == result.n_instances == 5
     assert result.skipped == {"tiny_4": "it has no result aspects"}
-    assert score_predictions(store, "tiny", predictions, "result-er@5") == score_run(
-        store, last.run_id, "result-er@5"
-    )
+    assert score_predictions(store, "tiny", predictions, task) == score_run(store, last.run_id, task)
 
 
 def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:
-    (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=["er@3", "result-er@5"], limit=5))
-    run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
     tasks = [task_named("er@3"), task_named("result-er@5")]
+    (*_, last) = execute(plan(store, "tiny", "bm25", {"k1": 1.2}, tasks=tasks, limit=5))
+    run, info, stream = RunStore(store).run(last.run_id), store.dataset("tiny"), io.StringIO()
     answers = [(task, score_run(store, run.id, task), RunAnswers(store, run, task)) for task in tasks]
     result = write_json(run, info, answers, stream, {"python": "3.x"})
     document = json.loads(stream.getvalue())
-    assert document["run"] == run.id
+    assert (document["run"], document["versions"]) == (run.id, {"python": "3.x"})
     assert document["settings"] == {"k1": 1.2, "b": 0.75, "epsilon": 0.25, "tokenisation": "word"}
     assert document["dataset"] == {"name": "tiny", "sha256": info.sha256, "n_instances": 6}
-    assert document["versions"] == {"python": "3.x"}
-    first = document["tasks"]["er@3"]
-    assert first["score"]["aspect_recall"] == answers[0][1].aspect_recall
+    first, score = document["tasks"]["er@3"], answers[0][1]
+    assert first["score"]["aspect_recall"] == score.aspect_recall
     retrieval = RunStore(store).retrieval(run.id, "er@3", "tiny_0")
-    assert retrieval is not None
     record = first["instances"]["tiny_0"]
     assert tuple(record["selection"]) == retrieval.selection
     assert tuple(record["scores"]) == retrieval.scores
-    assert record["aspect_recall"] == answers[0][1].per_instance["tiny_0"]
+    assert record["aspect_recall"] == score.per_instance["tiny_0"]
     assert first["instances"]["tiny_5"] == {"error": "no answer: it was not asked"}
-    assert document["tasks"]["result-er@5"]["instances"]["tiny_4"] == {
-        "error": "skipped: it has no result aspects"
-    }
+    skipped = document["tasks"]["result-er@5"]["instances"]["tiny_4"]
+    assert skipped == {"error": "skipped: it has no result aspects"}
     assert result["er@3"].unanswered == {"tiny_5": "it was not asked"}

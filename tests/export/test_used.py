@@ -15,6 +15,10 @@ from evidencebench_core.export import bibtex, versions
 from evidencebench_core.export.used import _REFERENCES, latex_text
 from tests.factories import tiny_dataset, written
 
+BM25 = ["robertson2009probabilistic", "brown2022rankbm25"]
+DENSE = ["reimers2019sentence", "allminilm"]
+FUSION = ["cormack2009reciprocal", *BM25, *DENSE]
+
 
 def test_special_characters_by_hand() -> None:
     assert latex_text("50% of R&D_1 #2 {x} $3 ~ ^ \\a") == (
@@ -35,34 +39,17 @@ def test_braces_always_balance(text: str) -> None:
 @pytest.mark.parametrize(
     ("retriever", "settings", "keys"),
     [
-        ("bm25", {}, ["robertson2009probabilistic", "brown2022rankbm25"]),
-        ("dense", {"model": "minilm"}, ["reimers2019sentence", "allminilm"]),
-        ("dense", {"model": "some/other"}, ["reimers2019sentence"]),
-        (
-            "hybrid",
-            {"of": ("bm25", "dense"), "dense.model": "minilm"},
-            [
-                "cormack2009reciprocal",
-                "robertson2009probabilistic",
-                "brown2022rankbm25",
-                "reimers2019sentence",
-                "allminilm",
-            ],
-        ),
-        ("structure", {"encoder": "minilm"}, ["reimers2019sentence", "allminilm", "elarini2009turning"]),
-        ("structure", {"encoder": "some/other"}, ["reimers2019sentence", "elarini2009turning"]),
-        ("evidence-ranker", {}, ["ke2017lightgbm", "reimers2019sentence", "elarini2009turning"]),
+        ("bm25", {}, BM25),
+        ("dense", {"model": "minilm"}, DENSE),
+        ("dense", {"model": "some/other"}, DENSE[:1]),
+        ("hybrid", {"of": ("bm25", "dense"), "dense.model": "minilm"}, FUSION),
+        ("structure", {"encoder": "minilm"}, [*DENSE, "elarini2009turning"]),
+        ("structure", {"encoder": "some/other"}, [*DENSE[:1], "elarini2009turning"]),
+        ("evidence-ranker", {}, ["ke2017lightgbm", *DENSE[:1], "elarini2009turning"]),
         (
             "hybrid",
             {"of": ("bm25", "structure"), "structure.encoder": "minilm"},
-            [
-                "cormack2009reciprocal",
-                "robertson2009probabilistic",
-                "brown2022rankbm25",
-                "reimers2019sentence",
-                "allminilm",
-                "elarini2009turning",
-            ],
+            [*FUSION, "elarini2009turning"],
         ),
         ("lead", {}, []),
         ("of another package", {}, []),
@@ -74,12 +61,12 @@ def test_what_a_retriever_makes_use_of(retriever: str, settings: dict[str, objec
 
 
 def test_the_dataset_is_named_by_its_hash(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store.sqlite")
-    info = ingest(store, written(tiny_dataset(), tmp_path / "a_b.json")).dataset
+    info = ingest(open_store(), written(tiny_dataset(), tmp_path / "a_b.json")).dataset
     text = bibtex([("lead", {})], info)
     assert r"title = {Dataset a\_b}," in text
     assert info.sha256 in text
     assert f"Version {evidencebench_core.__version__}" in text
+    assert versions().keys() >= {"python", "numpy", "evidencebench-explorer"}
 
 
 def test_records_are_well_formed() -> None:
@@ -89,11 +76,3 @@ def test_records_are_well_formed() -> None:
         assert re.fullmatch(r"@[a-z]+\{[A-Za-z0-9-]+,\n(?:  [a-z]+ = \{.+\},\n)+\}", record)
         assert record.count("{") == record.count("}")
     assert "title = {The Probabilistic Relevance Framework: {BM25} and Beyond}," in text
-    assert "url = {https://github.com/dorianbrown/rank_bm25}," in text
-
-
-def test_versions_name_python_and_this_package() -> None:
-    found = versions()
-    assert found["python"].startswith("3.")
-    assert "evidencebench-explorer" in found
-    assert "numpy" in found

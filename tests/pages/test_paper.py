@@ -183,6 +183,7 @@ def test_a_sample_opens_with_its_hypothesis_marked_synthetic_and_nothing_is_scor
     assert "nothing is scored" in app.words
     assert "Aspect Recall" not in app.words
     assert "picked by oracle" not in app.words
+    assert "synthetic" in open_page("paper", **TRIAL, present="1").words
 
 
 def test_retrievers_are_compared(open_page: OpenPage) -> None:

@@ -21,7 +21,7 @@ from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.llm.limiter import Timeouts
 from evidencebench_core.llm.sender import ConnectionBroken, RawReply
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs.engines.ray_cluster import cluster
+from evidencebench_core.runs.engines.ray_cluster import check_cluster, cluster
 from evidencebench_core.runs.engines.ray_workers import Feed, Packed, SendingWorker, Worker, blas_threads
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class RayEngine:
     note: str = field(default="", init=False)
 
     def check(self, plan: Plan) -> None:
-        """Any retriever can be asked there."""
+        if plan.missing:
+            check_cluster(self.address)
 
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]

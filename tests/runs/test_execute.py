@@ -119,17 +119,23 @@ def test_a_run_gains_tasks(store: Store, use: Use) -> None:
     assert len(lead.asked) == 12
 
 
-def test_limit_counts_instances_of_the_dataset(store: Store) -> None:
+def test_limit_counts_instances_of_the_dataset_with_something_to_cover_or_not(
+    store: Store, tmp_path: Path
+) -> None:
     last = finished(execute(plan(store, "tiny", "lead", tasks=["result-er@5"], limit=5)))
     assert (last.done, last.total) == (4, 4)  # tiny_4, the fifth, has no results
     assert set(answers(store, last.run_id)) == {("result-er@5", f"tiny_{number}") for number in range(4)}
-
-
-def test_nothing_to_do_at_all(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "s.sqlite")
     ingest(store, written({"only": raw_instance(4, {"a": [1]})}, tmp_path / "d.json"), name="d")
     reports = list(execute(plan(store, "d", "lead", tasks=["result-er@5"])))
     assert [(report.done, report.total, report.remaining) for report in reports] == [(0, 0, 0.0)]
+
+
+def test_a_run_that_nothing_came_of_is_not_in_the_store(store: Store, use: Use) -> None:
+    reports = execute(plan(store, "tiny", "lead"))
+    next(reports)
+    assert RunStore(store).runs() == ()
+    next(reports)
+    assert len(RunStore(store).runs()) == 1
 
 
 def test_failures_are_kept_counted_and_tried_again(store: Store, use: Use) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import BudgetReachedError, LLMError, LLMRejectedError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.llm.prices import Price
-from evidencebench_core.runs import Plan, Progress, RunStore, estimate, execute, plan
+from evidencebench_core.runs import Plan, Progress, RunStore, execute, plan
 from evidencebench_core.runs.engines import batch_endpoint, batch_files
 from evidencebench_core.runs.engines.batch import BatchEngine
 from tests.llm.server import answering, reply, scripted
@@ -69,14 +68,15 @@ class Killed(BaseException):
     """In the place of SIGKILL: nothing but the store survives it."""
 
 
-@pytest.mark.parametrize("settings", [COT, SECTIONS], ids=["at once", "by sections"])
+@pytest.mark.parametrize(("settings", "n_rounds"), [(COT, 1), (SECTIONS, 2)], ids=["at once", "by sections"])
 def test_a_run_in_batches_selects_what_a_run_call_by_call_does(
-    store: Store, tmp_path: Path, settings: dict[str, Any]
+    store: Store, settings: dict[str, Any], n_rounds: int
 ) -> None:
     tasks = ["er@optimal", "er@10"]
     with batch_server(pick) as server:
         last = run(store, server, settings, tasks=tasks)
         asked = server.asked()
+        assert len(server.batches) == server.requests.count("POST /files") == n_rounds
     assert (last.done, last.failed, n_rows(store)) == (6, 0, 0)
     assert len({json.dumps(one) for one in asked}) == len(asked)
     batched = {task: selections(store, last.run_id, task) for task in tasks}
@@ -87,13 +87,6 @@ def test_a_run_in_batches_selects_what_a_run_call_by_call_does(
         assert finished(execute(planned(store, online.url, settings, tasks=tasks))).run_id == last.run_id
         assert len(online.requests) == len(asked)
     assert {task: selections(store, last.run_id, task) for task in tasks} == batched
-
-
-def test_sections_take_two_rounds_whatever_their_number(store: Store) -> None:
-    with batch_server(pick) as server:
-        run(store, server, SECTIONS)
-        assert len(server.batches) == 2
-        assert server.requests.count("POST /files") == 2
 
 
 def test_answers_have_the_keys_of_calls_made_one_by_one(store: Store) -> None:
@@ -296,21 +289,13 @@ def test_a_refusal_is_one_line(store: Store, before: dict[str, tuple[int, str]],
 
 
 def test_a_batch_that_is_not_carried_out_says_why(store: Store) -> None:
+    errors = {"object": "list", "data": [{"code": "billing", "message": "no money left"}]}
     with batch_server(pick) as server:
-        begin = server.begin
-
-        def failing(request: dict[str, Any]) -> dict[str, Any]:
-            errors = {"object": "list", "data": [{"code": "billing", "message": "no money left"}]}
-            return begin(request) | {"status": "failed", "errors": errors}
-
-        server.begin = lambda request: server.batches.setdefault(  # type: ignore[method-assign]
-            failing(request)["id"], {}
-        )
         server.look = lambda batch_id: (
             server.batches[batch_id]
             | {  # type: ignore[method-assign]
                 "status": "failed",
-                "errors": {"object": "list", "data": [{"code": "billing", "message": "no money left"}]},
+                "errors": errors,
             }
         )
         with pytest.raises(LLMRejectedError, match=r"was not carried out .billing: no money left"):
@@ -321,8 +306,9 @@ def test_a_batch_that_is_not_carried_out_says_why(store: Store) -> None:
 def test_a_server_that_is_not_there(store: Store) -> None:
     with batch_server(pick) as server:
         url = server.url
+    llm = LLM(Connection(url, "key"), AnswerCache(store), None, Limits(give_up=0.01, first_wait=0.001))
     with pytest.raises(LLMError, match="the server fails"):
-        finished(execute(_impatient(store, url), BatchEngine(poll=0.001)))
+        finished(execute(plan(store, "tiny", "llm", COT, ["er@10"], llm=llm), BatchEngine(poll=0.001)))
     with pytest.raises(LLMRejectedError, match="not of the form http"):
         finished(execute(planned(store, "nonsense"), BatchEngine()))
 
@@ -335,11 +321,6 @@ def test_no_secret_of_the_address_is_logged(store: Store, caplog: pytest.LogCapt
     assert "HTTP Request" in caplog.text
     for secret in ("p4ssw0rd", "querySECRET", "sk-a-very-secret-key"):
         assert secret not in caplog.text
-
-
-def _impatient(store: Store, url: str) -> Plan:
-    llm = LLM(Connection(url, "key"), AnswerCache(store), None, Limits(give_up=0.01, first_wait=0.001))
-    return plan(store, "tiny", "llm", COT, ["er@10"], llm=llm)
 
 
 def test_caps_hold_for_what_is_written_and_prices_are_those_of_batches(store: Store) -> None:
@@ -413,20 +394,8 @@ def test_files_of_another_run_and_other_files_are_told(store: Store, tmp_path: P
 
 def test_only_chat_models_are_asked_in_batches(store: Store) -> None:
     with pytest.raises(SettingError, match=r"retriever bm25: asks no chat model.*Leave out --engine batch"):
-        finished(execute(plan(store, "tiny", "bm25"), BatchEngine()))
-
-
-def test_an_estimate_takes_the_price_of_a_batch(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidencebench_core.llm.prices", lambda: {"m": Price(2.0, 4.0, batch=0.5)})
-    whole = estimate(planned(store, "http://127.0.0.1:1/v1"))
-    half = estimate(planned(store, "http://127.0.0.1:1/v1"), batch=True)
-    assert whole.money is not None
-    assert half.money == pytest.approx(whole.money / 2)
-
-
-def test_the_table_of_batches_goes_with_its_run(store: Store) -> None:
-    with store.write() as db, pytest.raises(sqlite3.IntegrityError):
-        db.execute("INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES ('a', 'none', '', '')")
+        execute(plan(store, "tiny", "bm25"), BatchEngine())
+    assert RunStore(store).runs() == ()
 
 
 def test_an_old_answer_does_not_stand_in_for_a_fresh_one_that_failed_at_first(store: Store) -> None:

@@ -92,9 +92,13 @@ def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job
     conversation = question.conversation()
 
     def work(job: Job) -> str:
+        def follow(step: str, piece: str | None) -> None:
+            feed.add(step, piece)
+            job.report(budget.spent.calls + budget.spent.cached, len(feed()))
+
         job.report(0, 1)
         try:
-            answer_of(llm, conversation, fresh=fresh, on_step=feed.add, stopped=job.cancelled, grace=0.0)
+            answer_of(llm, conversation, fresh=fresh, on_step=follow, stopped=job.cancelled, grace=0.0)
         except LLMCancelledError as error:
             raise JobCancelled from error
         return spent_text(budget.spent)

@@ -18,6 +18,7 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.words import quantity
 
 _TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
+_LINE = 90  # characters of one where several stream in
 
 
 def answer_or_button(question: Question) -> Retrieval | None:
@@ -78,15 +79,25 @@ def _stream(job: Job, label: str) -> None:
     if job.status.ended:
         st.rerun()
     steps = job.feed() if job.feed else ()
+    several = len(steps) > 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        step = f", {literal(steps[-1][0])}" if steps else ""
+        step = f", {literal(steps[0][0])}" if steps and not several else ""
         st.markdown(f"**{literal(label)}** is answering{step} …")
         if st.button("Stop", key=f"stop.{job.id}", disabled=job.status.state == "cancelling"):
             job.cancel()
             st.rerun(scope="fragment")
-    if len(steps) > 1:
-        st.caption(f"{quantity(len(steps), 'call')} begun so far; what the last of them says:")
-    st.code(_tail(steps[-1][1] if steps else "") or "…", language=None, wrap_lines=True, height=260)
+    if several:
+        answered = min(job.status.done, len(steps))
+        st.caption(f"{quantity(len(steps), 'call')} begun, {answered:,} answered. What each said last:")
+        text = "\n".join(f"{step}: {_last_line(said)}" for step, said in steps)
+    else:
+        text = _tail(steps[0][1]) if steps else ""
+    st.code(text or "…", language=None, wrap_lines=True, height=260)
+
+
+def _last_line(text: str) -> str:
+    line = text.rstrip().rpartition("\n")[2]
+    return line if len(line) <= _LINE else f"…{line[-_LINE:]}"
 
 
 def _tail(text: str) -> str:

@@ -37,6 +37,7 @@ def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool =
         unit_divisor=1024 if n_bytes else 1000,
         file=sys.stderr,
         mininterval=0.2 if sys.stderr.isatty() else 10,
+        miniters=0,  # where only the words beside it change
         dynamic_ncols=True,
         delay=0.3 if n_bytes else 0,
     )

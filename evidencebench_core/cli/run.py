@@ -231,9 +231,9 @@ def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str
     with progress_bar(last.total, "instances", last.done) as bar:
         try:
             for last in reports:
+                counts = {"calls": last.calls, "failed": last.failed}
+                bar.set_postfix({name: n for name, n in counts.items() if n}, refresh=False)
                 bar.update(last.done + last.failed - bar.n)
-                if last.failed:
-                    bar.set_postfix(failed=last.failed, refresh=False)
                 words = re.sub(r"\d+", "", last.note)  # a countdown is noted once, a wait once a minute
                 if words and time.monotonic() - noted.get(words, -60) >= 60:
                     bar.write(last.note, file=sys.stderr)

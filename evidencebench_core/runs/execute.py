@@ -48,12 +48,14 @@ class Progress:
         Seconds still to go at this call's pace; ``None`` before its first instance.
     instance_id : str or None
         The instance just stored; ``None`` in the first report, which comes before any work, and in those that
-        only have a new note.
+        only have a new note or count of calls.
     left_out : int
         Instances that the run's variant has no version of, as far as they are known by now: an
         arrangement tells only once the instance is read. They are not in ``total``.
     note : str
         Why it waits, where it does: a limit of the server, a server that is gone.
+    calls : int
+        Answered by the server so far, by the plan's budget: they go on while no instance is done yet.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class Progress:
     instance_id: str | None
     left_out: int = 0
     note: str = ""
+    calls: int = 0
 
 
 def execute(
@@ -88,7 +91,7 @@ def execute(
     ------
     Progress
         Once before any work, then after every instance that was not cut short by a cancel, and where there is
-        a new note.
+        a new note or count of calls.
 
     Raises
     ------
@@ -118,6 +121,7 @@ class _Execution:
     n_failures: int = 0  # queries
     left_out: int = 0  # instances that turned out to have no variant
     note: str = ""
+    calls: int = 0  # when last reported
     is_created: bool = False
     parts: _Answers = field(default_factory=dict)  # of instances under way
     unasked: deque[str] = field(default_factory=deque)  # instances that turned out to have no variant
@@ -132,7 +136,7 @@ class _Execution:
                 for batch in answers:
                     yield from self.stored(self.completed(batch))
                     note = getattr(engine, "note", "") or (self.plan.llm.note if self.plan.llm else "")
-                    if note != self.note:
+                    if (note, self.n_calls()) != (self.note, self.calls):
                         self.note = note
                         yield self.report(None)
         finally:
@@ -195,6 +199,7 @@ class _Execution:
         plan, n_missing = self.plan, len(self.plan.missing)
         elapsed = time.monotonic() - self.began
         remaining = elapsed / self.tried * (n_missing - self.tried) if self.tried else None
+        self.calls = self.n_calls()
         return Progress(
             plan.spec.id,
             plan.total - n_missing + self.answered,
@@ -205,4 +210,8 @@ class _Execution:
             instance_id,
             plan.left_out + self.left_out,
             self.note,
+            self.calls,
         )
+
+    def n_calls(self) -> int:
+        return self.plan.llm.budget.spent.calls if self.plan.llm else 0

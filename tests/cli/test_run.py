@@ -164,6 +164,16 @@ def test_an_unknown_variant_lists_those_there_are(command, tiny: Path) -> None:
     assert printed.err.count("\n") == 1
 
 
+def test_calls_are_counted_while_no_instance_is_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    reports = (Progress("r1", 0, 4, 0, 1.0, None, None, calls=n) for n in (0, 5, 17))
+    _last(reports, lambda: False, "evidencebench run")
+    assert "0/4" in (shown := capsys.readouterr().err)
+    assert "calls=17" in shown
+
+
 def test_a_wait_that_comes_again_is_told_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
     waits = ("", "waiting 2 s: the server asks to wait", "", "waiting 1 s: the server asks to wait")
     reports = (Progress("r1", 0, 4, 0, 1.0, None, None, note=words) for words in waits)

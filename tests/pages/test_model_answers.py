@@ -78,6 +78,29 @@ def test_the_answer_streams_in_while_the_page_stays(open_page: OpenPage) -> None
         assert "a selection" in app.finish().words
 
 
+def test_the_sections_of_a_paper_stream_in_side_by_side(open_page: OpenPage) -> None:
+    over, tick = threading.Event(), threading.Event()
+
+    def finish(handler: Handler) -> None:
+        over.wait(60)
+        handler.wfile.write(f"data: {json.dumps(delta(chr(10) + 'DECISION: [1]', 'stop'))}\n\n".encode())
+
+    with scripted(stream(delta("A first line\nHm, **this**"), done=False, then=finish)) as server:
+        app = browse(open_page, server.url, r="llm;model=tiny;strategy=section").press("Ask the model")
+        (job,) = jobs().jobs("ask")
+        while not (job.feed and len(job.feed()) > 1):
+            tick.wait(0.01)
+        app.run()
+        assert "calls begun, 0 answered" in app.words
+        (shown,) = (one.value for one in app.code if "**this**" in one.value)
+        assert all(
+            line.startswith("section") and line.endswith(": Hm, **this**") for line in shown.split("\n")
+        )
+        assert shown.count("\n") > 0
+        over.set()
+        assert "a selection" in app.finish().words
+
+
 def test_a_stopped_question_says_so_and_can_be_asked_again(open_page: OpenPage) -> None:
     with scripted(stall()) as server:
         app = browse(open_page, server.url).press("Ask the model")

@@ -17,7 +17,7 @@ from evidencebench_core.tasks import Task, task_named
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence that covers the aspect, with its neighbours, which end at the next heading.
+    """A sentence that covers the aspect.
 
     ``rank`` (from 1) and ``score`` are ``None`` where the run's ranking does not reach the sentence; ``shared``
     are the content words that it has in common with the hypothesis.
@@ -28,8 +28,6 @@ class Passage:
     score: float | None
     section: SectionClass
     shared: frozenset[str]
-    before: tuple[int, ...]
-    after: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +61,20 @@ class OtherRun:
 class MissContext:
     """One aspect of one instance, as one run saw it.
 
-    ``number`` is its 0-based position in the instance, ``words`` are the hypothesis' content words; passages come
-    best ranked first.
+    ``number`` is its 0-based position in the instance; passages come best ranked first.
     """
 
     instance: Instance
     aspect: Aspect
     number: int
     budget: int | None
-    words: frozenset[str]
     passages: tuple[Passage, ...]
     picks: tuple[Pick, ...]
     others: tuple[OtherRun, ...]
 
 
 def missed_context(
-    store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str, neighbours: int = 1
+    store: Store, run_id: str, task: str | Task, instance_id: str, aspect_id: str
 ) -> MissContext:
     """All there is to know about an aspect that a run missed (or found)."""
     chosen = task_named(task)
@@ -111,8 +107,6 @@ def missed_context(
             score=scores.get(index),
             section=classes[index],
             shared=words & content_words(instance.sentences[index]),
-            before=_neighbours(instance, index, -1, neighbours)[::-1],
-            after=_neighbours(instance, index, 1, neighbours),
         )
         for index in sorted(aspect.sentence_indices, key=lambda index: ranks.get(index, len(ranks) + 1))
     ]
@@ -130,23 +124,11 @@ def missed_context(
         for other in other_runs(runs, run, chosen)
     ]
     budget = chosen.budget_for(evidence)
-    return MissContext(instance, aspect, number, budget, words, tuple(passages), tuple(picks), tuple(others))
+    return MissContext(instance, aspect, number, budget, tuple(passages), tuple(picks), tuple(others))
 
 
 def _ranks(answer: Retrieval) -> dict[int, int]:
     return {index: rank for rank, index in enumerate(answer.ranking, start=1)}
-
-
-def _neighbours(instance: Instance, index: int, step: int, limit: int) -> tuple[int, ...]:
-    """The next sentences in a direction, nearest first, up to a heading (which is not among them)."""
-    found: list[int] = []
-    place = index + step
-    while 0 <= place < len(instance.sentences) and len(found) < limit:
-        if instance.sentence_types[place] == "section_name":
-            break
-        found.append(place)
-        place += step
-    return tuple(found)
 
 
 def _other(run: RunInfo, answer: Retrieval | None, aspect: Aspect) -> OtherRun:

@@ -147,11 +147,6 @@ class Drafts:
             rows = db.execute(query, (self._key, state, state, -1 if limit is None else limit, offset))
             return tuple(map(_draft_of, rows.fetchall()))
 
-    def draft(self, draft_id: int) -> Draft:
-        """The draft of an id; `UnknownNameError` if the dataset has none."""
-        with self.store.read() as db:
-            return self._draft(db, draft_id)
-
     def known(self, model: str, prompts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
         """Instance ids with kinds of which there is a draft by this model and the kind's prompt already."""
         query = "SELECT instance_id FROM hypothesis_drafts WHERE dataset_id = ? AND model = ? AND prompt = ?"

@@ -28,15 +28,14 @@ class RaterAgreement:
     hierarchical : (low, high) or None
         The same, groups being resampled first and judgements within each then; ``None`` too for fewer
         than two groups.
-    plain_undefined, hierarchical_undefined : float
-        Share of the resamples that left the measure undefined, and were left out of the interval.
+    plain_undefined : float
+        Share of the resamples of ``plain`` that left the measure undefined, and were left out.
     """
 
     value: float | None
     plain: Interval | None
     hierarchical: Interval | None
     plain_undefined: float
-    hierarchical_undefined: float
 
 
 def cross_table(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> NDArray[np.int64]:
@@ -103,14 +102,9 @@ MEASURES: Final[Mapping[str, Callable[[ArrayLike], NDArray[np.float64]]]] = {
 
 
 def rater_agreement(
-    a: ArrayLike,
-    b: ArrayLike,
-    groups: ArrayLike,
-    rng: np.random.Generator,
-    n_resamples: int = 10_000,
-    level: float = 0.95,
+    a: ArrayLike, b: ArrayLike, groups: ArrayLike, rng: np.random.Generator, n_resamples: int = 10_000
 ) -> dict[str, RaterAgreement]:
-    """Every measure of `MEASURES` with its intervals.
+    """Every measure of `MEASURES` with its 95% intervals.
 
     Parameters
     ----------
@@ -118,7 +112,7 @@ def rater_agreement(
         What each rater said of the same n things; `SettingError` if it is no yes or no.
     groups : array-like of str or int, shape (n,)
         What belongs together: the paper (or the aspect) a judgement is about.
-    rng, n_resamples, level
+    rng, n_resamples
         As of `bootstrap_interval`.
 
     Notes
@@ -127,7 +121,6 @@ def rater_agreement(
     papers, then sentences within papers". All measures depend on the cross table alone, so it is drawn
     at once (multinomially), which has the same distribution as drawing the judgements.
     """
-    ends = tails(level)
     if n_resamples < 1:
         raise SettingError("n_resamples", f"is {shown(n_resamples)}", "Give a positive number.")
     by_group = cross_table(a, b, groups)
@@ -138,10 +131,9 @@ def rater_agreement(
     agreement = {}
     for name, measure in MEASURES.items():
         value = float(measure(counts))
-        around, lost = _interval(measure, plain, ends)
-        nested_around, nested_lost = _interval(measure, nested, ends)
+        (around, undefined), (nested_around, _) = (_interval(measure, drawn) for drawn in (plain, nested))
         known = None if np.isnan(value) else value
-        agreement[name] = RaterAgreement(known, around, nested_around, lost, nested_lost)
+        agreement[name] = RaterAgreement(known, around, nested_around, undefined)
     return agreement
 
 
@@ -159,17 +151,18 @@ def _nested_tables(
 
 
 def _interval(
-    measure: Callable[[ArrayLike], NDArray[np.float64]], drawn: NDArray[np.int64] | None, ends: Interval
+    measure: Callable[[ArrayLike], NDArray[np.float64]], drawn: NDArray[np.int64] | None
 ) -> tuple[Interval | None, float]:
+    """Its 95% interval, and the share of the resamples that leave it undefined."""
     if drawn is None:
         return None, 0.0
     values = measure(drawn)
     defined = values[~np.isnan(values)]
-    lost = 1.0 - defined.size / values.size
+    undefined = 1.0 - defined.size / values.size
     if defined.size * 2 < values.size:
-        return None, lost
-    low, high = np.quantile(defined, ends)
-    return (float(low), float(high)), lost
+        return None, undefined
+    low, high = np.quantile(defined, tails(0.95))
+    return (float(low), float(high)), undefined
 
 
 def _judgements(values: ArrayLike, name: str) -> NDArray[np.bool_]:

@@ -22,13 +22,11 @@ def run(store: Store) -> str:
     return run_of(store, "one", {"tea": {"er@3": picks}, "salt": {"er@3": "failed"}})
 
 
-def test_what_covers_it_best_ranked_first_with_neighbours(store: Store, run: str) -> None:
-    context = missed_context(store, run, "er@3", "tea", "effect", neighbours=2)
+def test_what_covers_it_best_ranked_first(store: Store, run: str) -> None:
+    context = missed_context(store, run, "er@3", "tea", "effect")
     assert [p.sentence for p in context.passages] == [12, 9]
     nine = context.passages[1]
     assert (nine.rank, nine.score, nine.section) == (4, 3.0, "results")
-    assert nine.before == ()  # 8 is a heading
-    assert nine.after == (10,)  # then comes a heading
     assert context.passages[0].shared == {"tea", "lowers"}
     assert (context.number, context.budget) == (1, 3)
     # What took the place of harm.

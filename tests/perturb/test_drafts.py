@@ -112,7 +112,7 @@ def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Stor
     assert words_of(store)["b"] == "Tea harms."
     drafts.take_back([number])
     assert words_of(store)["b"] == "By hand."
-    assert (drafts.draft(number).state, drafts.draft(number).made_by) == ("waiting", BY)  # nobody has read it
+    assert (drafts.drafts()[0].state, drafts.drafts()[0].made_by) == ("waiting", BY)  # nobody has read it
     drafts.accept([number], "Ana")
     add_wordings(store, "two", {"negation": {"b": Wording("From a file.")}}, "a file")
     drafts.take_back([number])  # leaves a wording that came since

@@ -121,7 +121,6 @@ def test_resamples_without_a_yes_are_left_out_and_counted() -> None:
         ([1, 2], [1, 0], {}, "other than yes and no"),
         ([math.nan], [1], {}, "other than yes and no"),
         ([[1]], [[1]], {}, "shape"),
-        ([1], [1], {"level": 1.0}, "level"),
         ([1], [1], {"n_resamples": 0}, "n_resamples"),
     ],
 )

@@ -228,7 +228,7 @@ def _write_qrels(store: Store, args: argparse.Namespace) -> None:
 @contextmanager
 def _output(out: Path | None) -> Iterator[BinaryIO]:
     """The file, there whole or not at all, or standard output."""
-    from evidencebench_core.export import whole_file
+    from evidencebench_core.data.files import whole_file
 
     if out is not None:
         with whole_file(out) as stream:

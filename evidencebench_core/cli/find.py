@@ -130,7 +130,8 @@ def _retriever(args: argparse.Namespace) -> tuple[Retriever, LLM | None]:
 
 
 def _write_html(args: argparse.Namespace, found: FoundEvidence) -> None:
-    from evidencebench_core.export import ReportInput, report_html, versions, whole_file
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export import ReportInput, report_html, versions
     from evidencebench_core.retrievers.ranker.reasons import why_texts
 
     paper = found.read.paper

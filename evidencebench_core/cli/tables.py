@@ -64,7 +64,7 @@ def write_csv(report: Report, path: Path) -> None:
     several goes to a file with its name before the suffix, say ``out.matrix.csv``. What was written, and the
     notes, go to stderr.
     """
-    from evidencebench_core.export import whole_file
+    from evidencebench_core.data.files import whole_file
 
     apart = len(report.tables) > 1 and (path.is_file() or not path.exists())
     for name, table in report.tables.items():

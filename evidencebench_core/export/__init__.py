@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evidencebench_core.export.answers import Answer, ExportCounts, RunAnswers, tasks_of
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
-from evidencebench_core.export.files import whole_file
 from evidencebench_core.export.report import (
     ReportInput,
     left_out_text,
@@ -30,7 +29,6 @@ __all__ = [
     "tasks_of",
     "trec_id",
     "versions",
-    "whole_file",
     "write_benchmark",
     "write_csv",
     "write_json",

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.strict_json import json_value
-from evidencebench_core.errors import DataError, SettingError, shown
+from evidencebench_core.errors import DataError, shown
 from evidencebench_core.perturb.wordings import (
     LONGEST_WORDING,
     NEGATION,
@@ -64,21 +65,9 @@ def wordings_document(wordings: Wordings) -> dict[str, dict[str, Any]]:
 
 
 def write_wordings(path: Path, wordings: Wordings) -> int:
-    """Write a variants file, whole or not at all; returns how many wordings are in it.
-
-    Raises
-    ------
-    SettingError
-        If it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(json.dumps(wordings_document(wordings), indent=1), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        problem = f"cannot be written: {error.strerror or error}"
-        raise SettingError(str(path), problem, "Name another file.") from error
+    """Write a variants file, whole or not at all (`SettingError`); returns how many wordings are in it."""
+    with whole_file(path) as stream:
+        stream.write(json.dumps(wordings_document(wordings), indent=1).encode())
     return sum(map(len, wordings.values()))
 
 

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store
+from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import InstanceError, SettingError, UnknownNameError
-from evidencebench_core.export import BenchmarkFile, stream_dataset, whole_file, write_benchmark
+from evidencebench_core.export import BenchmarkFile, stream_dataset, write_benchmark
 from evidencebench_core.export.dataset import LAYOUTS
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from evidencebench_core.errors import RetrieverError, shown
+from evidencebench_core.data.files import whole_file
+from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
@@ -60,19 +60,11 @@ def write_model(model: RankerModel, path: Path) -> str:
     content = (json.dumps(_document(model), ensure_ascii=False) + "\n").encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
     except OSError as error:
-        raise RetrieverError(
-            str(path), f"cannot be written ({error.strerror})", "Name another file: --out FILE."
-        ) from error
+        problem = f"cannot be written ({error.strerror})"
+        raise SettingError(str(path), problem, "Name another file: --out FILE.") from error
+    with whole_file(path) as stream:
+        stream.write(content)
     return _digest(content)
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.data.model import Instance
-from evidencebench_core.errors import RetrieverError
+from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.model_file import (
@@ -67,7 +67,7 @@ def test_a_failed_write_leaves_what_was_there(
 
 def test_places(model: RankerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RetrieverError, match="--out"):
+    with pytest.raises(SettingError, match="--out"):
         write_model(model, tmp_path / "file" / "model.json")
     with pytest.raises(RetrieverError, match="structure"):
         read_model(tmp_path / "none.json")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import SettingError
-from evidencebench_core.export import whole_file
 
 
 def test_a_new_file_has_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:

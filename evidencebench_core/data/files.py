@@ -1,3 +1,5 @@
+"""A file that is written whole or not at all."""
+
 from __future__ import annotations
 
 import os
@@ -31,6 +33,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         part = Path(name)
         with os.fdopen(handle, "wb") as stream:
             yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
         part.chmod(_usual_mode(path))
         part.replace(path)
         part = None

@@ -105,12 +105,12 @@ def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
 
 
 def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> None:
-    n_missed, n_asked = int(queue.asked["missed"].sum()), len(queue.asked)
+    n_missed, n_asked = queue.n_missed, queue.n_asked
     what = "result aspects" if queue.results_only else "aspects"
     share = percent(n_missed / n_asked) if n_asked else "–"
     notes = left_out_notes(queue.outcomes, task.focus == "all" and queue.results_only)
     st.markdown(
-        f"**{n_missed:,} of {n_asked:,} {what} missed ({share})** in {queue.asked['instance'].nunique():,} instances. "
+        f"**{n_missed:,} of {n_asked:,} {what} missed ({share})** in {queue.n_instances:,} instances. "
         + " ".join(notes)
     )
     if task.focus == "all":
@@ -138,18 +138,17 @@ def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> No
 
 def _one(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
     """The bar with the neighbours in the queue, and the miss."""
-    keys = queue.keys
-    here = (state["instance"], state["aspect"])
-    place = keys.index(here) if here in keys else None
-    following = keys[place + 1] if place is not None and place + 1 < len(keys) else None
+    here, n_shown = (state["instance"], state["aspect"]), len(queue.shown)
+    place = queue.place_of(here)
+    following = queue.key_at(place + 1) if place is not None and place + 1 < n_shown else None
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("All misses"):
             _open(state, ("", ""))
         if st.button("Previous", disabled=not place):
-            _open(state, keys[(place or 1) - 1])
+            _open(state, queue.key_at((place or 1) - 1))
         if st.button("Next", disabled=following is None):
             _open(state, following or here)
-        where = f"Miss {place + 1:,} of {len(keys):,}" if place is not None else "Outside the current filter"
+        where = f"Miss {place + 1:,} of {n_shown:,}" if place is not None else "Outside the current filter"
         run = f"{literal(queue.run.label)}, {literal(queue.task.title)}"
         st.caption(f"{where}, {queue.n_noted:,} noted · {run} · {literal(here[0])}")
         copy_link(state.link("task", "run", dataset=dataset.name, run=queue.run.id))

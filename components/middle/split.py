@@ -100,10 +100,11 @@ def _controls(state: PageState) -> EndsSplit:
 
 def _report(view: View, split: EndsSplit) -> Report:
     store, dataset, task = resources.store(), view.dataset, view.task
-    gold = list(store.evidence_sets(dataset.name))
-    instances = group_frame(store, dataset.name, split, gold)
+    instances = group_frame(store, dataset.name, split)
     picked = [(run, RunStore(store).selections(run.id, task.name)) for run in view.runs]
-    made = ends_report(instances, gold, picked, task, split, n_resamples=resamples(dataset))
+    made = ends_report(
+        instances, store.gold(dataset.name), picked, task, split, n_resamples=resamples(dataset)
+    )
     return Report(made.title, {**made.tables, "instances": instances}, made.notes)
 
 

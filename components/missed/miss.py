@@ -91,8 +91,8 @@ def draw_miss(state: PageState, dataset: DatasetInfo, queue: Queue, next_key: Ke
 
 def _row_of(queue: Queue, key: Key) -> dict[Any, Any] | None:
     """The aspect's row with its text columns; ``None`` where the page is about other aspects."""
-    asked = queue.asked
-    rows = asked[(asked["instance"] == key[0]) & (asked["aspect"] == key[1])]
+    places = queue.rows_of(key)
+    rows = queue.outcomes.iloc[places[queue.asked[places]]]
     if not queue.with_words and len(rows):
         rows = with_text(resources.store(), rows)
     return next(iter(rows.to_dict("records")), None)

@@ -79,7 +79,7 @@ def draw_shares(state: PageState, queue: Queue) -> None:
     """A chart of missed shares a binning, side by side; a click on a mark filters the queue to its aspects."""
     shown = [name for name in _TITLES if queue.with_words or name in {"decile", "n"}]
     label = (
-        f"Where the misses are: missed / all aspects of each bin (dotted: of all {len(queue.asked):,}), 95% bootstrap "
+        f"Where the misses are: missed / all aspects of each bin (dotted: of all {queue.n_asked:,}), 95% bootstrap "
         "intervals over papers. Click a mark for its misses."
     )
     with st.expander(label, expanded=True):
@@ -92,7 +92,7 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     by = BINNING_OF[name]
     limits = queue.limits.text() if queue.with_words else None
     shares = resources.missed_share(queue.run, queue.task.name, limits, by, queue.results_only)
-    mean: float | None = float(queue.asked["missed"].mean())
+    mean: float | None = queue.n_missed / queue.n_asked
     top = None
     if name == "cause":  # small shares of all aspects, to which a mean says nothing
         mean, most = None, float(shares[["share", "high"]].max().max())
@@ -228,7 +228,7 @@ def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
 
     frame_table(
         (*_COLUMNS, *(_WORDS if queue.with_words else ()), _NOTE),
-        _cells(dataset, queue, queue.shown.iloc[page.rows]),
+        _cells(dataset, queue, queue.outcomes.iloc[queue.shown[page.rows]]),
         key="missed-queue",
         ids="key",
         on_event=act,
@@ -236,7 +236,7 @@ def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
         descending=state["desc"] == "1",
         caption="Missed aspects",
         empty="No miss is left by these filters. Clear some of them."
-        if queue.asked["missed"].any()
+        if queue.n_missed
         else "This run missed none of these aspects.",
     )
     page.draw(state)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from components.app import resources
 from components.app.state import PageState
 from evidencebench_core.analyses.causes import Thresholds
-from evidencebench_core.analyses.missed import queue_of
 from evidencebench_core.analyses.missed_report import Binning, bin_of
 from evidencebench_core.data import DatasetInfo, Filter
 from evidencebench_core.errors import SettingError
@@ -65,21 +65,58 @@ class Queue:
     task: Task
     results_only: bool  # whether the page is about result aspects only
     outcomes: pd.DataFrame  # found and missed aspects that the task asks for
-    asked: pd.DataFrame  # those of them that the page is about
-    shown: pd.DataFrame  # the missed ones that the filters leave, in the order asked for
+    asked: NDArray[np.bool_]  # which of them the page is about
+    shown: NDArray[np.intp]  # rows of the missed ones that the filters leave, in the order asked for
     with_words: bool  # whether the papers were read: then sections, overlaps and causes are known
     limits: Thresholds
     notes: Mapping[Key, tuple[Note, ...]]  # of each author the newest
 
     @property
-    def keys(self) -> list[Key]:
-        """Instance and aspect id of what is shown, in its order."""
-        return list(zip(self.shown["instance"], self.shown["aspect"], strict=True))
+    def n_asked(self) -> int:
+        return int(self.asked.sum())
+
+    @property
+    def n_missed(self) -> int:
+        """How many of those the page is about are missed, whatever the filters."""
+        return int((self.asked & self.outcomes["missed"].to_numpy()).sum())
+
+    @property
+    def n_instances(self) -> int:
+        """How many instances they belong to."""
+        return int(self.outcomes["instance"][self.asked].nunique())
 
     @property
     def n_noted(self) -> int:
-        """How many of those have a note."""
-        return sum(key in self.notes for key in self.keys)
+        """How many of those shown have a note."""
+        return int(np.isin(self.shown, _noted(self.outcomes, self.notes)).sum())
+
+    def key_at(self, place: int) -> Key:
+        """Instance and aspect id of what is shown there."""
+        row = self.outcomes.iloc[self.shown[place]]
+        return row["instance"], row["aspect"]
+
+    def rows_of(self, key: Key) -> NDArray[np.intp]:
+        """The row of an aspect, if it is among those that the task asks for."""
+        return _rows_of(self.outcomes, key)
+
+    def place_of(self, key: Key) -> int | None:
+        """Where an aspect stands among those shown."""
+        places = np.flatnonzero(np.isin(self.shown, self.rows_of(key)))
+        return int(places[0]) if places.size else None
+
+
+def _rows_of(outcomes: pd.DataFrame, key: Key) -> NDArray[np.intp]:
+    rows: NDArray[np.intp] = np.flatnonzero(outcomes["instance"] == key[0])
+    return rows[(outcomes["aspect"].iloc[rows] == key[1]).to_numpy(dtype=bool)]
+
+
+def _noted(outcomes: pd.DataFrame, notes: Collection[Key]) -> NDArray[np.intp]:
+    rows: NDArray[np.intp] = np.flatnonzero(
+        outcomes["instance"].isin({instance_id for instance_id, _ in notes})
+    )
+    keys = zip(outcomes["instance"].iloc[rows], outcomes["aspect"].iloc[rows], strict=True)
+    noted: NDArray[np.intp] = rows[np.array([key in notes for key in keys], dtype=bool)]
+    return noted
 
 
 def ranges_of(state: PageState) -> dict[str, tuple[float, float]]:
@@ -96,39 +133,42 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
         limits = Thresholds()
     outcomes = resources.missed_outcomes(run, task.name, limits.text() if with_words else None)
     results_only = task.focus == "results" or state["all"] != "1"
-    asked = outcomes[outcomes["is_result"]] if results_only else outcomes
+    asked = outcomes["is_result"].to_numpy() if results_only else np.ones(len(outcomes), dtype=bool)
     notes: dict[Key, tuple[Note, ...]] = {}
     for note in NoteStore(resources.store()).notes(run.id, task.name):
         key = (note.instance_id, note.aspect_id)
         notes[key] = (*notes.get(key, ()), note)
-    missed = _left_by_filters(state, dataset, queue_of(asked, results_only), with_words, notes)
-    by, descending = state["sort"], state["desc"] == "1"
+    shown = np.flatnonzero(asked & outcomes["missed"].to_numpy())
+    shown = _left_by_filters(state, dataset, outcomes, shown, with_words, notes)
+    by, sign = state["sort"], -1 if state["desc"] == "1" else 1
     if by == "file":
-        shown = missed.sort_index(ascending=not descending)
-    else:  # equals stay as they were
-        by = by if by in missed.columns and by in SORTS else "distance"
-        shown = missed.sort_values(by, kind="stable", ascending=not descending, na_position="last")
+        shown = shown[::sign]
+    else:  # equals stay in the order of their distance
+        by = by if by in outcomes.columns and by in SORTS else "distance"
+        for column, direction in (("distance", 1), (by, sign)):
+            values = outcomes[column].to_numpy(dtype=float, na_value=np.nan)[shown]
+            shown = shown[np.argsort(direction * values, kind="stable")]
     return Queue(run, task, results_only, outcomes, asked, shown, with_words, limits, notes)
 
 
 def _left_by_filters(
     state: PageState,
     dataset: DatasetInfo,
-    missed: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    rows: NDArray[np.intp],
     with_words: bool,
-    notes: Mapping[Key, tuple[Note, ...]],
-) -> pd.DataFrame:
+    notes: Collection[Key],
+) -> NDArray[np.intp]:
     ranges = ranges_of(state)
     if state["q"] or ranges:
-        left = set(resources.matching(dataset, Filter(hypothesis=state["q"], ranges=ranges)))
-        missed = missed[missed["instance"].isin(left)]
+        left = resources.matching(dataset, Filter(hypothesis=state["q"], ranges=ranges))
+        rows = rows[outcomes["instance"].iloc[rows].isin(left)]
     for name, by in BINNING_OF.items():
         wanted = state.many(name)
         if wanted and (with_words or by in {"decile", "n_covering"}):
-            missed = missed[np.any([bin_of(missed, by, one) for one in wanted], axis=0)]
+            rows = rows[bin_of(outcomes, by, wanted)[rows]]
     if state["type"] and with_words:
-        missed = missed[[state["type"] in types for types in missed["types"]]]
+        rows = rows[[state["type"] in types for types in outcomes["types"].iloc[rows]]]
     if state["noted"] in {"no", "yes"}:
-        pairs = zip(missed["instance"], missed["aspect"], strict=True)
-        missed = missed[[(pair in notes) == (state["noted"] == "yes") for pair in pairs]]
-    return missed
+        rows = rows[np.isin(rows, _noted(outcomes, notes), invert=state["noted"] == "no")]
+    return rows

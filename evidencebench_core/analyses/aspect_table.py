@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -90,47 +91,31 @@ class RunPicks:
 
 def aspect_table(store: Store, dataset: str, task: Task) -> AspectTable:
     """The gold of a task as arrays."""
-    ids: list[str] = []
-    sizes: list[int] = []
-    budgets: list[int | None] = []
-    instance: list[int] = []
-    covering_aspect: list[int] = []
-    covering_place: list[int] = []
-    chances: list[float | None] = []
-    skipped: dict[str, str] = {}
-    n_uncovered = offset = 0
-    for instance_id, evidence in store.evidence_sets(dataset):
-        aspects = [aspect.sentence_indices for aspect in evidence.focused(task.focus)]
-        coverable = [indices for indices in aspects if indices]
-        if not coverable:
-            skipped[instance_id] = task.skip_reason(bool(aspects))
-            continue
-        budget = task.budget_for(evidence)
-        for indices in coverable:
-            covering_aspect += [len(instance)] * len(indices)
-            covering_place += [offset + index for index in indices]
-            instance.append(len(ids))
-            chances.append(_chance(evidence.n_sentences, len(indices), budget))
-        n_uncovered += len(aspects) - len(coverable)
-        offset += evidence.n_sentences
-        ids.append(instance_id)
-        sizes.append(evidence.n_sentences)
-        budgets.append(budget)
-    n_sentences = np.array(sizes, dtype=np.int64)
-    papers = [row.paper_id for row in store.rows(dataset, ids)]
-    numbers = {paper: number for number, paper in enumerate(dict.fromkeys(papers))}
+    gold = store.gold(dataset).focused(task.focus)
+    is_coverable = gold.n_covering > 0
+    answerable = gold.per_instance(is_coverable) > 0
+    n_aspects = gold.per_instance()
+    part = gold.part(answerable, is_coverable)
+    numbers = {paper: number for number, paper in enumerate(dict.fromkeys(part.paper_ids))}
+    budgets = task.budgets_for(part)
+    chances = None
+    if task.budget is not None:
+        columns = (part.n_sentences[part.instance], part.n_covering, budgets[part.instance])
+        chances = np.array(list(map(_chance, *(column.tolist() for column in columns))), dtype=np.float64)
     return AspectTable(
-        ids=tuple(ids),
-        paper=_frozen([numbers[paper] for paper in papers]),
-        n_sentences=_frozen(n_sentences),
-        offset=_frozen(np.cumsum(n_sentences) - n_sentences),
-        budget=tuple(budgets),
-        instance=_frozen(instance),
-        covering_aspect=_frozen(covering_aspect),
-        covering_place=_frozen(covering_place),
-        chance=None if task.budget is None else np.array(chances, dtype=np.float64),
-        n_uncovered=n_uncovered,
-        skipped=MappingProxyType(skipped),
+        ids=part.ids,
+        paper=_frozen([numbers[paper] for paper in part.paper_ids]),
+        n_sentences=_frozen(part.n_sentences),
+        offset=_frozen(part.offset),
+        budget=tuple([None if budget < 0 else budget for budget in budgets.tolist()]),
+        instance=_frozen(part.instance),
+        covering_aspect=_frozen(part.aspect),
+        covering_place=_frozen(part.offset[part.instance[part.aspect]] + part.sentence),
+        chance=chances,
+        n_uncovered=int((~is_coverable & answerable[gold.instance]).sum()),
+        skipped=MappingProxyType(
+            {gold.ids[row]: task.skip_reason(n_aspects[row] > 0) for row in np.flatnonzero(~answerable)}
+        ),
     )
 
 
@@ -140,7 +125,7 @@ def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> Ru
     chosen = [selections.get(instance_id, ()) for instance_id in table.ids]
     counts = np.array([len(picks) for picks in chosen], dtype=np.int64)
     rows = np.repeat(np.arange(len(table.ids)), counts)
-    indices = np.array([index for picks in chosen for index in picks], dtype=np.int64)
+    indices = np.fromiter(chain.from_iterable(chosen), dtype=np.int64, count=rows.size)
     wrong = np.flatnonzero((indices < 0) | (indices >= table.n_sentences[rows]))
     if wrong.size:
         where, index = table.ids[rows[wrong[0]]], int(indices[wrong[0]])

@@ -11,6 +11,7 @@ import pandas as pd
 
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data import paper_texts
+from evidencebench_core.data.gold import Gold, Numbers
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
 from evidencebench_core.data.store import DatasetInfo, Store
@@ -18,17 +19,6 @@ from evidencebench_core.data.store import DatasetInfo, Store
 READ: Final = 2_000  # instances of which the papers are read
 _KINDS: Final = {"section_name": "headings", "abstract": "abstract", "normal_paragraph": "body"}
 _PLACE_COUNTS: Final = ("n_sentences", "n_covering", "n_aspects", "n_only")
-_QUANTITIES: Final = (
-    "tokens",
-    "sentences",
-    "aspects",
-    "result aspects",
-    "optimal K",
-    "result optimal K",
-    "sentences that cover an aspect",
-    "sentences per aspect",
-    "aspects per covering sentence",
-)
 
 
 def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
@@ -53,21 +43,22 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
         *distributions*: ``quantity``, ``value``, ``n``: how often each value occurs.
     """
     info = store.dataset(name)
-    gold = dict(store.evidence_sets(name))
-    values = _values(gold.values())
+    values = _values(store.gold(name))
     step = 1 if read is None else max(1, -(-info.n_instances // max(1, read)))
-    ids = list(gold)[::step]
+    gold = dict(store.evidence_sets(name, store.ids(name)[::step]))
     counts: dict[str, dict[str, Counter[str]]] = {
         kind: {column: Counter() for column in _PLACE_COUNTS} for kind in ("section", "type")
     }
-    for text in paper_texts(store, info.name, ids):
+    tokens_of: list[int] = []
+    for text in paper_texts(store, info.name, gold):
         tokens = sum(len(sentence.split()) for sentence in text.sentences)
         sections, types = section_classes(text.sentences, text.types), [_KINDS[kind] for kind in text.types]
         for instance_id in text.hypotheses:
-            values["tokens"].append(tokens)
+            tokens_of.append(tokens)
             _count_places(counts["section"], sections, gold[instance_id])
             _count_places(counts["type"], types, gold[instance_id])
-    n_aspects = sum(len(gold[one].aspects) for one in ids)
+    values = {"tokens": np.array(tokens_of, dtype=np.int64), **values}
+    n_aspects = sum(len(evidence.aspects) for evidence in gold.values())
     tables = {
         "overview": _overview(values),
         "sections": _places(counts["section"], SECTION_CLASSES, n_aspects),
@@ -77,22 +68,24 @@ def dataset_report(store: Store, name: str, read: int | None = READ) -> Report:
     return Report(f"Dataset: {info.name}", tables, tuple(_notes(info, values)))
 
 
-def _values(gold: Iterable[EvidenceSet]) -> dict[str, list[int]]:
-    """By quantity the numbers that need no text; the tokens come later."""
-    values: dict[str, list[int]] = {name: [] for name in _QUANTITIES}
-    for evidence in gold:
-        values["sentences"].append(evidence.n_sentences)
-        values["aspects"].append(len(evidence.aspects))
-        values["optimal K"].append(evidence.optimal)
-        if evidence.results_optimal is not None:
-            values["result aspects"].append(len(evidence.focused("results")))
-            values["result optimal K"].append(evidence.results_optimal)
-        covering = [aspect.sentence_indices for aspect in evidence.aspects if aspect.sentence_indices]
-        values["sentences per aspect"] += map(len, covering)
-        n_aspects = Counter(index for indices in covering for index in indices)
-        values["sentences that cover an aspect"].append(len(n_aspects))
-        values["aspects per covering sentence"] += n_aspects.values()
-    return values
+def _values(gold: Gold) -> dict[str, Numbers]:
+    """By quantity the numbers that need no text."""
+    with_results = gold.results_optimal >= 0
+    n_covering = gold.n_covering
+    offset = gold.offset
+    n_aspects = np.bincount(offset[gold.instance[gold.aspect]] + gold.sentence)  # by sentence of the dataset
+    covering = np.flatnonzero(n_aspects)
+    instances = np.searchsorted(offset, covering, side="right") - 1
+    return {
+        "sentences": gold.n_sentences,
+        "aspects": gold.per_instance(),
+        "result aspects": gold.per_instance(gold.is_result)[with_results],
+        "optimal K": gold.optimal,
+        "result optimal K": gold.results_optimal[with_results],
+        "sentences that cover an aspect": np.bincount(instances, minlength=len(gold.ids)),
+        "sentences per aspect": n_covering[n_covering > 0],
+        "aspects per covering sentence": n_aspects[covering],
+    }
 
 
 def _count_places(counts: Mapping[str, Counter[str]], names: Sequence[str], evidence: EvidenceSet) -> None:
@@ -118,24 +111,24 @@ def _places(counts: Mapping[str, Counter[str]], names: Iterable[str], n_aspects:
     return frame
 
 
-def _overview(values: Mapping[str, Sequence[int]]) -> pd.DataFrame:
+def _overview(values: Mapping[str, Numbers]) -> pd.DataFrame:
     rows = []
     for quantity, numbers in values.items():
-        array = np.array(numbers, dtype=np.float64)
+        array = numbers.astype(np.float64)
         found = (array.min(), array.mean(), np.median(array), array.max()) if array.size else (np.nan,) * 4
         rows.append((quantity, array.size, *map(float, found)))
     return pd.DataFrame(rows, columns=["quantity", "n", "min", "mean", "median", "max"])
 
 
-def _distributions(values: Mapping[str, Sequence[int]]) -> pd.DataFrame:
+def _distributions(values: Mapping[str, Numbers]) -> pd.DataFrame:
     frames = []
     for quantity, numbers in values.items():
-        distinct, counts = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
+        distinct, counts = np.unique(numbers, return_counts=True)
         frames.append(pd.DataFrame({"quantity": quantity, "value": distinct, "n": counts}))
     return pd.concat(frames, ignore_index=True)
 
 
-def _notes(info: DatasetInfo, values: Mapping[str, Sequence[int]]) -> Iterator[str]:
+def _notes(info: DatasetInfo, values: Mapping[str, Numbers]) -> Iterator[str]:
     per_aspect, per_sentence = values["sentences per aspect"], values["aspects per covering sentence"]
     yield (
         f"{info.n_instances:,} instances from {info.n_papers:,} papers; "
@@ -145,13 +138,13 @@ def _notes(info: DatasetInfo, values: Mapping[str, Sequence[int]]) -> Iterator[s
         "Tokens are runs of characters between white space: fewer than the paper's table 1 counts, which does "
         "not name its tokenisation."
     )
-    if per_aspect:
+    if per_aspect.size:
         yield (
-            f"Redundancy of gold: {per_aspect.count(1):,} of {len(per_aspect):,} aspects stand on one sentence "
-            f"alone, and {sum(n > 1 for n in per_sentence):,} of {len(per_sentence):,} covering sentences cover "
+            f"Redundancy of gold: {(per_aspect == 1).sum():,} of {len(per_aspect):,} aspects stand on one sentence "
+            f"alone, and {(per_sentence > 1).sum():,} of {len(per_sentence):,} covering sentences cover "
             "more than one aspect."
         )
-    if n_uncovered := sum(values["aspects"]) - len(per_aspect):
+    if n_uncovered := int(values["aspects"].sum()) - len(per_aspect):
         yield f"{n_uncovered:,} aspects that no sentence covers."
     if len(values["tokens"]) < info.n_instances:
         yield (

@@ -6,17 +6,19 @@ aspects, models find more than where they cover less than 20%.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data import published_results
-from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.gold import Gold
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import RunInfo, RunStore
@@ -26,8 +28,6 @@ from evidencebench_core.tasks import Score, Task, score, task_named
 Group = Literal["above", "neither", "below"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 FEW: Final = 20  # a group of fewer instances is marked
-
-Gold = Sequence[tuple[str, EvidenceSet]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,9 @@ def ends(
     split = split or EndsSplit()
     chosen = task_named(task)
     infos = runs_over_one_dataset(store, runs, dataset)
-    gold = list(store.evidence_sets(dataset))
-    frame = group_frame(store, dataset, split, gold)
+    frame = group_frame(store, dataset, split)
     picked = [(info, RunStore(store).selections(info.id, chosen.name)) for info in infos]
-    return ends_report(frame, gold, picked, chosen, split, n_resamples=n_resamples)
+    return ends_report(frame, store.gold(dataset), picked, chosen, split, n_resamples=n_resamples)
 
 
 def ends_report(
@@ -126,19 +125,16 @@ def ends_report(
     *,
     n_resamples: int = 10_000,
 ) -> Report:
-    """The same from a `group_frame`, the evidence sets and each run's selections."""
+    """The same from a `group_frame`, the dataset's gold and each run's selections."""
     papers = dict(zip(frame["id"], frame["paper"], strict=True))
-    members = {group: set(frame.loc[frame["group"] == group, "id"]) for group in GROUPS}
+    members = {group: (frame["group"] == group).to_numpy(dtype=bool) for group in GROUPS}
+    golds = {group: gold.part(chosen, chosen[gold.instance]) for group, chosen in members.items()}
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
     for info, selections in runs:
         scores = {
-            group: score(
-                task,
-                [one for one in gold if one[0] in ids],
-                {one: picks for one, picks in selections.items() if one in ids},
-            )
-            for group, ids in members.items()
+            group: score(task, of_group, {one: selections[one] for one in of_group.ids if one in selections})
+            for group, of_group in golds.items()
         }
         head = {"run": info.id, "label": info.label}
         recalls += [
@@ -152,10 +148,8 @@ def ends_report(
     return Report(f"Ends: {task.title}", tables, tuple(_notes(frame, split, bool(runs), n_resamples)))
 
 
-def group_frame(
-    store: Store, dataset: str, split: EndsSplit | None = None, gold: Gold | None = None
-) -> pd.DataFrame:
-    """Every instance with its group; ``gold`` are the dataset's evidence sets, where they are at hand.
+def group_frame(store: Store, dataset: str, split: EndsSplit | None = None) -> pd.DataFrame:
+    """Every instance with its group.
 
     Returns
     -------
@@ -164,26 +158,24 @@ def group_frame(
         (``"above"``, ``"neither"``, ``"below"``; ``None`` without aspects), in the order of the file.
     """
     split = split or EndsSplit()
-    rows = []
-    for instance_id, evidence in store.evidence_sets(dataset) if gold is None else gold:
-        coverage = ends_coverage(evidence, split.head, split.tail)
-        group = None if coverage is None else split.group(coverage)
-        rows.append((instance_id, evidence.n_sentences, _number(coverage), group))
-    frame = pd.DataFrame(rows, columns=["id", "n_sentences", "coverage", "group"])
-    frame.insert(1, "paper", [row.paper_id for row in store.rows(dataset, list(frame["id"]))])
-    return frame
+    gold = store.gold(dataset)
+    coverage = ends_coverage(gold, split.head, split.tail)
+    groups = [None if math.isnan(share) else split.group(share) for share in coverage.tolist()]
+    columns = {"paper": gold.paper_ids, "n_sentences": gold.n_sentences, "coverage": coverage}
+    return pd.DataFrame({"id": gold.ids, **columns, "group": pd.Series(groups, dtype=object)})
 
 
-def ends_coverage(evidence: EvidenceSet, head: int = 10, tail: int = 10) -> float | None:
-    """Share (0 to 1) of all aspects, result aspects or not, that a sentence at the ends covers.
+def ends_coverage(gold: Gold, head: int = 10, tail: int = 10) -> NDArray[np.float64]:
+    """Share (0 to 1) of the aspects of each instance, result aspects or not, that a sentence at the ends covers.
 
-    ``None`` without aspects. Aspects that no sentence covers count in the denominator.
+    NaN without aspects. Aspects that no sentence covers count in the denominator.
     """
-    last = evidence.n_sentences - tail
-    covered = [
-        any(index < head or index >= last for index in aspect.sentence_indices) for aspect in evidence.aspects
-    ]
-    return sum(covered) / len(covered) if covered else None
+    last = gold.n_sentences[gold.instance[gold.aspect]] - tail
+    at_ends = gold.aspect[(gold.sentence < head) | (gold.sentence >= last)]
+    covered = gold.per_instance(np.bincount(at_ends, minlength=gold.instance.size) > 0)
+    n_aspects = gold.per_instance()
+    shares: NDArray[np.float64] = covered / np.where(n_aspects > 0, n_aspects, np.nan)
+    return shares
 
 
 def published_ends() -> pd.DataFrame:

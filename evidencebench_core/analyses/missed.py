@@ -6,29 +6,28 @@ The table comes in two parts: `aspect_outcomes` needs no paper (20,000 instances
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pandas.arrays import IntegerArray
 
-from evidencebench_core.analyses.systems import paper_ids
 from evidencebench_core.data import paper_texts
-from evidencebench_core.data.model import EvidenceSet
+from evidencebench_core.data.gold import Gold, Numbers
 from evidencebench_core.data.sections import section_classes, section_titles
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
-from evidencebench_core.retrievers import Retrieval, retriever_entry
+from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.retrievers.bm25 import tokens_of
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.runs.retrievals import retrievals
+from evidencebench_core.runs.retrievals import packed_retrievals
 from evidencebench_core.tasks import Task, task_named
 
-_INTEGERS: Final = ("budget", "sentence", "best_rank", "distance")
-_COLUMNS: Final = (
-    "instance", "paper", "number", "aspect", "label", "text", "is_result", "missed", "covering", "n_covering",
-    "n_sentences", "budget", "picks", "n_picks", "n_adding", "n_repeating", "n_blank", "sentence", "best_rank",
-    "distance", "gap", "position", "found_by", "n_others",
-)  # fmt: skip
 _TEXT_COLUMNS: Final = (
     "type", "section", "heading", "types", "sections", "overlap", "overlap_sentence", "front_share",
 )  # fmt: skip
@@ -74,79 +73,191 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
             f"has no answers for {chosen.name}",
             f"It has: {', '.join(run.tasks) or 'none'}. `evidencebench run` adds tasks to a run.",
         )
-    answers = dict(retrievals(store, run.id, chosen.name))
-    others = {
-        other.id: {one: frozenset(its) for one, its in runs.selections(other.id, chosen.name).items()}
-        for other in other_runs(runs, run, chosen)
-        if not other.n_trained_on
-    }
-    papers = paper_ids(store, run.dataset)
-    rows: list[tuple[Any, ...]] = []
-    left_out = {"n_uncoverable": 0, "n_unanswered": 0, "n_skipped": 0}
-    for instance_id, evidence in store.evidence_sets(run.dataset):
-        asked = evidence.focused(chosen.focus)
-        if not asked:
-            left_out["n_skipped"] += 1
-        elif instance_id not in answers:
-            left_out["n_unanswered"] += 1
-        else:
-            left_out["n_uncoverable"] += sum(not aspect.sentence_indices for aspect in asked)
-            found = {other: its[instance_id] for other, its in others.items() if instance_id in its}
-            head = (instance_id, papers[instance_id])
-            rows += [(*head, *row) for row in _rows(evidence, chosen, answers[instance_id], found)]
-    frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    frame = frame.astype(dict.fromkeys(_INTEGERS, "Int64")).astype({"gap": float, "position": float})
-    frame.attrs.update(run=run.id, dataset=run.dataset, task=chosen.name, **left_out)
+    gold = store.gold(run.dataset)
+    ranked = _Ranked.of(store, run.id, chosen.name, gold)
+    is_asked = gold.is_result if chosen.focus == "results" else np.ones(gold.instance.size, dtype=bool)
+    is_there = ranked.answered[gold.instance] & is_asked
+    some = gold.per_instance(is_asked) > 0
+    kept = np.flatnonzero(is_there & (gold.n_covering > 0))
+    instance = gold.instance[kept]
+    n_sentences, n_covering = gold.n_sentences[instance], gold.n_covering[kept]
+    n_picks, n_adding, n_repeating = (counts[instance] for counts in _kinds_of_picks(gold, is_asked, ranked))
+    budget = chosen.budgets_for(gold)[instance]
+    edge = np.where(budget < 0, n_picks, budget)
+    nearest, rank, score = ranked.nearest(gold, kept)
+    last = ranked.last_score[instance]
+    names, texts = store.aspect_names(run.dataset)
+    found_by, n_others = _others(gold, kept, runs, run, chosen)
+    frame = pd.DataFrame(
+        {
+            "instance": _taken(gold.ids, instance),
+            "paper": _taken(gold.paper_ids, instance),
+            "number": gold.number[kept],
+            "aspect": _taken(names, kept),
+            "label": _taken([f"A{n + 1}" for n in range(gold.number.max(initial=0) + 1)], gold.number[kept]),
+            "text": pd.Series(_taken(texts, kept), dtype=object),
+            "is_result": gold.is_result[kept],
+            "missed": ~gold.found(ranked.pick_row, ranked.pick)[kept],
+            "covering": _taken(_tuples(gold.sentence, gold.n_covering), kept),
+            "n_covering": n_covering,
+            "n_sentences": n_sentences,
+            "budget": _integers(budget, budget >= 0),
+            "picks": _taken(
+                _tuples(ranked.pick, np.bincount(ranked.pick_row, minlength=len(gold.ids))), instance
+            ),
+            "n_picks": n_picks,
+            "n_adding": n_adding,
+            "n_repeating": n_repeating,
+            "n_blank": n_picks - n_adding - n_repeating,
+            "sentence": _integers(nearest),
+            "best_rank": _integers(rank, rank > 0),
+            "distance": _integers(rank - edge, (rank > 0) & (edge > 0)),
+            "gap": last - score,
+            "position": nearest / np.maximum(n_sentences - 1, 1),
+            "found_by": found_by,
+            "n_others": n_others,
+        }
+    )
+    frame.attrs.update(
+        run=run.id,
+        dataset=run.dataset,
+        task=chosen.name,
+        n_uncoverable=int((is_there & (gold.n_covering == 0)).sum()),
+        n_unanswered=int((some & ~ranked.answered).sum()),
+        n_skipped=int((~some).sum()),
+    )
     return frame
 
 
-def _rows(
-    evidence: EvidenceSet, task: Task, answer: Retrieval, others: Mapping[str, frozenset[int]]
-) -> Iterator[tuple[Any, ...]]:
-    """The columns from ``number`` on, of the asked aspects that can be found."""
-    n, picks = evidence.n_sentences, answer.selection
-    picked = frozenset(picks)
-    place = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
-    kinds = _kinds_of_picks(picks, [aspect.sentence_indices for aspect in evidence.focused(task.focus)])
-    budget = task.budget_for(evidence)
-    edge = len(picks) if budget is None else budget
-    last = _score(answer, place.get(picks[-1])) if picks else None
-    for number, aspect in enumerate(evidence.aspects):
-        covering = aspect.sentence_indices
-        if not covering or not (task.focus == "all" or aspect.is_result):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """A run's picks, and where its rankings have the sentences that cover aspects.
+
+    ``pick_row`` and ``pick`` have all picks in their order, instance by instance; ``rank`` (0 where the ranking
+    does not reach it) and ``score`` belong to the gold's pairs of aspect and sentence.
+    """
+
+    answered: NDArray[np.bool_]
+    pick_row: Numbers
+    pick: Numbers
+    last_score: NDArray[np.float64]
+    rank: Numbers
+    score: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, store: Store, run_id: str, task: str, gold: Gold) -> _Ranked:
+        row_of = {name: row for row, name in enumerate(gold.ids)}
+        n, n_pairs = len(gold.ids), gold.aspect.size
+        chosen = [b""] * n
+        answered = np.zeros(n, dtype=bool)
+        last_score, score = np.full(n, np.nan), np.full(n_pairs, np.nan)
+        rank = np.zeros(n_pairs, dtype=np.int64)
+        edges = np.searchsorted(gold.instance[gold.aspect], np.arange(n + 1))
+        for batch in packed_retrievals(store, run_id, task):
+            names, rankings, scores, selections = zip(*batch, strict=True)
+            rows = np.array([row_of[name] for name in names], dtype=np.int64)
+            answered[rows] = True
+            for row, selection in zip(rows.tolist(), selections, strict=True):
+                chosen[row] = selection
+            sizes = gold.n_sentences[rows]
+            start = np.cumsum(sizes) - sizes  # of each paper among those of the batch
+            which, place = _runs([len(ranking) // 4 for ranking in rankings])
+            index = np.frombuffer(b"".join(rankings), dtype="<i4")
+            inside = (index >= 0) & (index < sizes[which])
+            ranks = np.zeros(int(sizes.sum()), dtype=np.int64)
+            ranks[(start[which] + index)[inside]] = place[inside] + 1
+            n_scores = np.array([len(its) // 8 for its in scores], dtype=np.int64)
+            first = np.cumsum(n_scores) - n_scores
+            flat = np.append(np.frombuffer(b"".join(scores), dtype="<f8"), np.nan)
+            of_sentence = np.repeat(np.arange(rows.size), sizes)
+            known = (ranks > 0) & (ranks <= n_scores[of_sentence])
+            values = np.where(known, flat[np.where(known, first[of_sentence] + ranks - 1, -1)], np.nan)
+            which, place = _runs(edges[rows + 1] - edges[rows])
+            pairs = edges[rows][which] + place
+            sentences = start[which] + gold.sentence[pairs]
+            rank[pairs], score[pairs] = ranks[sentences], values[sentences]
+            ends = np.array([struct.unpack("<i", its[-4:])[0] if its else -1 for its in selections])
+            last_score[rows] = np.where(ends < 0, np.nan, values[start + np.maximum(ends, 0)])
+        pick_row = np.repeat(np.arange(n), [len(its) // 4 for its in chosen])
+        pick = np.frombuffer(b"".join(chosen), dtype="<i4").astype(np.int64)
+        return cls(answered, pick_row, pick, last_score, rank, score)
+
+    def nearest(self, gold: Gold, aspects: Numbers) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
+        """Of each of these aspects the best ranked covering sentence, or the first, its rank and its score."""
+        ranks = np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max)
+        best = np.full(gold.instance.size, np.iinfo(np.int64).max)
+        np.minimum.at(best, gold.aspect, ranks)
+        hits = np.flatnonzero(ranks == best[gold.aspect])
+        first = hits[
+            np.minimum(np.searchsorted(gold.aspect[hits], np.arange(best.size)), max(hits.size - 1, 0))
+        ]
+        chosen = first[aspects]
+        return gold.sentence[chosen], self.rank[chosen], self.score[chosen]
+
+
+def _runs(sizes: Sequence[int] | Numbers) -> tuple[Numbers, Numbers]:
+    """For parts of these sizes, one after the other, the number of the part and the place in it."""
+    counts = np.asarray(sizes, dtype=np.int64)
+    which = np.repeat(np.arange(counts.size), counts)
+    return which, np.arange(which.size) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _kinds_of_picks(
+    gold: Gold, is_asked: NDArray[np.bool_], ranked: _Ranked
+) -> tuple[Numbers, Numbers, Numbers]:
+    """How many picks each instance has, how many add an asked aspect, and how many only repeat some."""
+    n, offset, pairs = len(gold.ids), gold.offset, is_asked[gold.aspect]
+    n_picks = ranked.pick.size
+    earliest = np.full(int(gold.n_sentences.sum()), n_picks, dtype=np.int64)  # pick of each sentence
+    place = offset[ranked.pick_row] + ranked.pick
+    earliest[place[::-1]] = np.arange(n_picks)[::-1]
+    covered = (offset[gold.instance[gold.aspect]] + gold.sentence)[pairs]
+    covers = np.zeros(earliest.size, dtype=bool)
+    covers[covered] = True
+    adds = np.full(gold.instance.size, n_picks, dtype=np.int64)  # pick that is the first to cover each aspect
+    np.minimum.at(adds, gold.aspect[pairs], earliest[covered])
+    adding = np.zeros(n_picks + 1, dtype=bool)
+    adding[adds] = True
+    repeating = covers[place] & ~adding[:-1]
+    counts = (ranked.pick_row, ranked.pick_row[adding[:-1]], ranked.pick_row[repeating])
+    all_picks, n_adding, n_repeating = (np.bincount(rows, minlength=n) for rows in counts)
+    return all_picks, n_adding, n_repeating
+
+
+def _others(
+    gold: Gold, kept: Numbers, runs: RunStore, run: RunInfo, task: Task
+) -> tuple[list[tuple[str, ...]], Numbers]:
+    """Which other runs have found each of the aspects, and how many have answered its instance."""
+    found_by: list[tuple[str, ...]] = [()] * kept.size
+    n_others = np.zeros(len(gold.ids), dtype=np.int64)
+    for other in other_runs(runs, run, task):
+        if other.n_trained_on:
             continue
-        nearest = min(covering, key=lambda index: place.get(index, n + 1))
-        rank = place.get(nearest)
-        score = _score(answer, rank)
-        yield (
-            number, aspect.id, aspect.label, aspect.text, aspect.is_result, picked.isdisjoint(covering),
-            covering, len(covering), n, budget, picks, len(picks), *kinds, nearest, rank,
-            rank - edge if rank is not None and edge else None,
-            last - score if last is not None and score is not None else None,
-            nearest / (n - 1) if n > 1 else 0.0,
-            tuple([run for run, its in others.items() if not its.isdisjoint(covering)]),
-            len(others),
-        )  # fmt: skip
+        selections = runs.selections(other.id, task.name)
+        chosen = [selections.get(name, ()) for name in gold.ids]
+        n_others += [name in selections for name in gold.ids]
+        which, _ = _runs([len(picks) for picks in chosen])
+        flat = np.fromiter(chain.from_iterable(chosen), dtype=np.int64, count=which.size)
+        for place in np.flatnonzero(gold.found(which, flat)[kept]).tolist():
+            found_by[place] = (*found_by[place], other.id)
+    return found_by, n_others[gold.instance[kept]]
 
 
-def _score(answer: Retrieval, rank: int | None) -> float | None:
-    return None if rank is None or rank > len(answer.scores) else answer.scores[rank - 1]
+def _taken(values: Sequence[Any], places: Numbers) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array[places]
 
 
-def _kinds_of_picks(picks: Sequence[int], covers: Sequence[Sequence[int]]) -> tuple[int, int, int]:
-    """How many picks add an aspect, only repeat, or cover nothing."""
-    by_sentence: dict[int, set[int]] = {}
-    for number, cover in enumerate(covers):
-        for index in cover:
-            by_sentence.setdefault(index, set()).add(number)
-    covered: set[int] = set()
-    adding = repeating = 0
-    for pick in picks:
-        its = by_sentence.get(pick, set())
-        adding += not its <= covered
-        repeating += bool(its) and its <= covered
-        covered |= its
-    return adding, repeating, len(picks) - adding - repeating
+def _tuples(flat: Numbers, sizes: Numbers) -> list[tuple[int, ...]]:
+    """The numbers, cut into tuples of these sizes."""
+    values = iter(flat.tolist())
+    return [tuple(islice(values, size)) for size in sizes.tolist()]
+
+
+def _integers(values: Numbers, known: NDArray[np.bool_] | None = None) -> IntegerArray:
+    """A column of integers, some of which may be missing."""
+    return IntegerArray(values, np.zeros(values.size, dtype=bool) if known is None else ~known)
 
 
 def other_runs(runs: RunStore, run: RunInfo, task: Task) -> list[RunInfo]:

@@ -6,16 +6,19 @@ confused with "much stands there".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evidencebench_core.analyses.causes import CAUSES, Thresholds, with_causes
 from evidencebench_core.analyses.missed import aspect_outcomes, queue_of, with_text
 from evidencebench_core.analyses.report import Report
+from evidencebench_core.data.gold import Numbers
 from evidencebench_core.data.sections import SECTION_CLASSES
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import RunStore
@@ -130,16 +133,18 @@ def missed_shares(outcomes: pd.DataFrame, by: Binning) -> pd.DataFrame:
         1,000 papers fewer, but 500 at least.
     """
     names = bin_names(by)
-    papers, paper = np.unique(outcomes["paper"].to_numpy(dtype=str), return_inverse=True)
+    paper, papers = pd.factorize(outcomes["paper"], sort=True)
     missed = outcomes["missed"].to_numpy(dtype=bool)
-    pairs = [(row, names.index(name)) for row, bins in enumerate(_bins(outcomes, by)) for name in bins]
-    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
-    bottom, top = np.zeros((2, len(papers), len(names)))
-    np.add.at(top, (paper[rows], columns), missed[rows])
+    rows, columns = _bins(outcomes, by)
+    cells, n_cells = paper[rows] * len(names) + columns, len(papers) * len(names)
+    top, bottom = (
+        np.bincount(chosen, minlength=n_cells).reshape(len(papers), len(names)).astype(np.float64)
+        for chosen in (cells[missed[rows]], cells)
+    )
     if by == "cause":
-        bottom += np.bincount(paper, minlength=len(papers))[:, None]
-    else:
-        np.add.at(bottom, (paper[rows], columns), 1.0)
+        bottom = (
+            np.repeat(np.bincount(paper, minlength=len(papers)), len(names)).reshape(top.shape).astype(float)
+        )
     bounds = np.full((len(names), 2), np.nan)
     if len(papers):
         n_resamples = min(10_000, max(500, _DRAWS // len(papers)))
@@ -169,30 +174,36 @@ def bin_names(by: Binning) -> list[str]:
     return [cause.name for cause in CAUSES.values() if cause.rule]
 
 
-def bin_of(missed: pd.DataFrame, by: Binning, name: str) -> pd.Series[bool]:
-    """Which rows are in a bin: the aspects behind a mark."""
-    return pd.Series([name in bins for bins in _bins(missed, by)], index=missed.index, dtype=bool)
-
-
-def deciles_of(covering: Sequence[int], n_sentences: int) -> tuple[str, ...]:
-    """The tenths of a paper in which these sentences stand, ascending: sentence i is in ``10 i // n``."""
-    return tuple([_decile(tenth) for tenth in sorted({10 * index // n_sentences for index in covering})])
+def bin_of(missed: pd.DataFrame, by: Binning, names: Collection[str]) -> NDArray[np.bool_]:
+    """Which rows are in one of these bins: the aspects behind a mark."""
+    rows, columns = _bins(missed, by)
+    chosen = np.array([name in names for name in bin_names(by)], dtype=bool)
+    inside = np.zeros(len(missed), dtype=bool)
+    inside[rows[chosen[columns]]] = True
+    return inside
 
 
 def _decile(tenth: int) -> str:
     return f"{10 * tenth}–{10 * tenth + 10}%"
 
 
-def _bins(outcomes: pd.DataFrame, by: Binning) -> list[tuple[str, ...]]:
-    """The bins of every row."""
-    if by == "section":
-        return [tuple(dict.fromkeys(classes)) for classes in outcomes["sections"]]
-    if by == "decile":
-        pairs = zip(outcomes["covering"], outcomes["n_sentences"], strict=True)
-        return [deciles_of(covering, n) for covering, n in pairs]
+def _bins(outcomes: pd.DataFrame, by: Binning) -> tuple[Numbers, Numbers]:
+    """Rows and the bins (places in `bin_names`) that they belong to, one pair each."""
     if by == "n_covering":
-        return [
-            (next(name for name, most in _COUNTS.items() if most is None or n <= most),)
-            for n in outcomes["n_covering"]
-        ]
-    return [(cause,) if isinstance(cause, str) else () for cause in outcomes["cause"]]
+        most = [largest for largest in _COUNTS.values() if largest is not None]
+        return np.arange(len(outcomes)), np.searchsorted(most, outcomes["n_covering"])
+    if by == "decile":  # sentence i of n is in tenth 10 i // n
+        rows = np.repeat(np.arange(len(outcomes)), outcomes["n_covering"])
+        sentences = np.fromiter(chain.from_iterable(outcomes["covering"]), dtype=np.int64, count=rows.size)
+        tenths = 10 * sentences // outcomes["n_sentences"].to_numpy()[rows]
+        pairs = np.flatnonzero(np.bincount(10 * rows + tenths, minlength=1))
+        return pairs // 10, pairs % 10
+    names = {name: number for number, name in enumerate(bin_names(by))}
+    bins = (
+        [set(classes) for classes in outcomes["sections"]]
+        if by == "section"
+        else [{cause} if isinstance(cause, str) else () for cause in outcomes["cause"]]
+    )
+    found = [(row, names[name]) for row, its in enumerate(bins) for name in its]
+    rows, columns = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    return rows, columns

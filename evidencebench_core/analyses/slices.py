@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from evidencebench_core.analyses.ends import ends_coverage
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import Systems, systems
 from evidencebench_core.data import designs, paper_texts
 from evidencebench_core.data.sections import SECTION_CLASSES, section_classes
-from evidencebench_core.data.store import InstanceRow, Store
+from evidencebench_core.data.store import Store
 from evidencebench_core.stats import cluster_numbers, resampled_groups
 from evidencebench_core.tasks import Task
 
@@ -170,37 +171,40 @@ def slices_of(
 
     The task's focus says which aspects and optimal K count. A family of fewer than two slices is left out.
     """
-    rows = store.rows(dataset, ids)
+    gold, wanted = store.gold(dataset), frozenset(ids)
+    chosen = np.array([name in wanted for name in gold.ids], dtype=bool)
+    gold = gold.part(chosen, chosen[gold.instance])
     notes: list[str] = []
     families: dict[str, Slices] = {}
     of_design = designs(store, dataset)
     if of_design:
-        families["design"] = _by_frequency([of_design.get(row.id, "not given") for row in rows])
+        families["design"] = _by_frequency([of_design.get(name, "not given") for name in gold.ids])
     else:
         notes.append("No slices by study design: the instances of this dataset do not name it.")
-    if len(rows) <= SECTIONS_UP_TO:
+    if len(ids) <= SECTIONS_UP_TO:
         where = main_sections(store, dataset, ids, task)
         families["section with most aspects"] = _in_order(
-            [where[row.id] for row in rows], [*SECTION_CLASSES, "nowhere"]
+            [where[name] for name in gold.ids], [*SECTION_CLASSES, "nowhere"]
         )
     else:
-        notes.append(f"No slices by section: that would read {len(rows):,} papers.")
-    results = task.focus == "results"
-    kind = "result aspects" if results else "aspects"
-    families["sentences"] = thirds([row.n_sentences for row in rows])
-    families[kind] = thirds([row.n_result_aspects if results else row.n_aspects for row in rows])
-    families["optimal K"] = thirds([(row.results_optimal or 0) if results else row.optimal for row in rows])
-    families["ends coverage"] = _by_ends(rows)
-    families["share of result aspects"] = thirds(
-        [round(100 * row.n_result_aspects / row.n_aspects) if row.n_aspects else 0 for row in rows], "%"
-    )
+        notes.append(f"No slices by section: that would read {len(ids):,} papers.")
+    n_aspects, n_results = gold.per_instance(), gold.per_instance(gold.is_result)
+    kind, counts = ("result aspects", n_results) if task.focus == "results" else ("aspects", n_aspects)
+    families["sentences"] = thirds(gold.n_sentences)
+    families[kind] = thirds(counts)
+    families["optimal K"] = thirds(np.maximum(gold.optimal_for(task.focus), 0))
+    families["ends coverage"] = _by_ends(ends_coverage(gold))
+    shares = [
+        round(100 * part / (n or 1)) for part, n in zip(n_results.tolist(), n_aspects.tolist(), strict=True)
+    ]
+    families["share of result aspects"] = thirds(shares, "%")
     for family in [name for name, its in families.items() if len(its) < 2]:
         del families[family]
         notes.append(f"No slices by {family}: all instances are alike in it.")
     return families, tuple(notes)
 
 
-def thirds(values: Sequence[int], unit: str = "") -> Slices:
+def thirds(values: ArrayLike, unit: str = "") -> Slices:
     """Three slices of about the same size, named by their least and largest value.
 
     Equal values stay together, so that there may be fewer than three, of unequal size.
@@ -223,7 +227,7 @@ def main_sections(store: Store, dataset: str, ids: Sequence[str], task: Task) ->
     Of classes that cover as many, the first in the order of a paper. Reads every paper.
     """
     found = dict.fromkeys(ids, "nowhere")
-    gold = {name: evidence for name, evidence in store.evidence_sets(dataset) if name in found}
+    gold = dict(store.evidence_sets(dataset, ids))
     for paper in paper_texts(store, dataset, set(ids)):
         classes = section_classes(paper.sentences, paper.types)
         for instance_id in paper.hypotheses:
@@ -246,9 +250,8 @@ def _in_order(names: Sequence[str], order: Sequence[str]) -> Slices:
     return _not_empty({name: array == name for name in order})
 
 
-def _by_ends(rows: Sequence[InstanceRow]) -> Slices:
+def _by_ends(shares: NDArray[np.float64]) -> Slices:
     """The paper's split: share of all aspects that the first and last 10 sentences cover."""
-    shares = np.array([row.ends_coverage for row in rows])
     above, below = shares > 0.8, shares < 0.2
     return _not_empty({"under 20%": below, "20 to 80%": ~above & ~below, "over 80%": above})
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.metrics import expected_recall
 from evidencebench_core.runs import RunInfo, RunStore, imported_named
-from evidencebench_core.tasks import Task, task_named, validated_selection
+from evidencebench_core.tasks import Task, recalls_of, task_named, validated_selections
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,27 +70,16 @@ def systems(store: Store, runs: Sequence[str], task: str | Task, imported: Seque
 
 def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Systems:
     """Runs over one dataset, at least one: their recalls are those of `score_run`, in one pass over the gold."""
-    known = RunStore(store)
-    selections = [known.selections(info.id, task.name) for info in infos]
-    ids: list[str] = []
-    values: list[list[float]] = []
-    n_skipped, n_missing = 0, [0] * len(infos)
-    for instance_id, evidence in store.evidence_sets(infos[0].dataset):
-        covers = evidence.covers(task.focus)
-        if not any(covers):
-            n_skipped += 1
-            continue
-        budget = task.budget_for(evidence)
-        recalls: list[float] = []
-        for place, picks in enumerate(selections):
-            if instance_id in picks:
-                selection = validated_selection(picks[instance_id], evidence.n_sentences, instance_id)
-                recalls.append(expected_recall(selection, covers, budget) or 0.0)
-            else:
-                n_missing[place] += 1
-        if len(recalls) == len(infos):
-            ids.append(instance_id)
-            values.append(recalls)
+    gold = store.gold(infos[0].dataset).focused(task.focus)
+    coverable = gold.per_instance(gold.n_covering > 0) > 0
+    answered, recalls = [], []
+    for info in infos:
+        picks = validated_selections(RunStore(store).selections(info.id, task.name), gold)
+        answered.append(np.array([one is not None for one in picks], dtype=bool))
+        recalls.append(recalls_of(task, gold, picks))
+    shared = np.all([coverable, *answered], axis=0)
+    n_missing = [int((coverable & ~one).sum()) for one in answered]
+    n_skipped = int((~coverable).sum())
     notes = [
         f"{info.label} has no answer for {count:,} instances: they are left out for all."
         for info, count in zip(infos, n_missing, strict=True)
@@ -99,15 +87,15 @@ def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Syste
     ]
     if n_skipped:
         notes.append(f"Skipped, nothing to cover on this task: {n_skipped:,}.")
-    papers = paper_ids(store, infos[0].dataset)
+    rows = np.flatnonzero(shared).tolist()
     return Systems(
         task=task,
         where=infos[0].dataset,
         keys=tuple(info.id for info in infos),
         labels=tuple(info.label for info in infos),
-        ids=tuple(ids),
-        papers=tuple(papers[instance_id] for instance_id in ids),
-        values=np.array(values, dtype=np.float64).reshape(len(ids), len(infos)).T.copy(),
+        ids=tuple([gold.ids[row] for row in rows]),
+        papers=tuple([gold.paper_ids[row] for row in rows]),
+        values=np.array([of_run[shared] for of_run in recalls]),
         notes=tuple(notes),
     )
 
@@ -152,11 +140,3 @@ def runs_over_one_dataset(
                 "Take runs over one dataset.",
             )
     return tuple({run.id: run for run in infos}.values())
-
-
-def paper_ids(store: Store, dataset: str) -> dict[str, str]:
-    """Paper id by instance id."""
-    info = store.dataset(dataset)
-    with store.read() as db:
-        rows = db.execute("SELECT instance_id, paper_id FROM instances WHERE dataset_id = ?", (info.id,))
-        return dict(rows.fetchall())

@@ -17,7 +17,7 @@ from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.metrics import Denominator, ceiling, expected_recall, random_expectations
 from evidencebench_core.metrics.coverage import check_budget, n_counted
 from evidencebench_core.stats import bootstrap_interval, standard_error
-from evidencebench_core.tasks.selection import validated_selection
+from evidencebench_core.tasks.selection import validated_selections
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import EvidenceSet
@@ -145,10 +145,7 @@ def score(
     if len(rows) < len(gold.ids):
         name = next(name for row, name in enumerate(gold.ids) if rows[name] != row)
         raise SettingError("gold", f"repeats instance {shown(name)}", "Give every instance once.")
-    picks = [
-        validated_selection(selections[name], n_sentences, name) if name in selections else None
-        for name, n_sentences in zip(gold.ids, gold.n_sentences.tolist(), strict=True)
-    ]
+    picks = validated_selections(selections, gold)
     _check_known(selections, rows)
     of_instance = _counted(gold, denominator)
     answered = np.array([one is not None for one in picks], dtype=bool)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 from evidencebench_core.errors import SelectionError, shown
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.gold import Gold
+
+
+def validated_selections(selections: Mapping[str, object], gold: Gold) -> list[tuple[int, ...] | None]:
+    """The `validated_selection` for each instance of the gold, ``None`` without one; other instances are not read."""
+    return [
+        validated_selection(selections[name], n_sentences, name) if name in selections else None
+        for name, n_sentences in zip(gold.ids, gold.n_sentences.tolist(), strict=True)
+    ]
 
 
 def validated_selection(picks: object, n_sentences: int, place: str) -> tuple[int, ...]:

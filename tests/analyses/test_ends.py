@@ -6,6 +6,7 @@ import pytest
 
 from evidencebench_core.analyses.ends import EndsSplit, ends, ends_coverage, group_frame, published_ends
 from evidencebench_core.data import Store, parse_instance
+from evidencebench_core.data.gold import Gold
 from evidencebench_core.errors import SettingError
 from tests.analyses.stores import given_run
 from tests.factories import raw_instance, store_with
@@ -42,7 +43,7 @@ def test_coverage_by_hand(store: Store) -> None:
 )
 def test_other_ends(head: int, tail: int, coverage: float) -> None:
     evidence = parse_instance("high", DATASET["high"]).evidence
-    assert ends_coverage(evidence, head, tail) == coverage
+    assert ends_coverage(Gold.of([("high", evidence)]), head, tail).tolist() == [coverage]
 
 
 def test_recall_in_each_group_and_the_difference(store: Store) -> None:

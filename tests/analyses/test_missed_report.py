@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.missed_report import (
+    bin_names,
     bin_of,
-    deciles_of,
     missed_report,
     missed_shares,
     notes_report,
@@ -94,10 +94,12 @@ def test_intervals_hold_the_share_and_need_two_papers() -> None:
 
 def test_the_aspects_behind_a_mark() -> None:
     assert missed_shares(FRAME.iloc[:0], "section")["n_aspects"].sum() == 0  # no aspects give empty bins
-    assert list(bin_of(FRAME, "section", "abstract")) == [True, True, False, False]
-    assert list(bin_of(FRAME, "cause", "budget")) == [True, False, False, True]
-    # The last sentence is in the last tenth.
-    assert deciles_of((0, 12), 13) == ("0–10%", "90–100%")  # 10 * 12 // 13 = 9
+    assert list(bin_of(FRAME, "section", ["abstract"])) == [True, True, False, False]
+    assert list(bin_of(FRAME, "cause", ["budget"])) == [True, False, False, True]
+    edges = FRAME.iloc[:1].assign(
+        covering=[(0, 12)], n_sentences=13
+    )  # the last is in the last tenth: 10 * 12 // 13 = 9
+    assert [name for name in bin_names("decile") if bin_of(edges, "decile", [name])] == ["0–10%", "90–100%"]
 
 
 @pytest.mark.realdata

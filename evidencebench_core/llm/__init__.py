@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from evidencebench_core.llm.answers import AnswerCache
 from evidencebench_core.llm.budget import Budget, Spending
-from evidencebench_core.llm.calls import OnDelta
 from evidencebench_core.llm.client import LLM, listed_models, one_word
 from evidencebench_core.llm.connection import (
-    DEFAULT_ADDRESS,
     Connection,
     connection_from_environment,
     current_connection,
@@ -16,7 +14,6 @@ from evidencebench_core.llm.connection import (
 from evidencebench_core.llm.conversation import (
     Ask,
     Conversation,
-    OnStep,
     Planned,
     answer_of,
     converse,
@@ -25,7 +22,7 @@ from evidencebench_core.llm.conversation import (
     results,
     stored,
 )
-from evidencebench_core.llm.limiter import Clock, Limits, Timeouts
+from evidencebench_core.llm.limiter import Limits, Timeouts
 from evidencebench_core.llm.parse import (
     OutcomeKind,
     ParsedAnswer,
@@ -43,7 +40,6 @@ from evidencebench_core.llm.prices import (
 )
 from evidencebench_core.llm.prompts import (
     Prompt,
-    example_text,
     focus_phrase,
     numbered,
     prompt,
@@ -52,44 +48,28 @@ from evidencebench_core.llm.prompts import (
     prompt_version,
 )
 from evidencebench_core.llm.replies import has_model
-from evidencebench_core.llm.request import (
-    Answer,
-    ChatRequest,
-    EmbeddingRequest,
-    Message,
-    Reply,
-    Request,
-    Role,
-)
-from evidencebench_core.llm.sender import ConnectionBroken, RawReply, Sender
+from evidencebench_core.llm.request import Answer, ChatRequest, EmbeddingRequest, Message
+from evidencebench_core.llm.sender import ConnectionBroken, RawReply
 
 __all__ = [
-    "DEFAULT_ADDRESS",
     "LLM",
     "Answer",
     "AnswerCache",
     "Ask",
     "Budget",
     "ChatRequest",
-    "Clock",
     "Connection",
     "ConnectionBroken",
     "Conversation",
     "EmbeddingRequest",
     "Limits",
     "Message",
-    "OnDelta",
-    "OnStep",
     "OutcomeKind",
     "ParsedAnswer",
     "Planned",
     "Price",
     "Prompt",
     "RawReply",
-    "Reply",
-    "Request",
-    "Role",
-    "Sender",
     "Spending",
     "Timeouts",
     "answer_of",
@@ -98,7 +78,6 @@ __all__ = [
     "current_connection",
     "estimated_prompt_tokens",
     "estimated_tokens",
-    "example_text",
     "focus_phrase",
     "has_model",
     "listed_models",

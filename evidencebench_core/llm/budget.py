@@ -128,20 +128,9 @@ class Budget:
     def reserve(
         self, model: str, prompt_tokens: int, most: int | None = None, capped: bool = True
     ) -> Reservation:
-        """Let a call begin.
+        """Let a call begin, of about so many tokens and an answer of at most so many, or raise `BudgetReachedError`.
 
-        Parameters
-        ----------
-        prompt_tokens : int
-            Estimated.
-        most : int, optional
-            Most tokens of the answer; 0 for embeddings, which have none.
-        capped : bool
-            Without it no cap refuses the call, as it has been paid.
-
-        Raises
-        ------
-        BudgetReachedError
+        Without ``capped`` no cap refuses it, as it has been paid.
         """
         price = self._price(model)
         if capped and price is None and self.money is not None:

@@ -67,12 +67,7 @@ class Call:
         self._attempt = self._n_bad = self._last_status = 0
 
     async def reply(self) -> Reply:
-        """The server's reply.
-
-        Raises
-        ------
-        LLMError
-        """
+        """The server's reply, or an `LLMError`."""
         while True:
             self._attempt += 1
             outcome = await self._outcome()
@@ -209,10 +204,7 @@ class Call:
         await limiter.pause(limiter.wait_after(self._attempt, setback.headers))
 
     async def _check_listed(self, setback: _Setback) -> None:
-        """Give up where a server fails on a model that it has never answered with and does not list.
-
-        ``transformers serve`` says 500 to every wrong name.
-        """
+        """Give up where a server (``transformers serve``) fails on a model that it never answered with nor lists."""
         model = self._request.model
         if model in self._llm.answering:
             return

@@ -223,13 +223,7 @@ class LLM:
     # -- trying a server out -------------------------------------------------------------------
 
     async def models(self) -> tuple[str, ...]:
-        """The models that the server lists, asked for once, whatever the limits; empty where it has no list.
-
-        Raises
-        ------
-        LLMError
-            If the server cannot be reached or refuses the key.
-        """
+        """The models that the server lists, asked for once, whatever the limits; empty where it has no list."""
         place = self.connection.address
         try:
             reply = await self.sender.send("/models", None, timeouts=_LISTING)
@@ -248,12 +242,7 @@ class LLM:
         raise self.error(LLMRejectedError, place, reason, said.remedy, said.action == "end_run")
 
     async def try_out(self, model: str) -> Answer:
-        """Ask for one word, once and without the store: does this server answer with this model?
-
-        Raises
-        ------
-        LLMError
-        """
+        """Ask for one word, once and without the store: does this server answer with this model?"""
         request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
         answer = await Call(self, request, attempts=1, timeouts=_TRYING).reply()
         assert isinstance(answer, Answer)  # noqa: S101 - for the type checker
@@ -268,13 +257,7 @@ class LLM:
 
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
-    """The models that a server lists, sorted; empty where it has no list.
-
-    Raises
-    ------
-    LLMError
-        If the server cannot be reached or refuses the key.
-    """
+    """The models that a server lists, sorted; empty where it has no list; an `LLMError` if it cannot be asked."""
 
     async def models() -> tuple[str, ...]:
         async with LLM(connection) as llm:
@@ -284,12 +267,7 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
 
 
 def one_word(connection: Connection, model: str) -> Answer:
-    """The answer to a question for one word, asked once: does this server answer with this model?
-
-    Raises
-    ------
-    LLMError
-    """
+    """The answer to a question for one word, asked once; an `LLMError` if this server gives none with this model."""
 
     async def answer() -> Answer:
         async with LLM(connection) as llm:

@@ -65,16 +65,8 @@ async def converse(
 ) -> _T:
     """Drive a conversation: the asks of a round side by side, one round after the other.
 
-    Parameters
-    ----------
-    fresh : bool
-        Ask even where the store has an answer.
-    on_step : callable, optional
-
-    Raises
-    ------
-    LLMError
-        That the conversation does not handle.
+    With ``fresh`` the server is asked even where the store has an answer. An `LLMError` that the conversation does
+    not handle is raised.
     """
 
     def follow(ask: Ask) -> Callable[[str | None], None] | None:
@@ -93,13 +85,7 @@ async def converse(
 
 
 def result_of(conversation: Conversation[_T], reply: Callable[[Ask], Reply | LLMError | None]) -> _T | None:
-    """The result of a conversation, every ask of a round replied to by a function; ``None`` once it has no reply.
-
-    Raises
-    ------
-    LLMError
-        One of the replies that the conversation does not handle.
-    """
+    """The result of a conversation, every ask of a round replied to by a function; ``None`` once it has no reply."""
     try:
         asks = next(conversation)
         while True:
@@ -126,13 +112,7 @@ def answer_of(
     stopped: Callable[[], bool] = lambda: False,
     grace: float = 30.0,
 ) -> _T:
-    """The result of one conversation; the arguments are those of `results`.
-
-    Raises
-    ------
-    LLMError
-        Also if it was stopped.
-    """
+    """The result of one conversation; the arguments are those of `results`. Stopped, it is an `LLMError`."""
     one = [((), conversation)]
     for batch in results(llm, one, fresh=fresh, on_step=on_step, stopped=stopped, grace=grace):
         for _, result in batch:

@@ -170,14 +170,7 @@ class Limiter:
         return f"waiting {math.ceil(until - now):,} s: {why}" if why and until > now else ""
 
     def check(self) -> None:
-        """
-        Raises
-        ------
-        LLMCancelledError
-            Once stopped.
-        LLMUnreachableError
-            If the server has failed for too long.
-        """
+        """Raise `LLMCancelledError` once stopped, `LLMUnreachableError` if the server has failed for too long."""
         if self._stop.is_set():
             remedy = "Start again: what is answered is kept."
             raise LLMCancelledError(self._address, "the call was cancelled", remedy, stops_run=True)
@@ -204,12 +197,7 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
-        """Wait until a call of about so many tokens may begin; it is under way while the block runs.
-
-        Raises
-        ------
-        LLMCancelledError, LLMUnreachableError
-        """
+        """Wait until a call of about so many tokens may begin; it is under way while the block runs."""
         self._waiting += 1
         try:
             async with self._turn:
@@ -295,13 +283,7 @@ class Limiter:
             self._next_probe = now + self.wait_after(self._n_probes + 1)
 
     def hold(self, slot: Slot, headers: Mapping[str, str], reason: str) -> None:
-        """The server wants fewer calls: none begins for a while, and then fewer at once.
-
-        Raises
-        ------
-        LLMUnreachableError
-            If it asks to wait longer than it is given.
-        """
+        """The server wants fewer calls: none begins for a while, and then fewer at once."""
         now = self._now()
         self._refused_since = self._refused_since if self._refusals else now
         self._failures = 0  # it is there

@@ -31,13 +31,7 @@ class Failure:
 
 
 def chat_answer(headers: Mapping[str, str], body: bytes) -> Answer | Failure:
-    """The answer in a reply, whole or streamed, or the failure that a server reports under status 200.
-
-    Raises
-    ------
-    Unusable
-        If it holds no answer: other than JSON, or neither text nor refusal without a reason why not.
-    """
+    """The answer in a reply, whole or streamed, or the failure reported under status 200; `Unusable` if it has none."""
     reply = _unstreamed(body) if _kind(headers) == "text/event-stream" else _json(headers, body)
     if not isinstance(reply, dict):
         raise Unusable("it is JSON, but no chat completion")
@@ -133,12 +127,7 @@ def _delta(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def vectors_of(headers: Mapping[str, str], body: bytes, n_texts: int) -> tuple[Vectors, int | None] | Failure:
-    """Vectors in the order of the texts, of shape (texts, dimensions), and the tokens that the server counted.
-
-    Raises
-    ------
-    Unusable
-    """
+    """Vectors in the order of the texts, of shape (texts, dimensions), and the tokens that the server counted."""
     import numpy as np
 
     reply = _json(headers, body)

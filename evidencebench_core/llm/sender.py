@@ -71,18 +71,8 @@ class Sender(Protocol):
     ) -> RawReply:
         """The reply to a POST of JSON (a GET without ``body``) of any status.
 
-        Parameters
-        ----------
-        path : str
-            Below the server's address, such as ``"/chat/completions"``.
-        on_event : callable, optional
-            Given the data of each server-sent event as it comes.
-
-        Raises
-        ------
-        ConnectionBroken
-        Unusable
-            If the body is too large.
+        ``path`` is below the server's address; ``on_event`` is given the data of each server-sent event as it comes.
+        Raises `ConnectionBroken`, or `Unusable` if the body is too large.
         """
         ...
 
@@ -174,12 +164,7 @@ def client_settings(connection: Connection) -> tuple[dict[str, Any], dict[str, A
     """Settings of a client of the openai package for a server, and of the httpx client below it.
 
     Without retries and redirects. A user name in the address is sent only where there is no key, and httpx's log
-    lines are without secrets from now on.
-
-    Raises
-    ------
-    ConnectionUnusable
-        If the address or the key can be none.
+    lines are without secrets from now on. Raises `ConnectionUnusable` if the address or the key can be none.
     """
     import httpx
 

@@ -12,11 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.llm import (
-    DEFAULT_ADDRESS,
-    Connection,
-    connection_from_environment,
-)
+from evidencebench_core.llm import Connection, connection_from_environment
+from evidencebench_core.llm.connection import DEFAULT_ADDRESS
 
 KEY = "sk-verysecret0123456789"
 

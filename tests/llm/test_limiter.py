@@ -13,8 +13,9 @@ from evidencebench_core.errors import (
     LLMUnreachableError,
     SettingError,
 )
-from evidencebench_core.llm import Answer, Budget, ConnectionBroken, Limits, RawReply, Timeouts
+from evidencebench_core.llm import Answer, Budget, Limits, Timeouts
 from evidencebench_core.llm.limiter import wait_asked_for
+from evidencebench_core.llm.sender import ConnectionBroken, RawReply
 from tests.llm.virtual import Call, Outcome, VirtualServer, reply, status
 
 REFUSED = ConnectionBroken("nothing listens there (connection refused)")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import example_text, numbered, prompt, prompt_names, prompt_version
-from evidencebench_core.llm.prompts import FIELDS
+from evidencebench_core.llm import numbered, prompt, prompt_names, prompt_version
+from evidencebench_core.llm.prompts import FIELDS, example_text
 
 OURS = {
     "cot": {"hypothesis", "sentences", "budget"},

@@ -16,19 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evidencebench_core.errors import LLMError
-from evidencebench_core.llm import (
-    LLM,
-    Answer,
-    Budget,
-    ChatRequest,
-    Clock,
-    Connection,
-    ConnectionBroken,
-    Limits,
-    Message,
-    RawReply,
-    Timeouts,
-)
+from evidencebench_core.llm import LLM, Answer, Budget, ChatRequest, Connection, Limits, Message, Timeouts
+from evidencebench_core.llm.limiter import Clock
+from evidencebench_core.llm.sender import ConnectionBroken, RawReply
 from tests.llm.server import completion
 
 Outcome = Answer | LLMError

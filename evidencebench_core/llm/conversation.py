@@ -8,12 +8,13 @@ batch, or by what they are rehearsed with.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from evidencebench_core.errors import LLMCancelledError, LLMError, RetrieverError
 from evidencebench_core.llm.budget import FIRST_GUESS
@@ -144,84 +145,68 @@ def results(
     ------
     list of (key, result or LLMError or RetrieverError)
     """
-    loop = _Loop(llm, iter(conversations), fresh, on_step, grace)
-    if stopped():
-        loop.stop.set()
-    thread = threading.Thread(target=loop.run, name="evidencebench-llm", daemon=True)
-    thread.start()
-    try:
-        batch: list[tuple[_K, _T | LLMError | RetrieverError] | None] = []
-        while None not in batch:
-            batch = _ready(loop.ready)
-            yield [item for item in batch if item is not None]
-            if stopped():
-                loop.stop.set()
-        if loop.fatal:
-            raise loop.fatal[0]
-    finally:
-        loop.stop.set()
-        thread.join()
+    ready: queue.SimpleQueue[tuple[_K, _T | LLMError | RetrieverError] | None] = queue.SimpleQueue()
+    stop, fatal = threading.Event(), list[BaseException]()
 
-
-class _Loop(Generic[_K, _T]):
-    """The event loop of `results`, in a thread of its own."""
-
-    def __init__(
-        self,
-        llm: LLM,
-        conversations: Iterator[tuple[_K, Conversation[_T]]],
-        fresh: bool,
-        on_step: OnStep | None,
-        grace: float,
-    ) -> None:
-        self.llm, self.conversations, self.fresh = llm, conversations, fresh
-        self.on_step, self.grace = on_step, grace
-        self.ready: queue.SimpleQueue[tuple[_K, _T | LLMError | RetrieverError] | None] = queue.SimpleQueue()
-        self.stop = threading.Event()
-        self.fatal: list[BaseException] = []
-
-    def run(self) -> None:
+    async def one(key: _K, conversation: Conversation[_T]) -> None:
         try:
-            asyncio.run(self._all())
-        except BaseException as error:  # noqa: BLE001 - raised again by the reader
-            self.fatal.append(error)
-        finally:
-            self.ready.put(None)
+            ready.put((key, await converse(llm, conversation, fresh=fresh, on_step=on_step)))
+        except LLMCancelledError:
+            return
+        except (LLMError, RetrieverError) as error:
+            if getattr(error, "stops_run", False):
+                fatal.append(error)
+                stop.set()
+            else:
+                ready.put((key, error))
 
-    async def _all(self) -> None:
-        tasks, ended = set[asyncio.Task[None]](), False
-        async with self.llm:
-            while not self.stop.is_set():
-                while not ended and len(tasks) < self.llm.limits.concurrency:
-                    if (item := next(self.conversations, None)) is None:
-                        ended = True
-                    else:
-                        tasks.add(asyncio.create_task(self._one(*item)))
+    async def every() -> None:
+        tasks, coming = set[asyncio.Task[None]](), iter(conversations)
+        async with llm:
+            while not stop.is_set():
+                for item in itertools.islice(coming, llm.limits.concurrency - len(tasks)):
+                    tasks.add(asyncio.create_task(one(*item)))
                 if not tasks:
                     return
                 done, tasks = await asyncio.wait(tasks, timeout=0.1, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     task.result()
-            self.llm.stop()
-            if tasks:
-                _, late = await asyncio.wait(tasks, timeout=self.grace)
-                for task in late:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            llm.stop()
+            await _end(tasks, grace)
 
-    async def _one(self, key: _K, conversation: Conversation[_T]) -> None:
+    def run() -> None:
         try:
-            result = await converse(self.llm, conversation, fresh=self.fresh, on_step=self.on_step)
-        except LLMCancelledError:
-            return
-        except (LLMError, RetrieverError) as error:
-            if not getattr(error, "stops_run", False):
-                self.ready.put((key, error))
-                return
-            self.fatal.append(error)
-            self.stop.set()
-        else:
-            self.ready.put((key, result))
+            asyncio.run(every())
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            fatal.append(error)
+        finally:
+            ready.put(None)
+
+    if stopped():
+        stop.set()
+    thread = threading.Thread(target=run, name="evidencebench-llm", daemon=True)
+    thread.start()
+    try:
+        batch: list[tuple[_K, _T | LLMError | RetrieverError] | None] = []
+        while None not in batch:
+            batch = _ready(ready)
+            yield [item for item in batch if item is not None]
+            if stopped():
+                stop.set()
+        if fatal:
+            raise fatal[0]
+    finally:
+        stop.set()
+        thread.join()
+
+
+async def _end(tasks: Collection[asyncio.Task[None]], grace: float) -> None:
+    """Let tasks end, and cancel those that take longer than so many seconds."""
+    if tasks:
+        _, late = await asyncio.wait(tasks, timeout=grace)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _ready(ready: queue.SimpleQueue[_K]) -> list[_K]:

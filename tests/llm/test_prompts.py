@@ -113,7 +113,7 @@ def test_files_that_are_no_prompt(folder: Path, content: bytes, problem: str) ->
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("sections", "Did you mean section"), ("../../etc/passwd", "not known"), ("cot", "another name")],
+    [("sections", "Did you mean 'section'"), ("../../etc/passwd", "not known"), ("cot", "another name")],
 )
 def test_names_that_are_none(folder: Path, name: str, problem: str) -> None:
     (folder / "cot.txt").write_text("version: 1\n=== user ===\nHi")  # the name of one of ours

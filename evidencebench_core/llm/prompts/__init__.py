@@ -13,13 +13,12 @@ import re
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, cast
 
-from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm.request import Message, Role
 
 __all__ = [
@@ -37,7 +36,7 @@ FIELDS: Final = frozenset(
     {"aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences"}
 )
 
-_SUFFIXES: Final = (".txt", ".md")
+_SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
 _VERSION: Final = re.compile(r"version: *(\S+)")
@@ -94,21 +93,15 @@ def prompt(name: str) -> Prompt:
     SettingError
         If there is none, the user's file has the name of one of ours, or cannot be used; says why.
     """
-    ours = _our_names()
-    own = _own_file(name)
-    if name in ours:
+    own = _own_files().get(name)
+    if name in _our_names():
         if own is not None:
             raise SettingError(str(own), "has the name of a prompt of ours", "Give your copy another name.")
         return _ours(name)
     if own is None:
         known = prompt_names()
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise SettingError(
-            "prompt",
-            f"{shown(name)} is not known",
-            f"{hint}Known: {', '.join(known)}; yours go to {prompt_folder()}.",
-        )
+        remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}; yours go to {prompt_folder()}."
+        raise SettingError("prompt", f"{shown(name)} is not known", remedy)
     try:
         if own.stat().st_size > _LARGEST:
             raise SettingError(str(own), "is larger than 1 MB", "Write a shorter prompt.")
@@ -121,9 +114,7 @@ def prompt(name: str) -> Prompt:
 def prompt_names() -> tuple[str, ...]:
     """Ours, then the user's own, each sorted."""
     ours = _our_names()
-    folder = prompt_folder()
-    found = (path.stem for path in folder.iterdir() if path.suffix in _SUFFIXES) if folder.is_dir() else ()
-    return (*ours, *sorted(name for name in set(found) if _NAME.fullmatch(name) and name not in ours))
+    return (*ours, *sorted(_own_files().keys() - set(ours)))
 
 
 def prompt_version(name: str) -> str:
@@ -183,11 +174,11 @@ def _ours(name: str) -> Prompt:
     return _from_text(name, text, f"prompt {name}")
 
 
-def _own_file(name: str) -> Path | None:
-    if not _NAME.fullmatch(name):
-        return None
-    candidates = (prompt_folder() / f"{name}{suffix}" for suffix in _SUFFIXES)
-    return next((path for path in candidates if path.is_file()), None)
+def _own_files() -> dict[str, Path]:
+    folder = prompt_folder()
+    paths = sorted(folder.iterdir()) if folder.is_dir() else ()
+    own = {path.stem: path for path in paths if path.suffix in _SUFFIXES and path.is_file()}
+    return {name: path for name, path in own.items() if _NAME.fullmatch(name)}
 
 
 def _from_text(name: str, text: str, place: str) -> Prompt:

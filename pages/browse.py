@@ -7,7 +7,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
-from components.browse.instance_list import LIST_DEFAULTS, draw_list, listing
+from components.browse.instance_list import LIST_DEFAULTS, draw_list, found_sentence, listing
 from components.browse.reading import READING_DEFAULTS, draw_reading
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
@@ -35,7 +35,7 @@ def draw(state: PageState) -> None:
     except UnknownNameError as error:
         st.warning(literal(str(error)))
         if st.button("Show all instances", type="primary"):
-            _open(state, None)
+            _open(state, dataset, None)
         return
     _bar(state, dataset)
     draw_reading(state, dataset, instance)
@@ -48,18 +48,20 @@ def _bar(state: PageState, dataset: DatasetInfo) -> None:
     place = ids.index(here) if here in ids else None
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("All instances"):
-            _open(state, None)
+            _open(state, dataset, None)
         if st.button("Previous", disabled=not place):
-            _open(state, ids[(place or 1) - 1])
+            _open(state, dataset, ids[(place or 1) - 1])
         if st.button("Next", disabled=place is None or place + 1 == len(ids)):
-            _open(state, ids[(place or 0) + 1])
+            _open(state, dataset, ids[(place or 0) + 1])
         where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
         st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}")
         copy_link(state.link("instance", "task", "r", dataset=dataset.name))
 
 
-def _open(state: PageState, instance_id: str | None) -> None:
+def _open(state: PageState, dataset: DatasetInfo, instance_id: str | None) -> None:
     state.put(instance=instance_id, **dict.fromkeys(FORGOTTEN))
+    if instance_id is not None:
+        state.put(sentence=found_sentence(state, dataset, instance_id))
     st.rerun()
 
 

@@ -74,7 +74,8 @@ def _draw_steps(
         )
         if st.button("Begin the consensus", type="primary", key="begin-consensus"):
             desk.put(first_consensus(a, b))
-            state.put(item=items[0].id if items else None)
+            if items:
+                _go_to(state, items[0])
             st.rerun()
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -117,9 +118,9 @@ def _draw_decision(
 
 
 def _go_to(state: PageState, item: Disagreement) -> None:
-    state.put(item=item.id)
-    if item.sentence is not None:
-        state.put(sentence=item.sentence)
+    marked = sorted(frozenset[int]().union(*item.pair.marks))  # of a whole aspect the first
+    sentence = marked[0] if item.sentence is None and marked else item.sentence
+    state.put(item=item.id, sentence=sentence)
 
 
 def _draw_list(

@@ -38,6 +38,8 @@ from evidencebench_core.analyses.positions import buckets_of
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
+from evidencebench_core.data.hits import Hit
+from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, UnknownNameError
 from evidencebench_core.papers import DEFAULT_LIMITS, Limits
@@ -145,6 +147,13 @@ def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
 def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
     """The ids that a filter leaves, in its order."""
     return store().matching(dataset.name, wanted)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_KEYS)
+def sentence_hits(dataset: DatasetInfo, ids: tuple[str, ...], words: str) -> dict[str, Hit]:
+    """Where a search for sentences is met, by instance id."""
+    papers = {paper.id: paper.sentences for paper in store().get_many(dataset.name, ids)} if words else {}
+    return find_hits(papers, words)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_KEYS)

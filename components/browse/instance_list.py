@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.table import Column, Row, Snippet, TableEvent, table
 from components.widgets.table.paging import paging, put_sort
 from components.widgets.task_picker import task_picker
 from evidencebench_core.data import DatasetInfo, Filter
@@ -57,6 +57,11 @@ _COLUMNS: Final = (
     Column("optimal", "Optimal K", "number", "Smallest number of sentences that cover all aspects", True),
     Column("ends_coverage", "Ends coverage", "percent", _ENDS_HELP, True),
 )
+_FOUND: Final = (
+    Column(
+        "found", "Found", "snippet", "The sentence with the most of the words; a click opens the paper there"
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,12 @@ def listing(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[R
         recall, sign = recalls[sort], -1 if descending else 1
         ids = tuple(sorted((i for i in ids if i in recall), key=lambda i: sign * recall[i]))
     return Listing(ids, recalls, before - len(ids))
+
+
+def found_sentence(state: PageState, dataset: DatasetInfo, instance_id: str) -> int | None:
+    """The sentence of an instance that the search for sentences has found; ``None`` without one."""
+    hit = resources.sentence_hits(dataset, (instance_id,), state["s"]).get(instance_id)
+    return None if hit is None else hit.sentence
 
 
 def draw_list(state: PageState, dataset: DatasetInfo) -> None:
@@ -189,6 +200,7 @@ def _table(
 ) -> None:
     page = paging(state, len(found.ids))
     shown = resources.store().rows(dataset.name, found.ids[page.rows])
+    hits = resources.sentence_hits(dataset, found.ids[page.rows], state["s"])
     _count_line(dataset, found)
     runs = [run for run in runs if run.id in found.recalls]
 
@@ -196,7 +208,7 @@ def _table(
         if event.kind == "sort":
             put_sort(state, event)
         elif event.kind == "open":
-            state.put(instance=event.value)
+            state.put(instance=event.value, sentence=found_sentence(state, dataset, event.value))
 
     recalls = (
         Column(run.id, run.label, "percent", f"Aspect Recall on {task.title}, run {run.id}", sortable=True)
@@ -212,9 +224,10 @@ def _table(
             row.ends_coverage,
         )
         recall = (found.recalls[run.id].get(row.id) for run in runs)
-        rows.append(Row(row.id, (row.hypothesis, row.id, *counts, *recall)))
+        snippet = (Snippet(hits[row.id].sentence, hits[row.id].parts),) if row.id in hits else (None,)
+        rows.append(Row(row.id, (row.hypothesis, *(snippet if hits else ()), row.id, *counts, *recall)))
     table(
-        (*_COLUMNS, *recalls),
+        (_COLUMNS[0], *(_FOUND if hits else ()), *_COLUMNS[1:], *recalls),
         rows,
         key="instances",
         on_event=on_event,

@@ -22,7 +22,7 @@ from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
 
 _SHOWN: Final = 200
@@ -121,7 +121,11 @@ def draw_disagreements(
 
     def open_reader(event: TableEvent) -> None:
         instance, _, label = event.value.rpartition(" ")
-        open_later("browse", reader_link(dataset, task, instance, runs, aspect=label))
+        covering = frame.loc[(frame["instance"] == instance) & (frame["label"] == label), "covering"].iloc[0]
+        answers = [RunStore(resources.store()).retrieval(run.id, task.name, instance) for run in runs]
+        picked = [index for answer in answers if answer for index in answer.selection if index in covering]
+        first = str((*picked, covering[0])[0])
+        open_later("browse", reader_link(dataset, task, instance, runs, aspect=label, sentence=first))
 
     def indices(covering: tuple[int, ...]) -> str:
         return ", ".join(map(str, covering[:_INDICES])) + (" …" if len(covering) > _INDICES else "")

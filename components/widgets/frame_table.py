@@ -61,10 +61,18 @@ def instance_table(
     key: str,
     **options: Any,
 ) -> None:
-    """A `frame_table` of instances (``id`` is among the columns); a click opens the reader with the runs."""
+    """A `frame_table` of instances (``id`` is among the columns); a click opens the reader with the runs.
+
+    Where the frame has a ``sentence``, the reader shows that.
+    """
+
+    sentences = dict(zip(frame["id"], frame["sentence"], strict=True)) if "sentence" in frame else {}
 
     def open_reader(instance_id: str) -> None:
-        open_later("browse", reader_link(*place, instance_id, runs))
+        link = reader_link(*place, instance_id, runs)
+        if instance_id in sentences:
+            link["sentence"] = str(sentences[instance_id])
+        open_later("browse", link)
 
     frame_table(columns, frame.head(_SHOWN), key=key, ids="id", on_open=open_reader, **options)
 

@@ -179,16 +179,24 @@ def behind_bucket(
     -------
     DataFrame
         ``id``, ``n_aspects`` that stand there, ``n_found`` of them and ``n_missed`` (NaN without picks of a
-        run), ``n_picks`` there. Most missed first (without a run: most aspects first), then in the order of the
-        file.
+        run), ``n_picks`` there, and the first ``sentence`` there that covers one of them, else is a pick. Most
+        missed first (without a run: most aspects first), then in the order of the file.
     """
     n = len(table.ids)
     aspect, where = aspect_buckets(table, bucket, stand)
     there = aspect[where == wanted - 1]
     frame = pd.DataFrame({"id": table.ids, "n_aspects": np.bincount(table.instance[there], minlength=n)})
     frame = frame.assign(n_found=np.nan, n_missed=np.nan, n_picks=0)
+    covering = table.covering_place[np.isin(table.covering_aspect, there)]
+    first = np.full(n, bucket.size)
+    rows = table.sentence_instance()
+    for places in (covering,) if picks is None else (covering, picks.place):
+        here = places[bucket[places] == wanted - 1]
+        unknown = here[first[rows[here]] == bucket.size]
+        np.minimum.at(first, rows[unknown], unknown)
+    frame["sentence"] = first - table.offset
     if picks is not None:
-        rows = table.sentence_instance()[picks.place]
+        rows = rows[picks.place]
         frame["n_found"] = np.bincount(table.instance[there], weights=picks.found[there], minlength=n)
         frame["n_missed"] = frame["n_aspects"] - frame["n_found"]
         frame["n_picks"] = np.bincount(rows[bucket[picks.place] == wanted - 1], minlength=n)

@@ -46,6 +46,11 @@ class Filter:
 
 def fts_query(words: str) -> str:
     """User input as an FTS5 expression that cannot be a syntax error; "" if it asks for nothing."""
+    return " AND ".join(fts_terms(words))
+
+
+def fts_terms(words: str) -> list[str]:
+    """Its words and phrases, each such an expression."""
     cleaned = words.replace("\x00", " ").encode("utf-8", "replace").decode()
     terms: list[str] = []
     last_is_open = False
@@ -55,7 +60,9 @@ def fts_query(words: str) -> str:
         if any(char.isalnum() for char in term):
             terms.append(f'"{term}"')
             last_is_open = word is not None and match.end() == len(cleaned)
-    return " AND ".join(terms) + ("*" if last_is_open else "")
+    if last_is_open:
+        terms[-1] += "*"
+    return terms
 
 
 def matching_sql(wanted: Filter) -> tuple[str, list[object]]:

@@ -151,11 +151,11 @@ def test_instances_behind_a_bucket(store: Store) -> None:
     picks = run_picks(table, {"a": (1, 9, 5), "b": (3,)})
     frame = behind_bucket(table, bucket, 1, "earliest", picks)
     assert frame.to_dict("records") == [
-        {"id": "a", "n_aspects": 2, "n_found": 1.0, "n_missed": 1.0, "n_picks": 1},
-        {"id": "b", "n_aspects": 2, "n_found": 1.0, "n_missed": 1.0, "n_picks": 0},
+        {"id": "a", "n_aspects": 2, "n_found": 1.0, "n_missed": 1.0, "n_picks": 1, "sentence": 0},
+        {"id": "b", "n_aspects": 2, "n_found": 1.0, "n_missed": 1.0, "n_picks": 0, "sentence": 0},
     ]
     alone = behind_bucket(table, bucket, 2, "only")
-    assert alone["id"].tolist() == ["a"]
+    assert (alone["id"].tolist(), alone["sentence"].tolist()) == (["a"], [9])
     assert alone["n_found"].isna().all()
     assert behind_bucket(table, bucket, 1, "earliest", picks, np.array([False, True]))["id"].tolist() == ["b"]
 

@@ -42,6 +42,18 @@ def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Pag
     expect(page.get_by_text("Sentence 3", exact=True)).to_be_visible()
 
 
+def test_a_search_for_sentences_shows_them_and_opens_the_paper_there(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/browse?dataset=sample_data&s=adherence")
+    found = table(page, "Instances").locator("td.snippet")
+    expect(found.locator(".index")).to_have_text("88")
+    expect(found.locator("mark")).to_have_text(re.compile("adherence", re.IGNORECASE))
+    settled(page)
+    found.click()
+    expect(sentence(page, 88)).to_be_in_viewport()
+    expect(sentence(page, 88)).to_have_attribute("aria-current", "true")
+    assert parameters(page)["sentence"] == "88"
+
+
 def test_the_ledger_leads_to_the_sentence(page: Page, app_url: str) -> None:
     page.goto(app_url + READING)
     first = table(page, "Marginal gain").locator(".sentence").first
@@ -106,8 +118,8 @@ def test_runs_are_started_watched_and_compared(page: Page, app_url: str) -> None
     expect(page.locator(".js-plotly-plot")).to_have_count(2)
     settled(page)
     table(page, "Instances by the size of the difference").locator("tr").first.click()
-    expect(heading(page, "What each pick of bm25 adds")).to_be_visible()
-    assert parameters(page)["r"] == "bm25~lead"
+    expect(heading(page, r"What each pick of bm25 \(\w{4}\) adds")).to_be_visible()
+    assert re.fullmatch(r"@\w{12}~@\w{12}", parameters(page)["r"])
     page.go_back()
     expect(page.get_by_text("by paired randomisation")).to_be_visible()
 

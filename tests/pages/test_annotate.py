@@ -188,6 +188,7 @@ def test_two_are_compared_and_make_a_consensus(opened: OpenPage, desk: Desk) -> 
     app.press("Begin the consensus")
     assert desk.marks(CONSENSUS) == {"One": (2, 4), "Two": (3, 5), "Three": (1,)}
     assert "1 of 4: Sentence 4" in app.words
+    assert app.address["sentence"] == "4"
     app.press("Accept Ada: leave it out")
     assert desk.marks(CONSENSUS)["One"] == (2,)
     assert "2 of 4: Sentence 3" in app.words
@@ -196,5 +197,8 @@ def test_two_are_compared_and_make_a_consensus(opened: OpenPage, desk: Desk) -> 
     assert desk.marks(CONSENSUS) == desk.marks("Ben")
     app.press("Undo")
     assert desk.marks(CONSENSUS)["Two"] == (3, 5)
+    app.press("Accept Ben").press("Accept Ben")
+    assert "4 of 4: This aspect" in app.words
+    assert app.address["sentence"] == "1"
     assert app.press("Open the consensus").address["annotator"] == CONSENSUS
     assert "3 of 3 aspects have a sentence" in app.words

@@ -14,7 +14,18 @@ from typing import Any, Literal, get_args
 from components.app.state import component_event
 from components.widgets.component import component
 
-__all__ = ["Cell", "Chip", "Column", "Interval", "Row", "TableEvent", "event_from", "table", "table_data"]
+__all__ = [
+    "Cell",
+    "Chip",
+    "Column",
+    "Interval",
+    "Row",
+    "Snippet",
+    "TableEvent",
+    "event_from",
+    "table",
+    "table_data",
+]
 
 EventKind = Literal["open", "tick", "sort", "chip"]
 
@@ -29,7 +40,7 @@ class Column:
 
     key: str
     label: str
-    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips"] = "text"
+    kind: Literal["text", "title", "id", "number", "percent", "interval", "chips", "snippet"] = "text"
     help: str = ""
     """Shown on hover over the heading."""
     sortable: bool = False
@@ -62,7 +73,15 @@ class Chip:
     """False draws the aspect hollow: repeated, or missed."""
 
 
-Cell = str | int | float | None | Interval | tuple[Chip, ...]
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A sentence of a paper, in parts, each with whether it was searched for."""
+
+    sentence: int
+    parts: tuple[tuple[str, bool], ...]
+
+
+Cell = str | int | float | None | Interval | Snippet | tuple[Chip, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +127,7 @@ def table_data(
 
 
 def _cell(cell: Cell) -> Any:
-    if isinstance(cell, Interval):
+    if isinstance(cell, (Interval, Snippet)):
         return asdict(cell)
     if isinstance(cell, tuple):
         return [asdict(chip) for chip in cell]

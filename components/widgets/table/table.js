@@ -20,6 +20,10 @@ function fill(td, column, value) {
     fillInterval(td, value);
   } else if (column.kind === "chips") {
     for (const chip of value) td.append(chipButton(chip));
+  } else if (column.kind === "snippet") {
+    td.dir = "auto";
+    td.append(element("span", "index", String(value.sentence)));
+    for (const [text, found] of value.parts) td.append(found ? element("mark", "", text) : text);
   } else {
     td.dir = "auto";
     td.textContent = value;

@@ -130,7 +130,9 @@ def _estimated_money(estimate: RunEstimate) -> str:
 
 
 def print_spending(spent: Spending) -> None:
-    """The cost of a run that has ended, on stderr."""
+    """The cost of a run that has ended, on stderr; nothing where nothing was asked."""
+    if not (spent.calls or spent.cached or spent.failed or spent.perhaps_billed):
+        return
     guessed = f", {spent.estimated:,} calls with tokens estimated by us" if spent.estimated else ""
     perhaps = (
         f", {spent.perhaps_billed:,} without an answer but perhaps billed" if spent.perhaps_billed else ""

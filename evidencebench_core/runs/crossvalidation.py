@@ -63,11 +63,10 @@ class Learnt:
 
     def scores(self, selections: Mapping[str, _Selections]) -> Scores:
         """By the keys of the selections and task name."""
-        gold = dict(self.store.evidence_sets(self.info.name, self.fold_of))
+        gold = dict(self.store.evidence_sets(self.info.name, self.fold_of)).items()
 
         def scored(task: Task, picks: _Selections) -> Score:
-            by_id = {name: by_task[task.name] for name, by_task in picks.items() if task.name in by_task}
-            return score(task, gold.items(), by_id)
+            return score(task, gold, {one: by[task.name] for one, by in picks.items() if task.name in by})
 
         return {
             name: {task.name: scored(task, picks) for task in _TASKS} for name, picks in selections.items()

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from evidencebench_core.retrievers.ranker.examples import Example
 
 _USUAL_FOLDS: Final = 5
-_STORED_AT_ONCE: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +268,9 @@ def _stored_run(
     seen_by_encoder: TrainedOn | None,
 ) -> str:
     """A run with the answers of the cross-validation; its id."""
-    runs, ids = RunStore(store), list(answers)
+    runs = RunStore(store)
     run = runs.create(RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest}), info)
     if seen_by_encoder is not None:
         keep_trained(store, run.id, seen_by_encoder)
-    for start in range(0, len(ids), _STORED_AT_ONCE):
-        runs.add_all(run.id, {name: answers[name] for name in ids[start : start + _STORED_AT_ONCE]})
+    runs.add_all(run.id, answers)
     return run.id

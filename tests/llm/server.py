@@ -175,8 +175,8 @@ class Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length", 0))
-        self.request_json = json.loads(self.rfile.read(length)) if length else {}
+        self.content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.request_json = json.loads(self.content) if self.content.startswith(b"{") else {}
         headers = {name.lower(): value for name, value in self.headers.items()}
         listed = self.server.listed
         if listed is not None and self.command == "GET" and self.path.endswith("/models"):

@@ -9,16 +9,14 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
 from email.parser import BytesParser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.llm.server import completion
+from tests.llm.server import Handler, body, completion, reset, scripted, status
 
 Said = str | dict[str, Any] | tuple[int, dict[str, Any]] | None
 
@@ -102,11 +100,11 @@ def answered(requests: bytes, say: Callable[[dict[str, Any]], Said]) -> tuple[li
             result = {"id": "r", "custom_id": request["custom_id"], "response": None, "error": error}
             failed.append(json.dumps(result).encode())
             continue
-        status, body = said if isinstance(said, tuple) else (200, said)
-        body = completion(body) if isinstance(body, str) else body
-        response = {"status_code": status, "request_id": "q", "body": body}
+        code, answer = said if isinstance(said, tuple) else (200, said)
+        answer = completion(answer) if isinstance(answer, str) else answer
+        response = {"status_code": code, "request_id": "q", "body": answer}
         result = {"id": "r", "custom_id": request["custom_id"], "response": response, "error": None}
-        (done if status == 200 else failed).append(json.dumps(result, ensure_ascii=False).encode())
+        (done if code == 200 else failed).append(json.dumps(result, ensure_ascii=False).encode())
     return done, failed
 
 
@@ -114,78 +112,39 @@ def answered(requests: bytes, say: Callable[[dict[str, Any]], Said]) -> tuple[li
 def batch_server(say: Callable[[dict[str, Any]], Said]) -> Iterator[BatchServer]:
     state = BatchServer(say)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def step(handler: Handler) -> None:
+        what = f"{handler.command} {handler.path.partition('?')[0].removeprefix('/v1')}"
+        state.requests.append(what)
+        if failure := state.before(what):
+            status(*failure)(handler)
+            return
+        content = result(what, handler)
+        if state.after(what):
+            reset()(handler)
+        elif content is None:
+            status(404, "no such thing")(handler)
+        else:
+            body(content)(handler)
 
-        def do_POST(self) -> None:
-            self.act()
+    def result(what: str, handler: Handler) -> bytes | None:
+        document: Any = None
+        if what == "POST /files":
+            document = state.file(state.add_file(*uploaded(handler.headers, handler.content)))
+        elif what == "GET /files":
+            document = {"object": "list", "data": [state.file(one) for one in state.files], "has_more": False}
+        elif match := re.fullmatch(r"GET /files/([^/]+)/content", what):
+            return state.files[match[1]][1]
+        elif what == "POST /batches":
+            document = state.begin(handler.request_json)
+        elif what == "GET /batches":
+            document = {"object": "list", "data": list(state.batches.values()), "has_more": False}
+        elif (match := re.fullmatch(r"GET /batches/([^/]+)", what)) and match[1] in state.batches:
+            document = state.look(match[1])
+        return None if document is None else json.dumps(document).encode()
 
-        def do_GET(self) -> None:
-            self.act()
-
-        def act(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            path = self.path.partition("?")[0].removeprefix("/v1")
-            what = f"{self.command} {path}"
-            state.requests.append(what)
-            if failure := state.before(what):
-                self.say(failure[0], json.dumps({"error": {"message": failure[1]}}).encode())
-                return
-            content = self.done(what, body)
-            if state.after(what):
-                self.close_connection = True
-                self.connection.close()
-                return
-            self.say(
-                200 if content is not None else 404, content or b'{"error": {"message": "no such thing"}}'
-            )
-
-        def done(self, what: str, body: bytes) -> bytes | None:
-            result: Any = None
-            if what == "POST /files":
-                name, content = uploaded(self.headers, body)
-                result = state.file(state.add_file(name, content))
-            elif what == "GET /files":
-                result = {
-                    "object": "list",
-                    "data": [state.file(one) for one in state.files],
-                    "has_more": False,
-                }
-            elif match := re.fullmatch(r"GET /files/([^/]+)/content", what):
-                return state.files[match[1]][1]
-            elif what == "POST /batches":
-                result = state.begin(json.loads(body))
-            elif what == "GET /batches":
-                result = {"object": "list", "data": list(state.batches.values()), "has_more": False}
-            elif (match := re.fullmatch(r"GET /batches/([^/]+)", what)) and match[1] in state.batches:
-                result = state.look(match[1])
-            return None if result is None else json.dumps(result).encode()
-
-        def say(self, status: int, content: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def handle(self) -> None:
-            with suppress(ConnectionError, ValueError, OSError):
-                super().handle()
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    try:
+    with scripted(step) as server:
+        state.url = server.url
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def uploaded(headers: Message, body: bytes) -> tuple[str, bytes]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Generator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm.conversation import Ask, Conversation, Planned, planned, results
+from evidencebench_core.llm.conversation import Ask, Conversation, results
 from evidencebench_core.llm.parse import parsed_hypothesis
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Answer, ChatRequest
@@ -27,64 +26,14 @@ if TYPE_CHECKING:
 
 Kind = Literal["paraphrase", "negation"]
 KINDS: Final[tuple[Kind, ...]] = ("paraphrase", "negation")
-_TOKENS: Final = 150  # of an answer, before one is known: a sentence or two of thought and the wording
-_SAMPLE: Final = 50  # instances whose prompts are made for a plan; the others are taken to be like them
+DRAFT_TOKENS: Final = 150  # of an answer, before one is known: a sentence or two of thought and the wording
 # Numbers and their units, and words with a digit or two capitals: IL-6, BRCA1, 5-HT, 0.3, mRNA.
 _TERM: Final = re.compile(r"[^\s()\[\],;:]+")
-
-
-@dataclass(frozen=True, slots=True)
-class DraftPlan:
-    """The cost of `new_drafts`; tokens are estimates."""
-
-    n_wordings: int
-    n_instances: int
-    n_sampled: int  # instances whose prompts were made; the others are taken to be like these
-    calls: int  # to the server
-    cached: int  # answered from the store
-    prompt_tokens: int  # of the calls
-    completion_tokens: int
 
 
 def prompt_of(kind: Kind) -> str:
     """Name and version of the prompt that makes a kind: ``"negation 1-3fa9c2d1"``."""
     return f"{kind} {prompt(kind).version}"
-
-
-def draft_plan(  # noqa: PLR0913 - the arguments of `new_drafts`
-    store: Store,
-    dataset: str,
-    model: str,
-    llm: LLM,
-    *,
-    kinds: Sequence[Kind] = KINDS,
-    limit: int | None = None,
-    known: Container[tuple[str, str]] = (),
-    fresh: bool = False,
-) -> DraftPlan:
-    """The cost of `new_drafts` with the same arguments. Nothing is sent."""
-    wanted = {
-        one: left
-        for one in store.ids(dataset, limit)
-        if (left := [kind for kind in kinds if (one, kind) not in known])
-    }
-    n_wordings = sum(map(len, wanted.values()))
-    sample = tuple(wanted)[:: max(1, -(-len(wanted) // _SAMPLE))]
-    total = Planned()
-    for row in store.rows(dataset, sample):
-        for kind in wanted[row.id]:
-            total += planned(llm, _drafted(row.id, row.hypothesis, kind, model), fresh)
-    factor = n_wordings / (total.calls + total.cached) if total != Planned() else 0.0
-    all_calls = round(total.calls * factor)
-    return DraftPlan(
-        n_wordings,
-        len(wanted),
-        len(sample),
-        all_calls,
-        n_wordings - all_calls,
-        round(total.prompt_tokens * factor),
-        all_calls * _TOKENS,
-    )
 
 
 def new_drafts(  # noqa: PLR0913 - what is asked, and how
@@ -107,7 +56,7 @@ def new_drafts(  # noqa: PLR0913 - what is asked, and how
     further call would meet is raised after what came till then.
     """
     wanted = (
-        ((row, kind), _drafted(row.id, row.hypothesis, kind, model))
+        ((row, kind), draft_conversation(row.id, row.hypothesis, kind, model))
         for row in store.rows(dataset, store.ids(dataset, limit))
         for kind in kinds
         if (row.id, kind) not in known
@@ -121,7 +70,7 @@ def new_drafts(  # noqa: PLR0913 - what is asked, and how
                 yield Draft(row.id, name, row.hypothesis, "", str(found), failed=True)
 
 
-def _drafted(instance_id: str, original: str, kind: Kind, model: str) -> Conversation[Draft]:
+def draft_conversation(instance_id: str, original: str, kind: Kind, model: str) -> Conversation[Draft]:
     """One call, and the draft that its answer makes."""
     asked = prompt(kind)
     (reply,) = yield [Ask(kind, ChatRequest(model, asked.messages(hypothesis=original)))]

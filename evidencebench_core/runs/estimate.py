@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.prices import Price, price_of
+from evidencebench_core.perturb.making import DRAFT_TOKENS, KINDS, Kind, draft_conversation
 from evidencebench_core.runs.plan import Plan
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.llm import LLM
 
-_LOOKED_AT: Final = 50  # instances; those between are taken to be like them
+_LOOKED_AT: Final = 50  # instances
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     from evidencebench_core.llm import Planned, planned, prices
 
     (llm, served), ids = plan.served, tuple(plan.missing)
-    looked_at = ids[:: max(1, -(-len(ids) // _LOOKED_AT))]
+    looked_at = _spread(ids)
     total, n_there = Planned(), 0
     for _, questions in plan.questions(looked_at):
         n_there += bool(questions)
@@ -86,32 +88,49 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     factor = len(ids) / len(looked_at) if looked_at else 0.0
     total = total.times(factor)
     model = str(plan.spec.settings.get("model", ""))
+    counts = (total.calls, total.cached, total.prompt_tokens, total.completion_tokens)
     return RunEstimate(
-        model,
-        round(n_there * factor),
-        len(looked_at),
-        total.calls,
-        total.cached,
-        total.prompt_tokens,
-        total.completion_tokens,
-        price_of(model, prices()),
-        batch,
+        model, round(n_there * factor), len(looked_at), *counts, price_of(model, prices()), batch
     )
 
 
-def draft_estimate(store: Store, dataset: str, model: str, llm: LLM, **how: Any) -> RunEstimate:
+def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
+    store: Store,
+    dataset: str,
+    model: str,
+    llm: LLM,
+    *,
+    kinds: Sequence[Kind] = KINDS,
+    limit: int | None = None,
+    known: Container[tuple[str, str]] = (),
+    fresh: bool = False,
+) -> RunEstimate:
     """The cost of `perturb.making.new_drafts` with the same arguments; ``n_instances`` counts the wordings."""
-    from evidencebench_core.llm import prices
-    from evidencebench_core.perturb.making import draft_plan
+    from evidencebench_core.llm import Planned, planned, prices
 
-    plan = draft_plan(store, dataset, model, llm, **how)
+    kinds_of = {
+        one: [kind for kind in kinds if (one, kind) not in known] for one in store.ids(dataset, limit)
+    }
+    wanted = [one for one, lacking in kinds_of.items() if lacking]
+    looked_at, n_wordings = _spread(wanted), sum(map(len, kinds_of.values()))
+    total = Planned()
+    for row in store.rows(dataset, looked_at):
+        for kind in kinds_of[row.id]:
+            total += planned(llm, draft_conversation(row.id, row.hypothesis, kind, model), fresh)
+    factor = n_wordings / (total.calls + total.cached) if looked_at else 0.0
+    calls = round(total.calls * factor)
     return RunEstimate(
         model,
-        plan.n_wordings,
-        plan.n_wordings if plan.n_sampled == plan.n_instances else plan.n_sampled,
-        plan.calls,
-        plan.cached,
-        plan.prompt_tokens,
-        plan.completion_tokens,
+        n_wordings,
+        n_wordings if len(looked_at) == len(wanted) else len(looked_at),
+        calls,
+        n_wordings - calls,
+        round(total.prompt_tokens * factor),
+        calls * DRAFT_TOKENS,
         price_of(model, prices()),
     )
+
+
+def _spread(ids: Sequence[str]) -> Sequence[str]:
+    """Up to fifty of the ids, evenly over all; what lies between is taken to be like them."""
+    return ids[:: max(1, -(-len(ids) // _LOOKED_AT))]

@@ -8,7 +8,8 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.errors import LLMRejectedError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
-from evidencebench_core.perturb.making import draft_plan, lost_terms, new_drafts, prompt_of
+from evidencebench_core.perturb.making import lost_terms, new_drafts, prompt_of
+from evidencebench_core.runs.estimate import draft_estimate
 from tests.factories import store_with, tiny_dataset
 from tests.llm.server import Step, answering, reply, scripted, status
 
@@ -50,14 +51,14 @@ def test_what_is_known_is_not_asked_for(store: Store) -> None:
     known = {("tiny_0", "negation"), ("tiny_1", "negation"), ("tiny_1", "paraphrase")}
     with scripted(answering(wording)) as server:
         client = client_of(server.url, store)
-        planned = draft_plan(store, "tiny", "m", client, limit=3, known=known)
+        planned = draft_estimate(store, "tiny", "m", client, limit=3, known=known)
         made = list(new_drafts(store, "tiny", "m", client, limit=3, known=known))
-        after = draft_plan(store, "tiny", "m", client, limit=3, known=known)
-        fresh = draft_plan(store, "tiny", "m", client, limit=3, known=known, fresh=True)
+        after = draft_estimate(store, "tiny", "m", client, limit=3, known=known)
+        fresh = draft_estimate(store, "tiny", "m", client, limit=3, known=known, fresh=True)
     # Of three instances' six wordings three are known: tiny_0 lacks one, tiny_1 none, tiny_2 both.
     lacking = {("tiny_0", "paraphrase"), ("tiny_2", "paraphrase"), ("tiny_2", "negation")}
     assert {(one.instance_id, one.kind) for one in made} == lacking
-    assert (planned.n_wordings, planned.n_instances, planned.calls, planned.cached) == (3, 2, 3, 0)
+    assert (planned.n_instances, planned.n_looked_at, planned.calls, planned.cached) == (3, 3, 3, 0)
     assert planned.completion_tokens == 450  # 150 each
     assert planned.prompt_tokens > 3 * 100  # the prompts alone have some 150 words
     assert (after.calls, after.cached, after.prompt_tokens) == (0, 3, 0)

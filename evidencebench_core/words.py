@@ -1,4 +1,15 @@
-"""Numbers and long texts, the same on a page, in the terminal and in a report."""
+"""Numbers, long texts and odd characters, the same on a page, in the terminal and in a report."""
+
+import re
+from typing import Final
+
+# Control characters, overrides and isolates of writing direction, tags and other characters that draw
+# nothing, and halves of surrogate pairs.
+_ODD: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BREAKS: Final = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 
 
 def quantity(number: int, noun: str) -> str:
@@ -9,3 +20,15 @@ def quantity(number: int, noun: str) -> str:
 def clipped_text(text: str, limit: int) -> str:
     """At most so many characters, the last one an ellipsis where something was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def visible(text: str) -> str:
+    """The text with what draws nothing, or steers a terminal, written out (``[U+202E]``); tabs and line ends stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _ODD.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+
+
+def one_line(text: str) -> str:
+    """`visible`, with a blank for line ends and tabs."""
+    return visible(_BREAKS.sub(" ", text))

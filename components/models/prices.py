@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import streamlit as st
 from components.app.state import flash
 from components.models.server import session_model
 from components.widgets.markdown import literal
+from evidencebench_core.data.files import whole_file
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Price, price_of, prices, prices_path
 
@@ -71,16 +71,10 @@ def prices_text(own: Mapping[str, Price]) -> str:
 def save_prices(own: Mapping[str, Price]) -> Path:
     """Put the user's prices in the place of what was there."""
     path = prices_path()
-    trial = path.with_name(f"prices-{secrets.token_hex(4)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        trial.write_text(prices_text(own), encoding="utf-8", newline="\n")
-        prices(trial)  # reads as what was meant, or is not kept
-        trial.replace(path)
-    except OSError as error:
-        raise SettingError(str(path), "cannot be written", "Check the folder's permissions.") from error
-    finally:
-        trial.unlink(missing_ok=True)
+    with whole_file(path, make_folder=True) as stream:
+        stream.write(prices_text(own).encode())
+        stream.flush()
+        prices(Path(stream.name))  # reads as what was meant, or is not kept
     return path
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import note, plain, print_json, print_table
+from evidencebench_core.cli.output import note, print_json, print_table
 from evidencebench_core.cli.progress import progress_bar
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.ingest import IngestResult
@@ -34,7 +34,7 @@ def _ingest(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"added": result.added, "dataset": _document(result.dataset)})
     else:
-        print(plain(_outcome(result)))
+        print(one_line(_outcome(result)))
     return 0
 
 
@@ -83,11 +83,11 @@ def _download(args: argparse.Namespace) -> int:
         print_json({"files": [str(path) for path in paths], "datasets": datasets})
         return 0
     for line in (*map(str, paths), *map(_outcome, results)):
-        print(plain(line))
+        print(one_line(line))
     if not args.ingest:
         print("To bring them into the store:")
         for path in paths:
-            print(plain(f"  evidencebench ingest {shlex.quote(str(path))}"))
+            print(one_line(f"  evidencebench ingest {shlex.quote(str(path))}"))
     return 0
 
 

@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import Final, NamedTuple
 
 from evidencebench_core.cli.arguments import add_store
-from evidencebench_core.cli.output import plain
 from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.words import one_line
 
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
 
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(words)
         sys.stdout.flush()
     except EvidenceBenchError as error:
-        print(f"evidencebench: {plain(str(error))}", file=sys.stderr)
+        print(f"evidencebench: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("evidencebench: interrupted", file=sys.stderr)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json, print_wrapped, text_columns
+from evidencebench_core.cli.output import note, print_json, print_wrapped, text_columns
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
@@ -21,7 +21,7 @@ from evidencebench_core.cli.spending import (
 from evidencebench_core.errors import SettingError
 from evidencebench_core.papers import DEFAULT_LIMITS
 from evidencebench_core.runs import DEFAULT_BUDGET
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -202,7 +202,7 @@ def _print(args: argparse.Namespace, found: FoundEvidence) -> None:
         print_wrapped(paper.title, "", columns)
     print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", columns)
     for number, index in enumerate(retrieval.selection, start=1):
-        section = plain(paper.sections[index]).strip() or "before the first heading"
+        section = one_line(paper.sections[index]).strip() or "before the first heading"
         print(f"\n{number:>3}  sentence {index}, {section}")
         print_wrapped(paper.sentences[index], "     ", columns)
         if index in why:

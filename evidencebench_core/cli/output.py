@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import textwrap
 import unicodedata
 from collections.abc import Collection, Sequence
 
+from evidencebench_core.words import one_line
+
 _MEASURE = 100
-_BLANK = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
-# Control characters, the marks and overrides of writing direction, and halves of surrogate pairs.
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def plain(text: str) -> str:
-    """Text from data as a terminal may have it: on one line, control characters spelt out (``\\x1b``)."""
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], _BLANK.sub(" ", text))
 
 
 def note(text: str) -> None:
     """A line on stderr, where it cannot get into the data."""
-    print(plain(text), file=sys.stderr)
+    print(one_line(text), file=sys.stderr)
 
 
 def print_json(document: object) -> None:
@@ -34,7 +27,7 @@ def print_json(document: object) -> None:
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
     """Columns two spaces apart; ``right`` are the headers of those that are aligned to the right."""
-    lines = [list(headers), *([plain(cell) for cell in row] for row in rows)]
+    lines = [list(headers), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (
@@ -60,7 +53,7 @@ def print_wrapped(text: str, margin: str, columns: int, below: str | None = None
     Without ``below`` they stand under the first, after as many blanks.
     """
     for line in textwrap.wrap(
-        plain(text),
+        one_line(text),
         width=max(columns, len(margin) + 20),
         initial_indent=margin,
         subsequent_indent=" " * len(margin) if below is None else below,

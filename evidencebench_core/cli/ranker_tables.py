@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evidencebench_core.cli.output import interval, p_value, percent, plain, print_table
+from evidencebench_core.cli.output import interval, p_value, percent, print_table
 from evidencebench_core.runs import RANKER, CrossValidation
 from evidencebench_core.stats import compare_paired, holm
 from evidencebench_core.tasks import task_named
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.tasks import Score
@@ -84,7 +84,7 @@ def validation_document(found: CrossValidation) -> dict[str, Any]:
 def print_validation(found: CrossValidation, dataset: str) -> None:
     """The tables."""
     print(
-        plain(
+        one_line(
             f"Aspect Recall in % on {dataset}, {quantity(len(found.paper_of), 'instance')} of "
             f"{quantity(len(set(found.paper_of.values())), 'paper')}; {RANKER} cross-validated by paper in "
             f"{found.n_folds} folds"

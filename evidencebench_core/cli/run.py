@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json
+from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar, stopping
 from evidencebench_core.cli.scores import print_run, run_document, training_ids, warn_of_training_data
 from evidencebench_core.cli.spending import (
@@ -25,7 +25,7 @@ from evidencebench_core.cli.spending import (
     server_llm,
 )
 from evidencebench_core.errors import SettingError
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -257,9 +257,9 @@ def _print_written(files: Sequence[Path], last: Progress, command: str) -> None:
         f" the next requests are in {quantity(len(files), 'file')}:"
     )
     for path in files:
-        print(plain(f"  {path}"))
+        print(one_line(f"  {path}"))
     print("Have them answered, such as by: vllm run-batch -i FILE -o RESULTS --model MODEL")
-    print(plain(f"Then read the results: {command} --batch-in RESULTS"))
+    print(one_line(f"Then read the results: {command} --batch-in RESULTS"))
 
 
 def _note_failures(store: Store, last: Progress, tasks: Sequence[str]) -> None:

@@ -16,11 +16,10 @@ from evidencebench_core.cli.output import (
     note,
     p_value,
     percent,
-    plain,
     print_json,
     print_table,
 )
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -72,16 +71,18 @@ def _runs(args: argparse.Namespace) -> int:
     for run in runs:
         if run.n_trained_on:
             print(
-                plain(
+                one_line(
                     f"{run.id}: {quantity(run.n_trained_on, 'instance')} of {run.dataset} were in the training data"
                     " of its model: its scores there are no estimate of how it does on others"
                 )
             )
         for task, counts in outcomes[run.id].items():
-            print(plain(f"{run.id}, {task}: the model gave {counts}"))
+            print(one_line(f"{run.id}, {task}: the model gave {counts}"))
         if old := _outdated(run):
             print(
-                plain(f"{run.id}: asked with earlier prompts ({', '.join(old)}); run again it is another run")
+                one_line(
+                    f"{run.id}: asked with earlier prompts ({', '.join(old)}); run again it is another run"
+                )
             )
     return 0
 
@@ -173,10 +174,10 @@ def print_run(info: RunInfo, scores: Sequence[Score], outcomes: Mapping[str, Out
     """A run's scores, and what came back from its model, if it asked one."""
     from evidencebench_core.tasks import task_named
 
-    print(plain(f"run {info.id}: {info.label} over {info.dataset}"))
+    print(one_line(f"run {info.id}: {info.label} over {info.dataset}"))
     _print_scores(scores)
     for task, counts in outcomes.items():
-        print(plain(f"{task_named(task).title}: the model gave {counts}"))
+        print(one_line(f"{task_named(task).title}: the model gave {counts}"))
 
 
 def _print_scores(scores: Sequence[Score]) -> None:
@@ -201,7 +202,7 @@ def _print_scores(scores: Sequence[Score]) -> None:
     )
     for score in scores:
         for line in _left_out(score):
-            print(plain(f"{score.task.title}: {line}"))
+            print(one_line(f"{score.task.title}: {line}"))
 
 
 def _left_out(score: Score) -> list[str]:
@@ -244,7 +245,7 @@ def _score_file(args: argparse.Namespace) -> int:
     if args.json:
         print_json(score.as_dict())
         return 0
-    print(plain(f"{args.predictions}: {quantity(len(predictions), 'prediction')} for {args.dataset}"))
+    print(one_line(f"{args.predictions}: {quantity(len(predictions), 'prediction')} for {args.dataset}"))
     _print_scores([score])
     return 0
 
@@ -286,16 +287,16 @@ def _compare(args: argparse.Namespace) -> int:
         head = {"run_a": a.id, "run_b": b.id, "dataset": a.dataset}
         print_json({**head, **trained, **comparison.as_dict()})
         return 0
-    print(plain(f"{comparison.task.title} on {a.dataset}, {quantity(comparison.n, 'instance')} in both"))
-    print(plain(f"A  {percent(comparison.mean_a):>5} %  run {a.id}: {a.label}"))
-    print(plain(f"B  {percent(comparison.mean_b):>5} %  run {b.id}: {b.label}"))
+    print(one_line(f"{comparison.task.title} on {a.dataset}, {quantity(comparison.n, 'instance')} in both"))
+    print(one_line(f"A  {percent(comparison.mean_a):>5} %  run {a.id}: {a.label}"))
+    print(one_line(f"B  {percent(comparison.mean_b):>5} %  run {b.id}: {b.label}"))
     print(f"A - B                 {percent(comparison.mean_difference)} points")
     print(f"95% interval          {interval(comparison.ci95)} (paired bootstrap)")
     print(f"p-value               {p_value(comparison.p_value)} (paired randomisation)")
     print(f"wins / ties / losses  {comparison.wins} / {comparison.ties} / {comparison.losses} of A")
     for name, ids in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         if ids:
-            print(plain(f"only in {name}             {len(ids):,}: {listing(ids)}"))
+            print(one_line(f"only in {name}             {len(ids):,}: {listing(ids)}"))
     return 0
 
 
@@ -320,7 +321,9 @@ def _import_scores(args: argparse.Namespace) -> int:
         return 0
     n_known = len(found.scores) - found.n_added
     print(
-        plain(f"{quantity(found.n_added, 'system')} imported, {n_known:,} already there, from {found.source}")
+        one_line(
+            f"{quantity(found.n_added, 'system')} imported, {n_known:,} already there, from {found.source}"
+        )
     )
     print_table(
         ("system", "strategy", "task", "n", "recall %", "SE"),
@@ -335,9 +338,9 @@ def _import_scores(args: argparse.Namespace) -> int:
     )
     reasons = Counter(row.reason.partition(":")[0] for row in found.left_out)
     for reason, count in reasons.items():
-        print(plain(f"{quantity(count, 'row')} left out, {reason}"))
+        print(one_line(f"{quantity(count, 'row')} left out, {reason}"))
     for row in found.left_out:
-        print(plain(f"  row {row.row}, {row.experiment}: {row.reason}"))
+        print(one_line(f"  row {row.row}, {row.experiment}: {row.reason}"))
     return 0
 
 

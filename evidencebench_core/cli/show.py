@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import plain, print_json, print_wrapped, text_columns
-from evidencebench_core.words import quantity
+from evidencebench_core.cli.output import print_json, print_wrapped, text_columns
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Instance
@@ -65,7 +65,7 @@ def _print_gold(dataset: str, instance: Instance, columns: int) -> None:
     n_results = len(evidence.focused("results"))
     results = f", for the results {evidence.results_optimal}" if evidence.results_optimal else ""
     made_up = ", synthetic" if instance.synthetic else ""
-    print(plain(f"{instance.id}  ({dataset}, paper {instance.paper_id}{made_up})"))
+    print(one_line(f"{instance.id}  ({dataset}, paper {instance.paper_id}{made_up})"))
     print_wrapped(f"Hypothesis: {instance.hypothesis}", "", columns)
     print(
         f"{quantity(evidence.n_sentences, 'sentence')}, {quantity(len(evidence.aspects), 'study aspect')}"
@@ -98,7 +98,7 @@ def _print_paper(instance: Instance, columns: int) -> None:
 def _title(section: str) -> str:
     if section == "":
         return "before the first heading"
-    return plain(section).strip() or "under a blank heading"
+    return one_line(section).strip() or "under a blank heading"
 
 
 def _labels(instance: Instance) -> list[list[str]]:
@@ -119,7 +119,7 @@ def _list_retrievers(args: argparse.Namespace) -> int:
         return 0
     columns = text_columns()
     for entry in entries:
-        print(f"{plain(entry.name)}{' (sees gold)' if entry.sees_gold else ''}")
+        print(f"{one_line(entry.name)}{' (sees gold)' if entry.sees_gold else ''}")
         print_wrapped(entry.summary, "    ", columns)
         for name, spec in entry.settings.items():
             choices = "|".join(spec.choices) if spec.choices else spec.allowed()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.output import note, plain, print_table, print_wrapped, text_columns
-from evidencebench_core.words import clipped_text
+from evidencebench_core.cli.output import note, print_table, print_wrapped, text_columns
+from evidencebench_core.words import clipped_text, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +19,9 @@ _CELL: Final = 60  # characters
 
 def print_report(report: Report) -> None:
     """Title, tables and notes. Long tables are cut, and say so."""
-    print(plain(report.title))
+    print(one_line(report.title))
     for name, table in report.tables.items():
-        print(f"\n{plain(name)}")
+        print(f"\n{one_line(name)}")
         _print_frame(table)
     if report.notes:
         print()
@@ -35,7 +35,7 @@ def _print_frame(table: pd.DataFrame) -> None:
     if not len(table):
         print("(no rows)")
         return
-    names = [plain(str(name)) for name in table.columns]
+    names = [one_line(str(name)) for name in table.columns]
     rows = [[_cell(value) for value in row] for row in table.head(_ROWS).itertuples(index=False, name=None)]
     right = {name for name, dtype in zip(names, table.dtypes, strict=True) if is_numeric_dtype(dtype)}
     print_table(names, rows, right=right)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json
+from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import print_steps
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
             f"evidencebench score {trained.run_id}"
         )
     note(
-        f"It has seen these {quantity(trained.n_instances, 'instance')} of {plain(args.dataset)}: its own"
+        f"It has seen these {quantity(trained.n_instances, 'instance')} of {one_line(args.dataset)}: its own"
         " scores on them are no estimate of how it does on others. The dataset's terms hold for the file."
     )
     return 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, positive, store_of
-from evidencebench_core.cli.output import note, plain, print_json
+from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.spending import (
     add_server,
     check_server,
@@ -20,7 +20,7 @@ from evidencebench_core.cli.spending import (
     server_llm,
 )
 from evidencebench_core.errors import LLMError, SettingError
-from evidencebench_core.words import quantity
+from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -110,11 +110,11 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
         drafts.add(made)
     refused = [one for one in made if one.problem]
     if not args.json and refused:
-        print(plain(f"{quantity(len(refused), 'wording')} refused:"))
+        print(one_line(f"{quantity(len(refused), 'wording')} refused:"))
         for one in refused[:_SHOWN]:
-            print(plain(f"  {one.instance_id}, {one.kind}: {one.problem}"))
+            print(one_line(f"  {one.instance_id}, {one.kind}: {one.problem}"))
         if len(refused) > _SHOWN:
-            print(plain(f"  and {len(refused) - _SHOWN:,} more: --list refused shows them"))
+            print(one_line(f"  and {len(refused) - _SHOWN:,} more: --list refused shows them"))
     n_written = _write(path, made)
     counts = drafts.counts()
     if args.json:
@@ -124,7 +124,7 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
         document = {"file": str(path), "written": n_written, "refused": problems, "drafts": counts}
         print_json(document | {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)})
     else:
-        print(plain(f"{quantity(n_written, 'wording')} in {path}"))
+        print(one_line(f"{quantity(n_written, 'wording')} in {path}"))
         print(
             f"{quantity(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
             " with --list, then --accept ID ... (--reject ID ...); then: evidencebench run ... --variant negation"
@@ -166,7 +166,7 @@ def _list(drafts: Drafts, args: argparse.Namespace) -> int:
             *([f"  problem:  {draft.problem}"] if draft.problem else []),
         ]
         for line in lines:
-            print(plain(line))
+            print(one_line(line))
     if not found:
         print("No drafts" if args.list == "all" else f"No drafts are {args.list}")
     return 0
@@ -184,7 +184,7 @@ def _export(drafts: Drafts, args: argparse.Namespace) -> int:
     if args.json:
         print_json({"file": str(args.export), "written": n_written})
     else:
-        print(plain(f"{quantity(n_written, 'wording')} in {args.export}"))
+        print(one_line(f"{quantity(n_written, 'wording')} in {args.export}"))
     return 0
 
 

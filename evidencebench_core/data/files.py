@@ -13,16 +13,18 @@ from evidencebench_core.errors import SettingError
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, make_folder: bool = False) -> Iterator[BinaryIO]:
     """A stream to write to; what was written stands at ``path`` once the block has ended without an error.
 
     Until then the file that was there before, if any, is untouched; a link stays a link, and its target is
-    replaced. A device or a pipe, such as ``/dev/null``, is written to as it is. `SettingError` if it cannot be
-    written.
+    replaced. A device or a pipe, such as ``/dev/null``, is written to as it is. ``make_folder`` makes
+    the folders above it. `SettingError` if it cannot be written.
     """
     part = None
     try:
         path = Path(path).resolve()
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(0, "it is a folder")
         if path.exists() and not path.is_file():
@@ -31,7 +33,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             return
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
         part = Path(name)
-        with os.fdopen(handle, "wb") as stream:
+        os.close(handle)
+        with part.open("wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -9,11 +9,11 @@ from typing import Any, Final, Literal, TextIO
 
 from evidencebench_core.data.store import DatasetInfo
 from evidencebench_core.export.answers import Answer, ExportCounts
-from evidencebench_core.export.text import visible
 from evidencebench_core.metrics import Gain, marginal_gains
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score, Task
+from evidencebench_core.words import visible
 
 _KEYS: Final = ("run", "task", "instance")
 _VALUES: Final = ("pick", "rank", "sentence", "score", "picked", "covers", "newly_covered")

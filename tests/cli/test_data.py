@@ -71,7 +71,7 @@ def test_download_prints_the_licence_first_and_the_files_at_the_end(
 ) -> None:
     printed = command("download", "evidencebench")
     assert printed.code == 0
-    assert r"licence CC BY 4.0\x1b, 3 bytes" in printed.err
+    assert "licence CC BY 4.0[U+001B], 3 bytes" in printed.err
     assert printed.out.splitlines()[0] == str(tiny_file)
     assert f"evidencebench ingest {tiny_file}" in printed.out
     assert downloads == [("evidencebench", None, None, None)]

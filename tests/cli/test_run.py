@@ -72,7 +72,7 @@ def test_failed_instances_are_told_and_end_with_1(
     assert printed.document["scores"][0]["missing"] == ["tiny_3"]
     last = printed.err.strip().splitlines()[-1]
     assert last.startswith("evidencebench: 1 instance could not be answered")
-    assert r"lead on\x1b tiny_3: is out of order." in last
+    assert "lead on[U+001B] tiny_3: is out of order." in last
     monkeypatch.setattr(Lead, "retrieve", answer)
     printed = command(*RUN, "lead", "--task", "er@10", "--json")
     assert (printed.code, printed.document["n_failed"]) == (0, 0)

@@ -19,11 +19,10 @@ from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput
 from evidencebench_core.export.tables import places_and_scores
-from evidencebench_core.export.text import one_line, visible
 from evidencebench_core.metrics import Gain, Mark, aspect_recall, marginal_gains, marks
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score
-from evidencebench_core.words import clipped_text, quantity
+from evidencebench_core.words import clipped_text, one_line, quantity, visible
 
 _NOTICE: Final = (
     "Highlights can miss evidence, and a highlighted sentence need not be evidence. "

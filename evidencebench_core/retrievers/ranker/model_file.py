@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.errors import RetrieverError, SettingError, shown
+from evidencebench_core.errors import RetrieverError, shown
 from evidencebench_core.retrievers.ranker.features import FEATURES, VERSION
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
@@ -58,12 +58,7 @@ def default_retriever() -> Literal["evidence-ranker", "structure"]:
 def write_model(model: RankerModel, path: Path) -> str:
     """Write a model, whole or not at all; its digest."""
     content = (json.dumps(_document(model), ensure_ascii=False) + "\n").encode()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise SettingError(str(path), problem, "Name another file: --out FILE.") from error
-    with whole_file(path) as stream:
+    with whole_file(path, make_folder=True) as stream:
         stream.write(content)
     return _digest(content)
 

@@ -67,7 +67,7 @@ def test_a_failed_write_leaves_what_was_there(
 
 def test_places(model: RankerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SettingError, match="--out"):
+    with pytest.raises(SettingError, match="cannot be written"):
         write_model(model, tmp_path / "file" / "model.json")
     with pytest.raises(RetrieverError, match="structure"):
         read_model(tmp_path / "none.json")

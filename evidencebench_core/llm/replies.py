@@ -241,7 +241,6 @@ _VERDICTS: Final[tuple[tuple[Collection[int], str, Verdict], ...]] = (
     # a gateway that has lost patience with a model that may have answered
     ((504, 524), "", Verdict("again", "Check the server, then go on.", perhaps_billed=True)),
     ((501, 505), "", Verdict("give_up", "See what the server says; other settings may help.")),
-    (range(500, 600), "", Verdict("again", "Check the server, then go on.")),
     ((401,), "", Verdict("end_run", "Set OPENAI_API_KEY to a key of this server, or type one in the app.")),
     ((402,), "", _ACCOUNT),
     ((400, 403), _FILTERED, Verdict("filtered")),
@@ -262,12 +261,14 @@ def verdict(status: int, failure: Failure, sent: Collection[str]) -> Verdict:
     for statuses, pattern, said in _VERDICTS:
         if status in statuses and re.search(pattern, words, re.IGNORECASE):
             return said
-    if status in (400, 422):
+    if status in (400, 422, 500):  # llama-cpp-python says 500 to a format that it does not know
         for name in sorted(set(sent) - _NEEDED, key=len, reverse=True):
-            quotes = "" if name in _PLAIN or "_" in name else "['\"`]"
+            quotes = "" if (name in _PLAIN and status != 500) or "_" in name else "['\"`]"
             named = rf"(?<![A-Za-z_]){quotes}{re.escape(name)}{quotes}(?![A-Za-z_])"
             if re.split(r"[.\[]", failure.param)[0] == name or re.search(named, words):
                 return Verdict("without", field=name)
+    if status >= 500:
+        return Verdict("again", "Check the server, then go on.")
     return Verdict("give_up", "See what the server says; other settings may help.")
 
 

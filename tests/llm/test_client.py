@@ -100,23 +100,24 @@ def test_connections_that_cannot_be_used(address: str | None, key: str | None, w
 
 
 @pytest.mark.parametrize(
-    ("message", "param", "renamed", "left_out"),
+    ("status", "message", "param", "renamed", "left_out"),
     [
-        ("Unsupported value: 'temperature' does not support 0", None, {}, ("temperature",)),
-        ("no", "seed", {}, ("seed",)),
-        ("Extra inputs are not permitted: seed", None, {}, ("seed",)),
-        ("use 'max_completion_tokens'", "max_tokens", {"max_completion_tokens": 9}, ()),
-        ("no such thing", "response_format.type", {}, ("response_format",)),
-        ("Unrecognized request argument supplied: top_p", None, {}, ("top_p",)),
+        (400, "Unsupported value: 'temperature' does not support 0", None, {}, ("temperature",)),
+        (400, "no", "seed", {}, ("seed",)),
+        (400, "Extra inputs are not permitted: seed", None, {}, ("seed",)),
+        (400, "use 'max_completion_tokens'", "max_tokens", {"max_completion_tokens": 9}, ()),
+        (400, "no such thing", "response_format.type", {}, ("response_format",)),
+        (400, "Unrecognized request argument supplied: top_p", None, {}, ("top_p",)),
+        (500, "'loc': ('body', 'response_format', 'type'), 'msg': ...", None, {}, ("response_format",)),
     ],
 )
 def test_fields_that_a_server_does_not_take(
-    message: str, param: str | None, renamed: dict[str, int], left_out: tuple[str, ...]
+    status: int, message: str, param: str | None, renamed: dict[str, int], left_out: tuple[str, ...]
 ) -> None:
     request = replace(
         REQUEST, max_tokens=9, extra={"response_format": {"type": "json_schema"}, "top_p": 1, "n": 1}
     )
-    with s.scripted(s.status(400, message, param=param), s.reply()) as server:
+    with s.scripted(s.status(status, message, param=param), s.reply()) as server:
         llm = llm_of(server)
         assert chat(llm, request).left_out == left_out
         assert chat(llm, request).attempts == 1

@@ -159,8 +159,7 @@ def sentence_hits(dataset: DatasetInfo, ids: tuple[str, ...], words: str) -> dic
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_KEYS)
 def largest(dataset: DatasetInfo, column: str) -> int:
     """The largest value of a column of counts, at least 1."""
-    first = store().matching(dataset.name, Filter(sort=column, descending=True))[:1]
-    return max((int(getattr(row, column)) for row in store().rows(dataset.name, first)), default=1) or 1
+    return store().largest(dataset.name, column) or 1
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_WORDINGS)
@@ -272,7 +271,7 @@ def run_score(run: RunInfo, task: str, missing: Literal["report", "zero"] = "rep
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYS)
 def bounds(dataset: DatasetInfo, task: str) -> Score:
     """Ceiling and random expectation over every instance of a dataset that a task can score."""
-    return score(task_named(task), store().evidence_sets(dataset.name), {}, missing="zero")
+    return score(task_named(task), store().gold(dataset.name), {}, missing="zero")
 
 
 @st.cache_resource(max_entries=9, show_spinner=False, hash_funcs=_KEYS_WITH_OTHER_RUNS)
@@ -304,7 +303,7 @@ def aspects(dataset: DatasetInfo, task: str) -> AspectTable:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Counting tokens …", hash_funcs=_KEYS)
-def buckets(dataset: DatasetInfo, task: str, n_buckets: int, by: str) -> NDArray[np.int64]:
+def buckets(dataset: DatasetInfo, task: str, n_buckets: int, by: str) -> NDArray[np.uint8]:
     """The bucket of every place of `aspects`."""
     table = aspects(dataset, task)
     places = buckets_of(store(), dataset.name, table, n_buckets, by)

@@ -61,9 +61,9 @@ class AspectTable:
     def n_papers(self) -> int:
         return int(self.paper.max()) + 1 if self.paper.size else 0
 
-    def sentence_instance(self) -> NDArray[np.int64]:
-        """Row of the instance of every place."""
-        return np.repeat(np.arange(len(self.ids)), self.n_sentences)
+    def instance_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Row of the instance of each of these places."""
+        return np.searchsorted(self.offset, places, side="right") - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -163,14 +163,14 @@ def _row(
     instances = frame.index.to_numpy()
     of_papers = np.zeros((table.n_papers, 4))
     np.add.at(of_papers, table.paper[instances], frame[list(_PREFIXES)].assign(n=1.0).to_numpy())
-    sentences = np.isin(table.sentence_instance(), instances)
+    counts = np.isin(np.arange(len(table.ids)), instances)
     row = {
         "n_instances": len(frame),
         "n_aspects": int(counted.sum()),
         "n_left_out": int(gone.sum()),
         **{measure: frame[measure].mean() for measure in _PREFIXES},
-        "picks_in_part": _share_inside(picks, in_part, sentences),
-        "original_picks_in_part": _share_inside(original, in_part, sentences),
+        "picks_in_part": _share_inside(picks, in_part, counts[table.instance_at(picks.place)]),
+        "original_picks_in_part": _share_inside(original, in_part, counts[table.instance_at(original.place)]),
     }
     return row, of_papers
 
@@ -247,13 +247,13 @@ def _eligible(
 
 def _has_part(table: AspectTable, in_part: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether each instance has the part, and something besides: shape (n,)."""
-    n_part = np.bincount(table.sentence_instance()[in_part], minlength=len(table.ids))
+    n_part = np.bincount(table.instance_at(np.flatnonzero(in_part)), minlength=len(table.ids))
     return (n_part > 0) & (n_part < table.n_sentences)
 
 
 def _share_inside(picks: RunPicks, in_part: NDArray[np.bool_], counted: NDArray[np.bool_]) -> float:
-    """Share of the picks at counted places that stand in the part; NaN without picks."""
-    places = picks.place[counted[picks.place]]
+    """Share of the counted picks that stand in the part; NaN without picks."""
+    places = picks.place[counted]
     return float(in_part[places].mean()) if places.size else np.nan
 
 

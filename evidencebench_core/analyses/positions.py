@@ -28,10 +28,13 @@ Stand = Literal["earliest", "latest", "every", "only"]
 Run = tuple[str, str, RunPicks]
 """Id, label and picks."""
 Numbers = NDArray[np.int64]
+Buckets = NDArray[np.uint8]
+"""By place: there may be 20 million."""
 Sums = NDArray[np.float64]
 """By paper (rows) and bucket (columns)."""
 
 MAX_BUCKETS: Final = 100
+_INSTANCES: Final = 4096  # whose sentences are counted at a time
 MEASURES: Final = ("sentence", "token")
 STANDS: Final[Mapping[Stand, str]] = {
     "earliest": "the bucket of the earliest sentence that covers it",
@@ -71,7 +74,7 @@ def positions(
 
 def position_report(
     table: AspectTable,
-    bucket: Numbers,
+    bucket: Buckets,
     n_buckets: int,
     runs: Sequence[Run],
     title: str,
@@ -117,7 +120,7 @@ def position_report(
 
 def buckets_of(
     store: Store, dataset: str, table: AspectTable, n_buckets: int, by: str = "sentence"
-) -> Numbers:
+) -> Buckets:
     """The bucket of every place of the table, 0 to ``n_buckets - 1``.
 
     By sentence, sentence i of n is in bucket ``i * n_buckets // n``: of a paper with fewer sentences some
@@ -128,9 +131,14 @@ def buckets_of(
         raise SettingError("buckets", f"is {shown(n_buckets)}", f"Give a number from 1 to {MAX_BUCKETS}.")
     if by not in MEASURES:
         raise SettingError("by", f"is {shown(by)}", f"Choices are: {', '.join(MEASURES)}.")
-    rows = table.sentence_instance()
     if by == "sentence":
-        return (np.arange(rows.size) - table.offset[rows]) * n_buckets // table.n_sentences[rows]
+        patterns = {
+            n: (np.arange(n) * n_buckets // n).astype(np.uint8) for n in np.unique(table.n_sentences).tolist()
+        }
+        return np.concatenate(
+            [np.empty(0, dtype=np.uint8), *(patterns[n] for n in table.n_sentences.tolist())]
+        )
+    rows = np.repeat(np.arange(len(table.ids)), table.n_sentences)
     numbers = {instance_id: row for row, instance_id in enumerate(table.ids)}
     tokens = np.zeros(rows.size, dtype=np.int64)
     for paper in paper_texts(store, dataset, numbers):
@@ -142,15 +150,15 @@ def buckets_of(
     of_paper = np.bincount(rows, weights=tokens, minlength=len(table.ids))
     middle = before - before[table.offset[rows]] + tokens / 2
     share = middle / np.maximum(of_paper[rows], 1)
-    return np.minimum((share * n_buckets).astype(np.int64), n_buckets - 1)
+    return np.minimum(share * n_buckets, n_buckets - 1).astype(np.uint8)
 
 
-def aspect_buckets(table: AspectTable, bucket: Numbers, stand: Stand) -> tuple[Numbers, Numbers]:
+def aspect_buckets(table: AspectTable, bucket: Buckets, stand: Stand) -> tuple[Numbers, Numbers]:
     """Aspects and the bucket in which they stand, one pair each; ``"every"`` has several an aspect."""
     aspects = np.arange(table.instance.size)
     if not aspects.size:
         return aspects, aspects
-    where = bucket[table.covering_place]  # places ascend within an aspect, and so do buckets
+    where = bucket[table.covering_place].astype(np.int64)  # places ascend within an aspect, and so do buckets
     first = where[np.searchsorted(table.covering_aspect, aspects)]
     last = where[np.searchsorted(table.covering_aspect, aspects, side="right") - 1]
     if stand == "every":
@@ -165,7 +173,7 @@ def aspect_buckets(table: AspectTable, bucket: Numbers, stand: Stand) -> tuple[N
 
 def behind_bucket(
     table: AspectTable,
-    bucket: Numbers,
+    bucket: Buckets,
     wanted: int,
     stand: Stand,
     picks: RunPicks | None = None,
@@ -189,14 +197,13 @@ def behind_bucket(
     frame = frame.assign(n_found=np.nan, n_missed=np.nan, n_picks=0)
     covering = table.covering_place[np.isin(table.covering_aspect, there)]
     first = np.full(n, bucket.size)
-    rows = table.sentence_instance()
     for places in (covering,) if picks is None else (covering, picks.place):
         here = places[bucket[places] == wanted - 1]
-        unknown = here[first[rows[here]] == bucket.size]
-        np.minimum.at(first, rows[unknown], unknown)
+        unknown = here[first[table.instance_at(here)] == bucket.size]
+        np.minimum.at(first, table.instance_at(unknown), unknown)
     frame["sentence"] = first - table.offset
     if picks is not None:
-        rows = rows[picks.place]
+        rows = table.instance_at(picks.place)
         frame["n_found"] = np.bincount(table.instance[there], weights=picks.found[there], minlength=n)
         frame["n_missed"] = frame["n_aspects"] - frame["n_found"]
         frame["n_picks"] = np.bincount(rows[bucket[picks.place] == wanted - 1], minlength=n)
@@ -212,29 +219,30 @@ class _BucketSums:
     bounds, numerators, and denominators (which may have a single column).
     """
 
-    def __init__(self, table: AspectTable, bucket: Numbers, n_buckets: int, kept: NDArray[np.bool_]) -> None:
+    def __init__(self, table: AspectTable, bucket: Buckets, n_buckets: int, kept: NDArray[np.bool_]) -> None:
         self.table, self.bucket, self.n_buckets, self.kept = table, bucket, n_buckets, kept
         there = np.bincount(table.paper[kept], minlength=1) > 0
         self.n_papers = int(there.sum())
         self.cluster = (np.cumsum(there) - 1)[np.where(kept, table.paper, 0)]  # rows are those of kept papers
-        self.sentence_instance = table.sentence_instance()
         self.covers = np.zeros(bucket.size, dtype=bool)
         self.covers[table.covering_place] = True
         self.standing = {stand: aspect_buckets(table, bucket, stand) for stand in STANDS}
+        self.n_aspects = {stand: self._of_aspects(stand) for stand in STANDS}
         self.ratios: list[tuple[pd.DataFrame, str, Sums, Sums]] = []
 
     def opportunity(self) -> pd.DataFrame:
         """Where aspects can and where they must be found."""
         frame = self._edges()
-        frame["n_instances"] = self._n_instances(self.sentence_instance, self.bucket)
-        frame["n_sentences"] = self._of_places(np.arange(self.bucket.size)).sum(axis=0).astype(int)
+        n_sentences = self._sentences()
+        frame["n_instances"] = np.count_nonzero(n_sentences, axis=0)
+        frame["n_sentences"] = n_sentences.sum(axis=0)
         covering = self._of_places(np.flatnonzero(self.covers))
         frame["n_covering"] = covering.sum(axis=0).astype(int)
         frame["share_covering"] = _share(covering)
-        aspects = self._of_aspects("earliest").sum(axis=1, keepdims=True)
+        aspects = self.n_aspects["earliest"].sum(axis=1, keepdims=True)
         stands: tuple[tuple[str, Stand], ...] = (("can", "every"), ("must", "only"))
         for name, stand in stands:
-            standing_there = self._of_aspects(stand)
+            standing_there = self.n_aspects[stand]
             frame[f"n_{name}"] = standing_there.sum(axis=0).astype(int)
             frame[name] = _ratio(standing_there, aspects)
             self.ratios.append((frame, f"{name}_", standing_there, aspects))
@@ -257,7 +265,7 @@ class _BucketSums:
         chance = self.table.chance
         n_covering = np.bincount(self.table.covering_aspect, minlength=self.table.instance.size)
         for stand, (aspect, where) in self.standing.items():
-            n_aspects, found = self._of_aspects(stand), self._of_aspects(stand, picks.found)
+            n_aspects, found = self.n_aspects[stand], self._of_aspects(stand, picks.found)
             frame = self._edges(run=run, label=label, stand=stand)
             frame["n_instances"] = self._n_instances(self.table.instance[aspect], where)
             frame["n_aspects"] = n_aspects.sum(axis=0).astype(int)
@@ -271,10 +279,16 @@ class _BucketSums:
     def add_intervals(self, rng: np.random.Generator, n_resamples: int) -> None:
         """Fill in all intervals, from the same resamples of the papers."""
         tops = np.concatenate([top for _, _, top, _ in self.ratios], axis=1)
-        bottoms = np.concatenate(
-            [np.broadcast_to(below, top.shape) for _, _, top, below in self.ratios], axis=1
-        )
-        bounds = ratio_intervals(tops, bottoms, rng, n_resamples).reshape(len(self.ratios), -1, 2)
+        bottoms = list({id(bottom): bottom for _, _, _, bottom in self.ratios}.values())
+        first = np.cumsum([0, *(bottom.shape[1] for bottom in bottoms)]).tolist()
+        columns = {id(bottom): range(first[n], first[n + 1]) for n, bottom in enumerate(bottoms)}
+        belongs = [
+            columns[id(bottom)][column if bottom.shape[1] > 1 else 0]
+            for _, _, top, bottom in self.ratios
+            for column in range(top.shape[1])
+        ]
+        bounds = ratio_intervals(tops, np.concatenate(bottoms, axis=1), rng, n_resamples, belongs=belongs)
+        bounds = bounds.reshape(len(self.ratios), -1, 2)
         for (frame, prefix, _, _), (low, high) in zip(self.ratios, bounds.swapaxes(1, 2), strict=True):
             frame[f"{prefix}low"], frame[f"{prefix}high"] = low, high
 
@@ -283,16 +297,30 @@ class _BucketSums:
         edges = {"from": numbers / self.n_buckets, "to": (numbers + 1) / self.n_buckets}
         return pd.DataFrame({**constants, "bucket": numbers + 1, **edges})
 
+    def _sentences(self) -> Numbers:
+        """How many sentences each instance that is kept has in each bucket."""
+        counts = np.zeros((len(self.table.ids), self.n_buckets), dtype=np.int64)
+        for start in range(0, len(counts), _INSTANCES):
+            part = counts[start : start + _INSTANCES]
+            sizes = self.table.n_sentences[start : start + _INSTANCES]
+            first = int(self.table.offset[start])
+            bucket = self.bucket[first : first + int(sizes.sum())]
+            cells = np.repeat(np.arange(len(part)), sizes) * self.n_buckets + bucket
+            part[:] = np.bincount(cells, minlength=part.size).reshape(part.shape)
+        return counts[self.kept]
+
     def _of_places(self, places: Numbers) -> Sums:
         """How many of these sentences each paper has in each bucket."""
-        return self._cells(self.sentence_instance[places], self.bucket[places])
+        return self._cells(self.table.instance_at(places), self.bucket[places])
 
     def _of_aspects(self, stand: Stand, weights: NDArray[np.float64] | None = None) -> Sums:
         """How many aspects each paper has in each bucket, or the sum of their weights."""
         aspect, where = self.standing[stand]
         return self._cells(self.table.instance[aspect], where, None if weights is None else weights[aspect])
 
-    def _cells(self, instance: Numbers, bucket: Numbers, weights: NDArray[np.float64] | None = None) -> Sums:
+    def _cells(
+        self, instance: Numbers, bucket: Buckets | Numbers, weights: NDArray[np.float64] | None = None
+    ) -> Sums:
         kept = self.kept[instance]
         cells = self.cluster[instance[kept]] * self.n_buckets + bucket[kept]
         sums = np.bincount(

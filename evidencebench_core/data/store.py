@@ -16,7 +16,7 @@ from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.data.packing import unpacked_covering, unpacked_instance
 from evidencebench_core.data.parse import instance_of
-from evidencebench_core.data.query import Filter, matching_sql
+from evidencebench_core.data.query import RANGES, Filter, matching_sql
 from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -214,6 +214,17 @@ class Store:
         with self.read() as db:
             rows = db.execute(f"SELECT i.instance_id FROM instances AS i {sql}", [info.id, *values])
             return tuple([row[0] for row in rows])
+
+    def largest(self, dataset: str, column: str) -> int:
+        """The largest value of a column of counts, one of `RANGES`; 0 without instances."""
+        info = self.dataset(dataset)
+        if column not in RANGES:
+            raise ValueError(column)
+        with self.read() as db:
+            row = db.execute(
+                f"SELECT max({column}) FROM instances WHERE dataset_id = ?", (info.id,)
+            ).fetchone()
+        return int(row[0] or 0)
 
     def rows(self, dataset: str, ids: Iterable[str]) -> tuple[InstanceRow, ...]:
         """One row an instance, in the order asked for."""

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -227,7 +228,9 @@ class RunStore:
                 " WHERE run_id = ? AND task = ? AND error IS NULL",
                 (run_id, task),
             )
-            return {instance_id: _integers(selection) for instance_id, selection in rows}
+            ids, blobs = zip(*found, strict=True) if (found := rows.fetchall()) else ((), ())
+        picks = iter(_integers(b"".join(blobs)))  # unpacked at once, then cut: there may be 100,000
+        return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in zip(ids, blobs, strict=True)}
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
         """Counts of a model's outcomes by task name; empty for a run that asked none."""

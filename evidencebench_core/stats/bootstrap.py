@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -127,6 +129,8 @@ def ratio_intervals(
     rng: np.random.Generator,
     n_resamples: int = 10_000,
     level: float = 0.95,
+    *,
+    belongs: Sequence[int] | None = None,
 ) -> NDArray[np.float64]:
     """Cluster bootstrap intervals of many ratios of sums, ``sum(numerators) / sum(denominators)``.
 
@@ -137,6 +141,8 @@ def ratio_intervals(
     ----------
     numerators, denominators : array-like of float, shape (n_clusters, n_ratios)
         What each cluster adds to each ratio; denominators may be of shape (n_clusters, 1).
+    belongs : sequence of int, optional
+        Of each ratio the column of its denominator, where several have the same.
     rng, n_resamples, level
         As of `bootstrap_interval`, and so are the errors.
 
@@ -152,7 +158,11 @@ def ratio_intervals(
     """
     ends = tails(level)
     top, bottom = (np.asarray(array, dtype=np.float64) for array in (numerators, denominators))
-    if top.ndim != 2 or bottom.ndim != 2 or bottom.shape not in (top.shape, (top.shape[0], 1)):
+    if belongs is None and bottom.shape == top.shape:
+        belongs = range(top.shape[-1])
+    elif belongs is None and bottom.shape == (len(top), 1):
+        belongs = [0] * top.shape[-1]
+    if top.ndim != 2 or bottom.ndim != 2 or len(top) != len(bottom) or belongs is None:
         raise SettingError(
             "ratio_intervals",
             f"numerators have the shape {top.shape}, denominators {bottom.shape}",
@@ -162,13 +172,16 @@ def ratio_intervals(
     check_finite(bottom, "denominators")
     n_ratios = top.shape[1]
     bounds = np.full((n_ratios, 2), np.nan)
-    defined = np.broadcast_to((bottom != 0).sum(axis=0) >= 2, n_ratios)
+    places = np.array(belongs, dtype=np.int64)
+    defined = ((bottom != 0).sum(axis=0) >= 2)[places]
     if not defined.any():
         return bounds
     ratios = np.empty((max(n_resamples, 0), n_ratios))
+    both = np.concatenate([top, bottom], axis=1)
     for part, weights in resample_weights(top.shape[0], rng, n_resamples):
-        sums = weights @ bottom
+        drawn = weights @ both
+        sums = drawn[:, n_ratios:][:, places]
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios[part] = np.where(sums != 0, (weights @ top) / sums, np.nan)
+            ratios[part] = np.where(sums != 0, drawn[:, :n_ratios] / sums, np.nan)
     bounds[defined] = np.nanquantile(ratios[:, defined], ends, axis=0).T
     return bounds

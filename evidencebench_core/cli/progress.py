@@ -20,12 +20,8 @@ _Result = TypeVar("_Result")
 def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool = False) -> Any:
     """A tqdm bar with the remaining time; where stderr is no terminal, it is drawn every ten seconds.
 
-    Parameters
-    ----------
-    done : int
-        Units that an earlier call has done: they count for the bar, not for the pace.
-    n_bytes : bool
-        Whether to write 1024 as 1.0k, and to draw nothing for what is done in a moment.
+    What was ``done`` earlier counts for the bar, not for the pace; with ``n_bytes`` 1024 is 1.0k, and nothing is
+    drawn for what is done in a moment.
     """
     from tqdm import tqdm
 
@@ -47,10 +43,7 @@ def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool =
 def stopping(how: str) -> Iterator[Callable[[], bool]]:
     """Within it the first Ctrl+C makes the yielded function say true, and the second ends the work at once.
 
-    Parameters
-    ----------
-    how : str
-        The rest of the sentence that the first one is answered with.
+    ``how`` is the rest of the sentence that the first one is answered with.
     """
     pressed = False
 
@@ -72,19 +65,19 @@ def stopping(how: str) -> Iterator[Callable[[], bool]]:
 
 
 def print_steps(steps: Generator[Step, None, _Result]) -> _Result:
-    """The result of the work; every text is said once, and units that are counted have a bar."""
+    """The result of the work; every text is printed once, and units that are counted have a bar."""
     from evidencebench_core.runs import drive
 
-    said = ""
+    text = ""
     bar: Any = None
 
     def draw(step: Step) -> None:
-        nonlocal said, bar
-        if step.text != said:
+        nonlocal text, bar
+        if step.text != text:
             if bar is not None:
                 bar.close()
             note(step.text)
-            said, bar = step.text, progress_bar(step.total, step.unit) if step.total else None
+            text, bar = step.text, progress_bar(step.total, step.unit) if step.total else None
         if bar is not None:
             bar.update(step.done - bar.n)
 

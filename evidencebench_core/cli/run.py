@@ -218,13 +218,7 @@ def _variant(store: Store, args: argparse.Namespace) -> Variant | None:
 
 
 def _last(reports: Iterator[Progress], stopped: Callable[[], bool], command: str) -> Progress:
-    """The last report, once the work is done; a bar shows the others.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it was stopped before that; how to go on is said.
-    """
+    """The last report, once the work is done; a bar shows the others. Stopped, it says how to go on."""
     last = next(reports)
     note(f"run {last.run_id}: {last.done:,} of {quantity(last.total, 'instance')} already answered")
     noted: dict[str, float] = {}  # when each was

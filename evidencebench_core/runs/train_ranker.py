@@ -84,7 +84,7 @@ class RankerTraining:
     seconds: float
 
 
-def train_ranker(  # noqa: PLR0913 - what the command can be told
+def train_ranker(  # noqa: PLR0913 - the options of the command
     store: Store,
     dataset: str,
     *,

@@ -76,25 +76,6 @@ def test_answers_are_stored_as_they_come_and_score_as_one_by_one(store: Store) -
     assert score_run(store, run.id, "er@10").per_instance["tiny_0"] == 1.0
 
 
-def test_as_many_at_once_as_asked_for_and_no_more(store: Store) -> None:
-    lock, together, most = threading.Lock(), 0, 0
-    both = threading.Barrier(3, timeout=30)
-
-    def say(_: dict[str, Any]) -> Step:
-        nonlocal together, most
-        with lock:
-            together += 1
-            most = max(most, together)
-        both.wait()  # three have to be here before one is answered
-        with lock:
-            together -= 1
-        return reply("DECISION: [1]")
-
-    with scripted(answering(say)) as server:
-        finished(executing(server, store, concurrency=3))
-    assert most == 3
-
-
 def test_the_prompt_is_read_back_from_the_store(store: Store) -> None:
     with scripted(reply("DECISION: [1]")) as server:
         last = finished(executing(server, store, limit=1))
@@ -216,13 +197,8 @@ def test_the_estimate_is_of_what_is_still_to_be_asked(store: Store) -> None:
         # The same questions in another run are in the store: cot is what auto takes for ER.
         auto = estimate(planned(server, store, settings={"model": "m"}))
         assert (auto.calls, auto.cached) == (0, 6)
-
-
-def test_the_estimate_of_sections_counts_the_last_step(store: Store) -> None:
-    priced = {"model": "gpt-4o-mini", "strategy": "section"}
-    with scripted(reply()) as server:
-        cost = estimate(planned(server, store, settings=priced))
-        halved = estimate(planned(server, store, settings=priced), batch=True)
+        priced = planned(server, store, settings={"model": "gpt-4o-mini", "strategy": "section"})
+    cost, halved = estimate(priced), estimate(priced, batch=True)
     # Headings at 0 and 3, abstract 1 and 2: three sections, and the final choice.
     assert cost.calls == 6 * 4
     assert cost.money is not None

@@ -268,18 +268,18 @@ class _Work:
             return self._paid(key, request, replace(reply, left_out=left_out), reservation)
         if reservation is not None:
             self.llm.budget.release(reservation)
-        self._reasons[key], said, _ = refusal(
+        self._reasons[key], judged, _ = refusal(
             RawReply(status, {}, b""), reply, (*request.body(), "max_completion_tokens")
         )
-        if said.action == "filtered":
+        if judged.action == "filtered":
             return self._paid(key, request, Answer("", "content_filter"), None)
-        if said.action == "without" and said.field in sent:
-            self.llm.fields.leave_out(request.model, said.field)
+        if judged.action == "without" and judged.field in sent:
+            self.llm.fields.leave_out(request.model, judged.field)
             self._attempts += 1
-        if said.action in ("without", "again", "wait"):
+        if judged.action in ("without", "again", "wait"):
             return None
-        rejected = self._error(LLMRejectedError, self._reasons[key], said.remedy)
-        if said.action == "end_run":
+        rejected = self._error(LLMRejectedError, self._reasons[key], judged.remedy)
+        if judged.action == "end_run":
             rejected.stops_run, self.ended = True, rejected
             return None
         return rejected

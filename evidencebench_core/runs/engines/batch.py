@@ -75,7 +75,7 @@ class BatchEngine:
                 "Leave out --engine batch.",
             )
         for path in self.into:
-            if not path.is_file():
+            if not path.exists():
                 raise SettingError(str(path), "cannot be read: there is no such file", "Check its name.")
 
     def answers(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -147,6 +147,11 @@ def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
 def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
     """The ids that a filter leaves, in its order."""
     return store().matching(dataset.name, wanted)
+
+
+def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
+    """By instance id, of those that the dataset has."""
+    return {row.id: row.hypothesis for row in store().rows(dataset.name, dict.fromkeys(ids))}
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_KEYS)

@@ -14,7 +14,7 @@ from components.charts.dots import difference_chart
 from components.charts.palette import SYSTEMS
 from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import frame_table, instance_table
+from components.widgets.frame_table import HYPOTHESIS, frame_table, instance_table
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, reader_link, resamples
 from components.widgets.switches import option_switch
@@ -28,11 +28,12 @@ from evidencebench_core.tasks import Task
 _SHOWN: Final = 200
 _INDICES: Final = 8  # covering sentences that are named
 _ASPECT_COLUMNS: Final = (
-    Column("instance", "Instance", "id"),
+    HYPOTHESIS,
     Column("label", "Aspect"),
     Column("result", "Result aspect"),
     Column("n_covering", "Covering sentences", "number"),
     Column("indices", "Their indices"),
+    Column("instance", "Instance", "id"),
 )
 
 
@@ -134,6 +135,7 @@ def draw_disagreements(
         _ASPECT_COLUMNS,
         frame.assign(
             id=frame["instance"] + " " + frame["label"],
+            hypothesis=frame["instance"].map(resources.hypotheses(dataset, frame["instance"])),
             result=["yes" if is_result else "no" for is_result in frame["is_result"]],
             indices=[indices(covering) for covering in frame["covering"]],
         ),
@@ -196,9 +198,9 @@ def _draw_slice_instances(
     """The instances of the chosen slice, the largest differences first."""
     a, b = runs
     frame = frame.assign(id=frame["instance"], difference=(100 * (frame[a.id] - frame[b.id])).round(1) + 0.0)
+    st.markdown(f"**{literal(title)}**")
     instance_table(
         (
-            Column("id", title, "id"),
             Column(a.id, a.label, "percent"),
             Column(b.id, b.label, "percent"),
             Column("difference", "A − B, points", "number", digits=1),

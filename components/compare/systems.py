@@ -12,7 +12,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import points
 from components.app.state import PageState
-from components.widgets.frame_table import draw_notes, frame_table, intervals
+from components.widgets.frame_table import csv_button, draw_notes, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.runs import chosen_of, run_picker
 from components.widgets.switches import option_switch
@@ -149,11 +149,22 @@ def draw_matrix(report: Report) -> None:
     ]
     caption = "Differences of all pairs, row minus column"
     frame_table(columns, frame, key="matrix", ids="system", muted=True, action="none", caption=caption)
+    with st.container(horizontal=True):
+        csv_button("Export the matrix (CSV)", "matrix", lambda: _differences(systems, pairs))
+        csv_button("Export every pair (CSV)", "pairs", lambda: pairs)
     where = "their intervals stand with every pair below" if narrow else "with 95% intervals"
     st.caption(
         f"n = {int(systems['n'].iloc[0]):,} instances. Differences in points, row minus column, {where}. "
         f"ns: p above {_ALPHA} after Holm's correction for all {len(pairs):,} pairs."
     )
+
+
+def _differences(systems: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The matrix as numbers: shares, row minus column."""
+    cells = both_ways(pairs).pivot(index="a", columns="b", values="difference")
+    minus = cells.reindex(systems["system"], columns=systems["system"])
+    minus.columns = pd.Index([f"minus {label}" for label in systems["label"]])
+    return systems.join(minus, on="system")
 
 
 def draw_pairs(state: PageState, report: Report, chosen: tuple[str, str]) -> None:

@@ -41,7 +41,6 @@ def draw_comparison(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo) ->
         pairs = pairs.assign(points=100 * (pairs["a"] - pairs["b"]))
         instance_table(
             (
-                Column("id", "Instance", "id"),
                 Column("a", a.label, "percent"),
                 Column("b", b.label, "percent"),
                 Column("points", "Difference, points", "number", digits=1, signed=True),

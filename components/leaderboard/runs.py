@@ -16,7 +16,7 @@ from components.charts.palette import retriever_hue
 from components.leaderboard.start import resume_dialog, start_run
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import draw_chart, is_dark
-from components.widgets.frame_table import frame_rows, frame_table, intervals
+from components.widgets.frame_table import csv_button, frame_rows, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo, published_results
@@ -107,6 +107,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         on_event=tick,
         caption=f"Runs on {dataset.name}, {task.title}",
     )
+    csv_button("Export (CSV)", f"{dataset.name}-{task.name}", lambda: frame.drop(columns="colour"))
     _draw_resume(dataset, [run for run in ranked if scores[run.id].n_missing], task)
     _draw_outcomes(task, ranked)
     first = scores[ranked[0].id]

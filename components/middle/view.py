@@ -69,7 +69,7 @@ class View:
         """A titled table of instances; a click opens the reader with the run, or with all."""
         st.markdown(f"#### {title}")
         instance_table(
-            (Column("id", "Instance", "id"), *columns),
+            columns,
             frame,
             (self.dataset, self.task),
             self.runs if run is None else (run,),

@@ -17,11 +17,12 @@ from components.charts.dots import missed_chart
 from components.charts.palette import MARKS
 from components.missed.queue import BINNING_OF, FILTERS, RANGES, SORTS, Queue, ranges_of
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import frame_table
+from components.widgets.frame_table import csv_button, frame_table
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
 from evidencebench_core.analyses.causes import CAUSES, Thresholds
-from evidencebench_core.analyses.missed_report import BINNINGS, bin_names
+from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, misses_in_words
+from evidencebench_core.analyses.report import records
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
 from evidencebench_core.words import clipped_text, quantity
@@ -203,16 +204,54 @@ def _draw_rules(state: PageState, limits: Thresholds) -> None:
 
 
 def draw_export(queue: Queue) -> None:
-    """The notes as CSV and as JSON, once there are some."""
+    """The misses that are shown, and the notes once there are some, as CSV and as JSON."""
     notes = [note for those in queue.notes.values() for note in those]
-    if not notes:
-        return
-    name = f"notes-{queue.run.id}-{queue.task.name}"
-    with st.popover(f"Export {quantity(len(notes), 'note')}"):
-        flat = pd.DataFrame(note_rows(notes), columns=NOTE_COLUMNS).to_csv(index=False, lineterminator="\r\n")
-        st.download_button("CSV", flat, f"{name}.csv", "text/csv", on_click="ignore")
-        nested = json.dumps(nested_notes(notes), indent=2)
-        st.download_button("JSON", nested, f"{name}.json", "application/json", on_click="ignore")
+    name = f"{queue.run.id}-{queue.task.name}"
+    with st.popover("Export"):
+        st.markdown(
+            f"{quantity(len(queue.shown), 'missed aspect')}: hypothesis, sentence, rank, cause, notes"
+        )
+        _downloads(f"misses-{name}", lambda: exported_misses(queue), None)
+        if notes:
+            st.markdown(quantity(len(notes), "note"))
+            _downloads(f"notes-{name}", lambda: exported_notes(queue), lambda: nested_notes(notes))
+
+
+def _downloads(name: str, frame: Callable[[], pd.DataFrame], nested: Callable[[], object] | None) -> None:
+    with st.container(horizontal=True):
+        csv_button("CSV", name, frame)
+        st.download_button(
+            "JSON",
+            lambda: json.dumps(nested() if nested else records(frame()), indent=2),
+            f"{name}.json",
+            "application/json",
+            on_click="ignore",
+            key=f"json-{name}",
+        )
+
+
+def exported_misses(queue: Queue) -> pd.DataFrame:
+    """The misses that are shown, with the words that go with them."""
+    notes = [note for those in queue.notes.values() for note in those]
+    return misses_in_words(resources.store(), queue.run.dataset, queue.outcomes.iloc[queue.shown], notes)
+
+
+def exported_notes(queue: Queue) -> pd.DataFrame:
+    """A row a note, with what it is about; the cause that the rules suggest is ``suggested_cause``."""
+    noted = queue.outcomes.iloc[queue.noted]
+    about = misses_in_words(resources.store(), queue.run.dataset, noted).drop(columns="notes")
+    about = about.rename(
+        columns={
+            "instance": "instance_id",
+            "aspect": "aspect_id",
+            "text": "aspect_text",
+            "cause": "suggested_cause",
+        }
+    )
+    notes = [note for those in queue.notes.values() for note in those]
+    return pd.DataFrame(note_rows(notes), columns=NOTE_COLUMNS).merge(
+        about, "left", ["instance_id", "aspect_id"]
+    )
 
 
 def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:

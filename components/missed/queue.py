@@ -86,9 +86,14 @@ class Queue:
         return int(self.outcomes["instance"][self.asked].nunique())
 
     @property
+    def noted(self) -> NDArray[np.intp]:
+        """The rows that have a note, missed and shown or not."""
+        return _noted(self.outcomes, self.notes)
+
+    @property
     def n_noted(self) -> int:
         """How many of those shown have a note."""
-        return int(np.isin(self.shown, _noted(self.outcomes, self.notes)).sum())
+        return int(np.isin(self.shown, self.noted).sum())
 
     def key_at(self, place: int) -> Key:
         """Instance and aspect id of what is shown there."""

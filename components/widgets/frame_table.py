@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
+from components.app import resources
 from components.app.state import open_later
 from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
@@ -16,7 +17,9 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
-_SHOWN = 200
+HYPOTHESIS: Final = Column("hypothesis", "Hypothesis", "title")
+INSTANCE: Final = Column("id", "Instance", "id")
+_SHOWN: Final = 200
 
 
 def frame_table(
@@ -61,25 +64,40 @@ def instance_table(
     key: str,
     **options: Any,
 ) -> None:
-    """A `frame_table` of instances (``id`` is among the columns); a click opens the reader with the runs.
+    """A `frame_table` of instances, by ``id``, with their hypotheses; a click opens the reader with the runs.
 
     Where the frame has a ``sentence``, the reader shows that.
     """
+    dataset, task = place
+    frame = frame.head(_SHOWN)
+    frame = frame.assign(hypothesis=frame["id"].map(resources.hypotheses(dataset, frame["id"])))
 
     sentences = dict(zip(frame["id"], frame["sentence"], strict=True)) if "sentence" in frame else {}
 
     def open_reader(instance_id: str) -> None:
-        link = reader_link(*place, instance_id, runs)
+        link = reader_link(dataset, task, instance_id, runs)
         if instance_id in sentences:
             link["sentence"] = str(sentences[instance_id])
         open_later("browse", link)
 
-    frame_table(columns, frame.head(_SHOWN), key=key, ids="id", on_open=open_reader, **options)
+    frame_table((HYPOTHESIS, *columns, INSTANCE), frame, key=key, ids="id", on_open=open_reader, **options)
 
 
 def first_shown(frame: pd.DataFrame) -> str:
     """The end of a sentence on an `instance_table` that does not show all of the frame."""
     return f"; the first {_SHOWN} are shown" if len(frame) > _SHOWN else ""
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A frame as CSV (RFC 4180)."""
+    return frame.to_csv(index=False, lineterminator="\r\n")
+
+
+def csv_button(label: str, name: str, made: Callable[[], pd.DataFrame]) -> None:
+    """A download of the frame that ``made`` gives once it is clicked."""
+    st.download_button(
+        label, lambda: csv_text(made()), f"{name}.csv", "text/csv", on_click="ignore", key=f"csv-{name}"
+    )
 
 
 def draw_notes(notes: Sequence[str]) -> None:

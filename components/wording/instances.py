@@ -14,7 +14,7 @@ from components.charts.instances import LINES_AT_MOST, slope_chart
 from components.charts.palette import MARKS
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.chips import clicked_chip, sentence_chip
-from components.widgets.frame_table import frame_table
+from components.widgets.frame_table import HYPOTHESIS, frame_table
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from components.wording.asking import System
@@ -57,14 +57,20 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
             state.put(instance=clicked)
 
     shares = frame[list(steps)]
+    dataset = resources.named_dataset(system.asked.dataset)
+    texts = resources.hypotheses(dataset, frame["instance"].head(_SHOWN))
     frame_table(
         (
-            Column("instance", "Instance", "id"),
+            HYPOTHESIS,
             *(Column(step, step, "percent") for step in steps),
             Column("spread", "Spread, points", "number", "Highest - lowest recall", digits=1),
             Column("overlap", "Overlap", "percent", "Mean share of the selection that stays"),
+            Column("instance", "Instance", "id"),
         ),
-        frame.assign(spread=100 * (shares.max(axis=1) - shares.min(axis=1))).head(_SHOWN),
+        frame.assign(
+            spread=100 * (shares.max(axis=1) - shares.min(axis=1)),
+            hypothesis=frame["instance"].map(texts),
+        ).head(_SHOWN),
         key=f"movers-{'-'.join(steps)}",
         ids="instance",
         on_event=lambda event: state.put(instance=event.value),

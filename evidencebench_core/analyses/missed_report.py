@@ -6,7 +6,7 @@ confused with "much stands there".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 from typing import Final, Literal
@@ -21,13 +21,19 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.gold import Numbers
 from evidencebench_core.data.sections import SECTION_CLASSES
 from evidencebench_core.data.store import Store
+from evidencebench_core.data.texts import paper_texts
 from evidencebench_core.runs import RunStore
-from evidencebench_core.runs.notes import NOTE_COLUMNS, NoteStore, note_rows
+from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, NoteStore, note_rows
 from evidencebench_core.stats import ratio_intervals
 from evidencebench_core.tasks import Task, task_named
 
 SHORT_COLUMNS: Final = (
     "instance", "label", "cause", "best_rank", "distance", "sentence", "section", "overlap", "n_covering",
+)  # fmt: skip
+
+EXPORT_COLUMNS: Final = (
+    "instance", "hypothesis", "aspect", "label", "text", "is_result", "sentence", "sentence_text", "best_rank",
+    "budget", "distance", "position", "section", "n_covering", "overlap", "cause", "causes", "notes",
 )  # fmt: skip
 
 Binning = Literal["section", "decile", "n_covering", "cause"]
@@ -84,6 +90,37 @@ def missed_report(
             "Causes are suggestions by these rules, in this order, never verdicts.",
         ),
     )
+
+
+def misses_in_words(
+    store: Store, dataset: str, misses: pd.DataFrame, notes: Sequence[Note] = ()
+) -> pd.DataFrame:
+    """Rows of `aspect_outcomes` (or with more) to take away: with hypothesis, sentence and everybody's notes.
+
+    Returns
+    -------
+    DataFrame
+        The columns in `EXPORT_COLUMNS` that the rows have or that are added: ``hypothesis``, ``sentence_text``, the
+        nearest covering sentence, and ``notes``, as "author: cause, tags, text" joined by "; ".
+    """
+    papers = {
+        instance_id: (hypothesis, paper.sentences)
+        for paper in paper_texts(store, dataset, set(misses["instance"]))
+        for instance_id, hypothesis in paper.hypotheses.items()
+    }
+    said: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        words = ", ".join(filter(None, (note.cause, *note.tags, note.text)))
+        said.setdefault((note.instance_id, note.aspect_id), []).append(f"{note.author}: {words}")
+    keys = list(zip(misses["instance"], misses["aspect"], strict=True))
+    frame = misses.assign(
+        hypothesis=[papers[instance_id][0] for instance_id, _ in keys],
+        sentence_text=[
+            papers[i][1][index] for i, index in zip(misses["instance"], misses["sentence"], strict=True)
+        ],
+        notes=["; ".join(said.get(key, ())) for key in keys],
+    )
+    return frame[[name for name in EXPORT_COLUMNS if name in frame.columns]]
 
 
 def left_out_notes(outcomes: pd.DataFrame, results_only: bool) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from evidencebench_core.analyses.missed import aspect_outcomes, queue_of
 from evidencebench_core.data import Store
 from evidencebench_core.runs.notes import Note, NoteStore
-from tests.pages.app import OpenPage, finished_runs
+from tests.pages.app import OpenPage, drawn, finished_runs
 
 TASK = "result-er@optimal"
 
@@ -23,6 +23,41 @@ def misses(sample_store: Store, run: str) -> list[dict[str, str]]:
     """Links to its misses, nearest first."""
     frame = queue_of(aspect_outcomes(sample_store, run, TASK))[["instance", "aspect"]]
     return [{"run": run, **row} for row in frame.to_dict("records")]
+
+
+def test_the_queue_and_the_notes_are_exported_with_their_words(
+    sample_store: Store, run: str, misses: list[dict[str, str]]
+) -> None:
+    first = misses[0]
+    NoteStore(sample_store).add(
+        Note(run, TASK, first["instance"], first["aspect"], "ml", "far", ("t",), "Why?")
+    )
+
+    def script(run: str) -> None:
+        import streamlit as st
+
+        from components.app import resources
+        from components.app.state import PageState
+        from components.missed.misses import exported_misses, exported_notes
+        from components.missed.queue import QUEUE_DEFAULTS, queue_from
+        from evidencebench_core.tasks import task_named
+
+        dataset, task = resources.named_dataset("sample_data"), task_named("result-er@optimal")
+        queue = queue_from(PageState("missed", QUEUE_DEFAULTS), dataset, resources.run(run), task)
+        st.dataframe(exported_misses(queue))
+        st.dataframe(exported_notes(queue))
+
+    exported, notes = (one.value for one in drawn(script, run).dataframe)
+    assert len(exported) == len(misses)
+    (note,) = notes.to_dict("records")
+    row = exported.iloc[0]
+    assert (row["instance"], row["notes"]) == (first["instance"], "ml: far, t, Why?")
+    instance = sample_store.get("sample_data", first["instance"])
+    for found in (row, note):
+        assert found["hypothesis"] == instance.hypothesis
+        assert found["sentence_text"] == instance.sentences[found["sentence"]]
+        assert found["best_rank"] > 0
+    assert row["cause"] == note["suggested_cause"]
 
 
 @pytest.mark.usefixtures("sample_store")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
+import pytest
+
 from components.app.choices import choices_from
+from components.widgets import frame_table
 from components.widgets.runs import answer_key, reader_link, run_colours
+from components.widgets.table import Column
 from evidencebench_core.data import ingest, open_store
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
@@ -35,3 +40,14 @@ def test_runs_on_a_page() -> None:
     assert key == answer_key([replace(bm25)], TASK)
     assert key != answer_key([replace(bm25, tasks={"er@10": 5})], TASK)
     assert key != answer_key([replace(bm25, n_failed=1)], TASK)
+
+
+def test_a_row_of_instances_says_the_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, drawn = open_store(), []
+    dataset = ingest(store, SAMPLE).dataset
+    monkeypatch.setattr(frame_table, "table", lambda columns, rows, **_: drawn.append((columns, rows)))
+    frame = pd.DataFrame({"id": ["sample_trial"], "n": [3]})
+    frame_table.instance_table((Column("n", "N", "number"),), frame, (dataset, TASK), (), key="instances")
+    ((columns, (row,)),) = drawn
+    assert [column.label for column in columns] == ["Hypothesis", "N", "Instance"]
+    assert row.cells == (store.get("sample_data", "sample_trial").hypothesis, 3, "sample_trial")

@@ -1,24 +1,23 @@
 """A PDF file through pdfium: its pages as words with their places and fonts, and horizontal rules.
 
-pdfium is C++ and hostile files can crash it, so this module runs in the child process of `papers.sandbox` only.
+pdfium is C++ and hostile files can crash it, so this module and `drawings` run in the child of `papers.sandbox` only.
 Scripts, launch actions, attached files and forms are never looked at.
 """
 
 from __future__ import annotations
 
 import ctypes
-import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.pdf.page import UNREADABLE, Counts, Page, Rule, Word
-from evidencebench_core.papers.pdf.symbols import symbols_of
+from evidencebench_core.papers.pdf.drawings import rules_of
+from evidencebench_core.papers.pdf.fonts import Font, font_of
+from evidencebench_core.papers.pdf.page import UNREADABLE, Counts, Page, Word
 
 REMEDY: Final = "Open it in a PDF viewer and print it to a new PDF, or paste the text."
 _LOAD_ERRORS: Final = {
@@ -41,27 +40,10 @@ _ACCENTS: Final = {
     "˝": "\u030b", "ˇ": "\u030c", "¯": "\u0304",
 }  # fmt: skip
 _OVERDRAWN: Final = frozenset({*_ACCENTS, *_STROKES, "○"})
-_MOST_OBJECTS: Final = 20_000
-_MOST_RULES: Final = 5_000
-_DEEPEST_FORM: Final = 8
 # A gap that separates words, in ems. TeX has no spaces and shrinks them to 0.2; it kerns up to 0.1.
 _WORD_GAP: Final = 0.13
 _OVERLAP: Final = 0.3
 _ZONE: Final = 0.15  # of the height of a page, where running headers and footers are marked as artifacts
-_THIN: Final = 3.0
-_SHORTEST: Final = 12.0
-# TeX's bold fonts, "NimbusRomNo9L-Medi" and abbreviations of foundries beside the plain words.
-_BOLD: Final = re.compile(
-    r"bold|black|heavy|demi|semib|(?:cm|sf|ec|lm)s?s?bx|medi\b|[-,.]bd?$|-b[if]?o?$", re.I
-)
-_ITALIC: Final = re.compile(
-    r"italic|oblique|(?:cm|sf|ec|lm)(?:bx|ss)?ti|slant|[-,.](?:b?i|it|obl)$|ital", re.I
-)
-_BOLD_WEIGHT: Final = 600
-_FORCE_BOLD: Final = 1 << 18
-_ITALIC_FLAG: Final = 1 << 6
-# "HBEMOE+" marks a subset of a font, "+20" a second encoding of the same font.
-_PREFIX: Final = re.compile(r"^[A-Z]{6}\+|\+[0-9a-f]{2}$")
 _QUARTER_TURNS: Final = {1: (0.0, -1.0, 1.0, 0.0), 2: (-1.0, 0.0, 0.0, -1.0), 3: (0.0, 1.0, -1.0, 0.0)}
 
 
@@ -74,22 +56,13 @@ class OpenedPdf:
     broken: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class _Font:
-    name: str
-    bold: bool
-    italic: bool
-    symbols: dict[str, str]
-    widths: dict[int, float] = field(default_factory=dict)
-
-
-_Fonts = dict[tuple[str, int], _Font]
+_Fonts = dict[tuple[str, int], Font]
 
 
 class _Run(NamedTuple):
     """Properties that the characters of one text object share."""
 
-    font: _Font
+    font: Font
     handle: Any
     size: float  # as it looks on the page
     stretch: float  # width of an em on the page
@@ -157,23 +130,22 @@ def _page(document: Any, number: int, fonts: _Fonts) -> Page | None:
     if text:
         collected.read_text(text)
         pdfium.FPDFText_ClosePage(text)
-    collected.read_drawings(handle)
+    rules = rules_of(handle, x0, y0, collected.counts)
     handle.close()
 
     def is_shown(word: Word) -> bool:
         return word.x0 >= -1 and word.x1 <= width + 1 and -1 <= word.y <= height + 1 and word.size > 1
 
     words = tuple(filter(is_shown, collected.words))
-    return Page(number, width, height, words, tuple(collected.rules), collected.counts)
+    return Page(number, width, height, words, rules, collected.counts)
 
 
 class _Collector:
-    """The words, rules and counts of one page."""
+    """The words and counts of one page."""
 
     def __init__(self, number: int, x0: float, y0: float, height: float, fonts: _Fonts) -> None:
         self.number, self.x0, self.y0, self.height, self.fonts = number, x0, y0, height, fonts
         self.words: list[Word] = []
-        self.rules: list[Rule] = []
         self.counts = Counts()
         self.runs: dict[int, _Run] = {}
 
@@ -283,61 +255,14 @@ class _Collector:
         self.runs[ctypes.addressof(handle.contents)] = run
         return run
 
-    def _font(self, text: Any, i: int) -> _Font:
+    def _font(self, text: Any, i: int) -> Font:
         buffer, flags = ctypes.create_string_buffer(256), ctypes.c_int()
         pdfium.FPDFText_GetFontInfo(text, i, buffer, 256, flags)
         name, weight = buffer.value.decode("utf-8", "replace"), pdfium.FPDFText_GetFontWeight(text, i)
         key = (name, flags.value ^ weight << 32)
         if key not in self.fonts:
-            plain = _PREFIX.sub("", name)
-            bold = _BOLD.search(plain) or weight >= _BOLD_WEIGHT or flags.value & _FORCE_BOLD
-            italic = _ITALIC.search(plain) or flags.value & _ITALIC_FLAG
-            self.fonts[key] = _Font(plain, bool(bold), bool(italic), symbols_of(plain))
+            self.fonts[key] = font_of(name, weight, flags.value)
         return self.fonts[key]
-
-    def read_drawings(self, page: Any) -> None:
-        """Count pictures, and keep the horizontal lines of paths as rules."""
-        matrix = pdfium.FS_MATRIX(1, 0, 0, 1, -self.x0, -self.y0)
-        for n, (kind, item, place) in enumerate(_objects(page, matrix, 0)):
-            if n > _MOST_OBJECTS or len(self.rules) > _MOST_RULES:
-                break
-            if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
-                self.counts.pictures += 1
-            elif kind == pdfium.FPDF_PAGEOBJ_TEXT:
-                self.counts.strings += 1
-            elif kind == pdfium.FPDF_PAGEOBJ_PATH:
-                self._add_rules(item, place)
-
-    def _add_rules(self, path: Any, place: Any) -> None:
-        corners = [ctypes.c_float() for _ in range(4)]
-        fill, stroke = ctypes.c_int(), ctypes.c_int()
-        pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
-        if not (fill.value or stroke.value) or not pdfium.FPDFPageObj_GetBounds(path, *corners):
-            return
-        x0, y0, x1, y1 = (corner.value for corner in corners)
-        if (x1 - x0) * place.a <= _SHORTEST:
-            return
-        if (y1 - y0) * abs(place.d) <= _THIN:
-            self._add_rule(x0, x1, (y0 + y1) / 2, place)
-            return
-        own = pdfium.FS_MATRIX()
-        pdfium.FPDFPageObj_GetMatrix(path, own)
-        x, y = ctypes.c_float(), ctypes.c_float()
-        before: tuple[float, float] | None = None
-        for i in range(min(pdfium.FPDFPath_CountSegments(path), _MOST_RULES)):
-            segment = pdfium.FPDFPath_GetPathSegment(path, i)
-            pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-            point = (x.value * own.a + own.e, y.value * own.d + own.f)
-            drawn = pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_LINETO
-            if drawn and before is not None and abs(point[1] - before[1]) * abs(place.d) < 1.0:
-                left, right = sorted((before[0], point[0]))
-                self._add_rule(left, right, point[1], place)
-            before = point
-
-    def _add_rule(self, x0: float, x1: float, y: float, place: Any) -> None:
-        left, right = x0 * place.a + place.e, x1 * place.a + place.e
-        if right - left > _SHORTEST:
-            self.rules.append(Rule(left, right, y * place.d + place.f))
 
 
 def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
@@ -358,23 +283,6 @@ def _with_accents(glyphs: list[_Glyph]) -> list[_Glyph]:
                 taken.add(id(mark))
                 break
     return [glyph for glyph in glyphs if id(glyph) not in taken] if taken else glyphs
-
-
-def _objects(holder: Any, place: Any, depth: int) -> Iterator[tuple[int, Any, Any]]:
-    """Kind, handle and place of all objects of a page, those within forms too."""
-    count = pdfium.FPDFFormObj_CountObjects if depth else pdfium.FPDFPage_CountObjects
-    get = pdfium.FPDFFormObj_GetObject if depth else pdfium.FPDFPage_GetObject
-    for i in range(count(holder)):
-        item = get(holder, i)
-        kind = pdfium.FPDFPageObj_GetType(item)
-        if kind == pdfium.FPDF_PAGEOBJ_FORM:
-            own = pdfium.FS_MATRIX()
-            if depth < _DEEPEST_FORM and pdfium.FPDFPageObj_GetMatrix(item, own):
-                e, f = own.e * place.a + place.e, own.f * place.d + place.f
-                inner = pdfium.FS_MATRIX(own.a * place.a, 0, 0, own.d * place.d, e, f)
-                yield from _objects(item, inner, depth + 1)
-        else:
-            yield kind, item, place
 
 
 def _is_artifact(item: Any) -> bool:

@@ -106,7 +106,7 @@ def test_what_is_left_out_and_why(tmp_path: Path) -> None:
         ("[" * 100_000, "cannot be read"),
         ("__import__('os')", "cannot be read"),
         ("[" + "1" * 5_000 + "]", "cannot be read"),
-        ("[" + "0.5, " * 40_000 + "0.5]", "field larger than|more than any"),
+        ("[" + "0.5, " * 40_000 + "0.5]", "field larger than"),
     ],
 )
 def test_a_hostile_list_is_one_line(tmp_path: Path, values: str, said: str) -> None:

@@ -68,11 +68,6 @@ _RETRIEVERS: Final[Mapping[str, Hue]] = MappingProxyType(
 )
 
 
-def aspect_hue(position: int) -> Hue:
-    """The colour of an instance's aspect by its 0-based position."""
-    return ASPECTS[position % len(ASPECTS)]
-
-
 def retriever_hue(name: str) -> Hue:
     """The colour of a retriever in every chart: always the same for the same name."""
     known = _RETRIEVERS.get(name)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.errors import InstanceError, SettingError, UnknownNameError
+from evidencebench_core.errors import InstanceError, SettingError
 from evidencebench_core.export import BenchmarkFile, stream_dataset, write_benchmark
 from evidencebench_core.export.dataset import LAYOUTS
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
@@ -105,16 +105,6 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
         export_dataset(store, "in", folder / "out.json")
     assert [path.name for path in folder.iterdir()] == ["out.json"]
     assert (folder / "out.json").read_text() == "before"
-
-
-def test_places_that_cannot_be_written(store: Store, tmp_path: Path) -> None:
-    ingest(store, written(tiny_dataset(), tmp_path / "in.json"))
-    with pytest.raises(SettingError, match="cannot be written"):
-        export_dataset(store, "in", tmp_path / "no" / "such" / "folder.json")
-    with pytest.raises(SettingError, match="cannot be written"):
-        export_dataset(store, "in", tmp_path)
-    with pytest.raises(UnknownNameError):
-        export_dataset(store, "out", tmp_path / "out.json")
 
 
 def test_raw_instances_are_checked_on_the_way_out() -> None:

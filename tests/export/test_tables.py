@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store, parse_instance
-from evidencebench_core.export import Answer, RunAnswers, write_csv, write_json, write_predictions
+from evidencebench_core.export import Answer, RunAnswers, write_csv, write_json
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs import RunStore, execute, plan, predictions_from, score_predictions, score_run
+from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_instance, tiny_dataset, written
 
@@ -106,18 +106,6 @@ def store(tmp_path: Path) -> Store:
     store = open_store()
     ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
     return store
-
-
-def test_predictions_score_as_the_run_does(store: Store, tmp_path: Path) -> None:
-    task = task_named("result-er@5")
-    (*_, last) = execute(plan(store, "tiny", "bm25", tasks=[task]))
-    path, stream = tmp_path / "mine.json", io.StringIO()
-    result = write_predictions(RunAnswers(store, RunStore(store).run(last.run_id), task), task, stream)
-    path.write_text(stream.getvalue(), encoding="utf-8")
-    predictions = predictions_from(path)
-    assert len(predictions) == result.n_instances == 5
-    assert result.skipped == {"tiny_4": "it has no result aspects"}
-    assert score_predictions(store, "tiny", predictions, task) == score_run(store, last.run_id, task)
 
 
 def test_json_has_what_it_takes_to_trust_a_run(store: Store) -> None:

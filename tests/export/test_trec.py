@@ -15,13 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Aspect, EvidenceSet, ingest, open_store
-from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
-from evidencebench_core.export import Answer, RunAnswers, tasks_of, trec_id, write_qrels, write_run
+from evidencebench_core.errors import SelectionError, SettingError
+from evidencebench_core.export import Answer, RunAnswers, trec_id, write_qrels, write_run
 from evidencebench_core.metrics import aspect_recall
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
 from evidencebench_core.tasks import Task, task_named
-from tests.factories import tiny_dataset, written
 
 ER_AT_3, RESULTS = task_named("er@3"), task_named("result-er@5")
 
@@ -202,21 +201,3 @@ def test_subtopic_recall_is_aspect_recall_on_train(train_path: Path, tmp_path: P
     assert theirs == pytest.approx(dict(ours.per_instance), abs=1e-9)
     assert np.mean(list(theirs.values())) == pytest.approx(ours.aspect_recall)
     assert result.skipped.keys() == ours.skipped.keys()
-
-
-def test_answers_of_a_run(tmp_path: Path) -> None:
-    store = open_store()
-    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"))
-    (*_, last) = execute(plan(store, "tiny", "lead", tasks=["er@3", "result-er@5"], limit=2))
-    run = RunStore(store).run(last.run_id)
-    assert {task.name for task in tasks_of(run, None)} == {"er@3", "result-er@5"}
-    with pytest.raises(SettingError, match="--task"):
-        tasks_of(run, None, several=False)
-    with pytest.raises(UnknownNameError, match="no answers for er@10"):
-        tasks_of(run, ["er@10"])
-    answers = list(RunAnswers(store, run, ER_AT_3, with_papers=True))
-    assert [one.instance_id for one in answers] == list(tiny_dataset())
-    assert answers[0].retrieval is not None
-    assert answers[0].retrieval.selection == (0, 1, 2)
-    assert answers[0].instance == store.get("tiny", "tiny_0")
-    assert [one.reason for one in answers] == ["", "", *["it was not asked"] * 4]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import threading
 
 import pytest
 
 from components.app.resources import jobs
-from evidencebench_core.data import Store
 from tests.llm.server import Handler, Step, delta, reply, scripted, stall, status, stream
-from tests.pages.app import NOBODY, SECRET, App, OpenPage, assert_kept_nowhere
+from tests.pages.app import NOBODY, App, OpenPage
 
 ANSWER = "0: <img src=x onerror=alert(1)> it names the *cohort*\n3: the result\nDECISION: [0, 3]"
 WHERE = {"dataset": "sample_data", "instance": "sample_cohort", "task": "er@10", "r": "llm;model=tiny"}
@@ -115,6 +113,7 @@ def test_a_stopped_question_says_so_and_can_be_asked_again(open_page: OpenPage) 
         (reply("I see nothing. DECISION: []"), "chose nothing"),
         (reply("I would rather talk about it."), "no list found"),
         (reply("DECISION: [9999]"), "only indices not shown"),
+        (status(400, "no"), "call failed."),
         (reply("Hm", finish_reason="length"), "cut off by the token limit"),
         (reply(None, message={"role": "assistant", "content": None, "refusal": "I cannot."}), "refused"),
     ],
@@ -122,18 +121,6 @@ def test_a_stopped_question_says_so_and_can_be_asked_again(open_page: OpenPage) 
 def test_what_came_back_is_told_by_name(open_page: OpenPage, step: Step, name: str) -> None:
     with scripted(step) as server:
         assert f"**{name}**" in browse(open_page, server.url).ask().words
-
-
-def test_a_failed_call_says_why_and_holds_no_key(
-    open_page: OpenPage, logged: io.StringIO, sample_store: Store
-) -> None:
-    with scripted(status(401, f"no such key: {SECRET}")) as server:
-        app = open_page("browse", {"llm.server": server.url, f"llm.key.{server.url}": SECRET}, **WHERE).ask()
-        assert "**call failed.**" in app.words
-        assert "answers 401" in app.words
-        assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
-        assert SECRET not in app.words + logged.getvalue() + str(app.address) + str(jobs().jobs())
-    assert_kept_nowhere(SECRET, sample_store)
 
 
 def test_without_a_model_it_leads_to_the_page_models(open_page: OpenPage) -> None:

@@ -41,14 +41,6 @@ def test_a_server_without_a_list_takes_the_models_name_as_text(open_page: OpenPa
         assert "it has no list of models; tiny answered in" in app.words
 
 
-def test_a_refused_key_is_said_without_it(open_page: OpenPage) -> None:
-    with scripted(status(401, f"Incorrect API key provided: {SECRET}")) as server:
-        app = open_page("models").fill("Address", server.url).fill("Key", SECRET).press(TRY)
-        assert "answers 401" in app.words
-        assert SECRET not in app.words
-        assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
-
-
 def test_a_typed_key_is_taken_out_of_its_field_and_can_be_forgotten(open_page: OpenPage) -> None:
     app = open_page("models").fill("Key", SECRET)
     assert all(one.value != SECRET for one in app.text_input)

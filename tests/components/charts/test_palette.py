@@ -40,6 +40,5 @@ def test_the_page_is_the_themes_and_css_names_every_colour_in_both() -> None:
 
 def test_colours_are_distinct_and_constant() -> None:
     assert len({hue.light for hue in ASPECTS}) == len({hue.dark for hue in ASPECTS}) == 8
-    assert palette.aspect_hue(9) == ASPECTS[1]
     assert palette.retriever_hue("bm25") != palette.retriever_hue("dense")
     assert palette.retriever_hue("my-own") == palette.retriever_hue("my-own")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from components.app.choices import Choice
 from components.paper.downloads import file_stem, picks_as_csv, picks_as_json, references, report_page
-from components.paper.opened import OpenPaper, OpenPapers, new_ref, of_samples
+from components.paper.opened import OpenPaper, OpenPapers, of_samples
 from evidencebench_core.papers import read_paper
 from evidencebench_core.retrievers import Retrieval
 from tests.pages.app import SAMPLE
@@ -27,11 +27,6 @@ AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 # -- in memory ----------------------------------------------------------------------------------------------
 
 
-def test_the_digest_is_of_the_text() -> None:
-    assert replace(OPENED, ref="b", name="y", hypothesis="h").digest == OPENED.digest
-    assert replace(OPENED, paper=read_paper(b"One sentence.", "a.txt")).digest != OPENED.digest
-
-
 def test_the_one_not_looked_at_for_longest_makes_room() -> None:
     papers = OpenPapers()
     for number in range(32):
@@ -43,11 +38,6 @@ def test_the_one_not_looked_at_for_longest_makes_room() -> None:
     papers.drop("0")
     assert papers.get("0") is None
     papers.drop("never there")
-
-
-def test_refs_are_long_and_differ() -> None:
-    refs = {new_ref() for _ in range(100)}
-    assert (len(refs), {len(ref) for ref in refs}) == (100, {len("open-") + 16})
 
 
 def test_samples_have_no_gold_and_their_wordings() -> None:

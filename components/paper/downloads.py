@@ -8,18 +8,16 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import streamlit as st
 
 from components.app.choices import Choice, setting_text
 from components.paper.opened import OpenPaper
-from components.paper.picks import explanations
 from evidencebench_core.export import (
     Answer,
-    ReportInput,
     bibtex,
-    places_and_scores,
+    paper_report,
+    pick_documents,
     report_html,
     versions,
     write_csv,
@@ -87,21 +85,17 @@ def report_page(
 ) -> str:
     """The report of one retriever's picks, as one self-contained page."""
     moment = datetime.now(UTC) if at is None else at
-    report = ReportInput(
-        opened.instance(hypothesis),
+    report = paper_report(
+        opened.paper,
+        hypothesis,
         retrieval,
         title=opened.title,
         source="" if opened.name == opened.title else opened.name,
         retriever=choice.label,
         settings=full_settings(choice.name, choice.settings),
         budget=budget,
-        left_out=opened.paper.left_out,
-        notes=opened.paper.notes,
-        doubts=opened.paper.doubts,
-        explanations=explanations(retrieval),
         command=_command(opened, hypothesis, budget, choice),
         created_at=moment.isoformat(timespec="minutes"),
-        versions=versions(),
     )
     return report_html(report, plain)
 
@@ -139,26 +133,18 @@ def picks_as_json(
         "hypothesis": hypothesis,
         "k": budget,
         "paper": {**facts, "name": opened.name, "n_sentences": n_sentences},
-        "answers": [_answer(opened, choice, answers[choice.label]) for choice in choices],
+        "answers": [
+            {
+                "retriever": choice.name,
+                "settings": full_settings(choice.name, choice.settings),
+                "seconds": answers[choice.label].seconds,
+                "picks": pick_documents(opened.paper, answers[choice.label]),
+            }
+            for choice in choices
+        ],
         "versions": versions(),
     }
     return json.dumps(document, ensure_ascii=False, indent=1)
-
-
-def _answer(opened: OpenPaper, choice: Choice, retrieval: Retrieval) -> dict[str, Any]:
-    rank, score = places_and_scores(retrieval)
-    why, paper = explanations(retrieval), opened.paper
-    picks = []
-    for index in retrieval.selection:
-        pick = {"sentence": index, "text": paper.sentences[index], "section": paper.sections[index]}
-        pick |= {"rank": rank.get(index), "score": score.get(index)}
-        picks.append(pick | ({"why": why[index]} if index in why else {}))
-    return {
-        "retriever": choice.name,
-        "settings": full_settings(choice.name, choice.settings),
-        "seconds": retrieval.seconds,
-        "picks": picks,
-    }
 
 
 def references(choices: Sequence[Choice]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -19,10 +18,9 @@ from components.widgets.component import component, sentence_event
 from components.widgets.markdown import literal
 from components.widgets.sentence_note import LETTERS
 from components.widgets.table import Cell, Column, Row, table
+from evidencebench_core.export import explanations
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.retrievers.llm import reasons_in
-from evidencebench_core.retrievers.ranker.reasons import why_texts
 from evidencebench_core.words import quantity
 
 _AROUND: Final = 400  # characters of a neighbouring sentence
@@ -39,21 +37,6 @@ _CHANGE: Final = (
     Column("new", "New", "chips"),
     Column("gone", "No longer", "chips"),
 )
-
-
-def explanations(retrieval: Retrieval) -> dict[int, str]:
-    """Why sentences were picked, by sentence index.
-
-    A model says it in its own words; a ranker's ``explanation`` is put into words (`why_texts`); any other
-    retriever may have under ``why`` a JSON object from sentence index to text. Anything else is left out.
-    """
-    try:
-        why = json.loads(retrieval.details.get("why", "{}"))
-    except ValueError:
-        why = {}
-    pairs = why.items() if isinstance(why, Mapping) else ()
-    texts = {int(key): str(text) for key, text in pairs if key.isascii() and key.isdigit()}
-    return {**reasons_in(retrieval), **why_texts(retrieval), **texts}
 
 
 def picks_of(

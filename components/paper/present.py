@@ -13,12 +13,13 @@ from components.app.choices import Choice
 from components.app.state import PageState
 from components.paper.downloads import file_stem, report_page
 from components.paper.opened import OpenPaper
-from components.paper.picks import explanations, picks_list, picks_of
+from components.paper.picks import picks_list, picks_of
 from components.paper.reading import LONGEST, asked_hypothesis, budget_of
 from components.widgets.answers import answers_to, draw_paper
 from components.widgets.component import component
 from components.widgets.copy_link import BUTTON_STYLE, copy_link
 from components.widgets.markdown import literal
+from evidencebench_core.export import explanations
 from evidencebench_core.retrievers import Retrieval
 
 _HERE: Final = Path(__file__).parent

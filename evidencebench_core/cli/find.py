@@ -131,37 +131,27 @@ def _retriever(args: argparse.Namespace) -> tuple[Retriever, LLM | None]:
 
 def _write_html(args: argparse.Namespace, found: FoundEvidence) -> None:
     from evidencebench_core.data.files import whole_file
-    from evidencebench_core.export import ReportInput, report_html, versions
-    from evidencebench_core.retrievers.ranker.reasons import why_texts
+    from evidencebench_core.export import paper_report, report_html
 
-    paper = found.read.paper
-    report = ReportInput(
-        paper.instance(args.hypothesis),
+    report = paper_report(
+        found.read.paper,
+        args.hypothesis,
         found.retrieval,
-        title=paper.title,
         source=found.read.source,
         retriever=args.retriever,
         settings=dict(found.retriever.settings),
         budget=args.k,
-        left_out=paper.left_out,
-        notes=paper.notes,
-        doubts=paper.doubts,
-        explanations=why_texts(found.retrieval),
         command="evidencebench " + shlex.join(args.words),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions=versions(),
     )
     with whole_file(args.html) as stream:
         stream.write(report_html(report, plain=args.plain).encode())
 
 
 def _document(args: argparse.Namespace, found: FoundEvidence) -> dict[str, Any]:
-    from evidencebench_core.export import places_and_scores
-    from evidencebench_core.retrievers.ranker.reasons import why_texts
+    from evidencebench_core.export import pick_documents
 
-    paper, retrieval = found.read.paper, found.retrieval
-    rank, score = places_and_scores(retrieval)
-    why = why_texts(retrieval)
+    paper = found.read.paper
     return {
         "hypothesis": args.hypothesis.strip(),
         "paper": {
@@ -177,27 +167,16 @@ def _document(args: argparse.Namespace, found: FoundEvidence) -> dict[str, Any]:
         "retriever": args.retriever,
         "settings": dict(found.retriever.settings),
         "k": args.k,
-        "seconds": retrieval.seconds,
-        "picks": [
-            {
-                "sentence": index,
-                "section": paper.sections[index],
-                "type": paper.sentence_types[index],
-                "text": paper.sentences[index],
-                "rank": rank.get(index),
-                "score": score.get(index),
-                **({"why": why[index]} if index in why else {}),
-            }
-            for index in retrieval.selection
-        ],
+        "seconds": found.retrieval.seconds,
+        "picks": pick_documents(paper, found.retrieval),
     }
 
 
 def _print(args: argparse.Namespace, found: FoundEvidence) -> None:
-    from evidencebench_core.retrievers.ranker.reasons import why_texts
+    from evidencebench_core.export import explanations
 
     paper, retrieval = found.read.paper, found.retrieval
-    columns, why = text_columns(), why_texts(retrieval)
+    columns, why = text_columns(), explanations(retrieval)
     if paper.title:
         print_wrapped(paper.title, "", columns)
     print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evidencebench_core.export.answers import Answer, ExportCounts, RunAnswers, tasks_of
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
+from evidencebench_core.export.picks import explanations, paper_report, pick_documents
 from evidencebench_core.export.report import (
     ReportInput,
     left_out_text,
@@ -21,7 +22,10 @@ __all__ = [
     "ReportInput",
     "RunAnswers",
     "bibtex",
+    "explanations",
     "left_out_text",
+    "paper_report",
+    "pick_documents",
     "places_and_scores",
     "report_html",
     "run_html",

@@ -148,12 +148,13 @@ def test_a_paper_is_fetched_by_its_id_unless_a_file_is_called_so(
 def test_a_language_model_is_asked_within_its_caps(
     command, paper: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with scripted(reply("It says so.\nDECISION: [5]")) as server:
+    with scripted(reply("5: It says so.\nDECISION: [5]")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
         words = ("find", paper, *BM25[:2], "--retriever", "llm", "--set", "model=gpt-4o-mini")
         printed = command(*words, "--max-calls", "3", "--json")
-        assert [pick["sentence"] for pick in printed.document["picks"]] == [5]
+        (pick,) = printed.document["picks"]
+        assert (pick["sentence"], pick["why"]) == (5, "It says so.")
         assert printed.document["settings"]["model"] == "gpt-4o-mini"
         assert "It took 1 call" in printed.err
         assert "sk-secret" not in printed.out + printed.err

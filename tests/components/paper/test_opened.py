@@ -88,7 +88,8 @@ def test_json_has_the_paper_and_every_answer() -> None:
     first, second = document["answers"]
     assert (first["retriever"], first["settings"]["k1"], first["seconds"]) == ("bm25", 1.2, 0.5)
     text = OPENED.paper.sentences[1]
-    assert first["picks"][0] == {"sentence": 1, "text": text, "section": "Abstract", "rank": 1, "score": 2.0}
+    pick = {"sentence": 1, "text": text, "section": "Abstract", "type": "abstract", "rank": 1, "score": 2.0}
+    assert first["picks"][0] == pick
     assert [pick["sentence"] for pick in second["picks"]] == [0]
 
 

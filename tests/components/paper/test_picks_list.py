@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import pytest
 
-from components.paper.picks import explanations, picks_of
+from components.paper.picks import picks_of
+from evidencebench_core.export import explanations
 from evidencebench_core.papers import Paper
 from evidencebench_core.retrievers import Retrieval
 

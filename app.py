@@ -28,4 +28,8 @@ PAGES = {
     ],
 }
 
-st.navigation(PAGES, position="top").run()
+page = st.navigation(PAGES, position="top")
+if page in PAGES["Analyse"]:  # the closed menu says which of its pages this is
+    page = st.navigation({"": PAGES[""], f"Analyse: {page.title}": PAGES["Analyse"]}, position="top")
+st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
+page.run()

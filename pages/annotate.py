@@ -9,7 +9,7 @@ from components.annotate.comparing import draw_comparing
 from components.annotate.desk import annotator_here, draw_who
 from components.annotate.marking import draw_marking, draw_page_bar, draw_title
 from components.app import resources
-from components.app.page import drop_missing, guard
+from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
 from components.widgets.markdown import literal
 from evidencebench_core.errors import UnknownNameError
@@ -44,6 +44,7 @@ def draw(state: PageState) -> None:
         st.warning(literal(str(error)))
         draw_page_bar(state)
         return
+    name_window("Mark evidence", marked.name)
     drop_missing(state, len(marked.paper.sentences))
     if state["view"] == "compare":
         draw_comparing(state, marked)

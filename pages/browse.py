@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard
+from components.app.page import dataset_picker, guard, name_window
 from components.app.state import PageState
 from components.browse.instance_list import LIST_DEFAULTS, draw_list, found_sentence, listing
 from components.browse.reading import READING_DEFAULTS, draw_reading
@@ -37,6 +37,7 @@ def draw(state: PageState) -> None:
         if st.button("Show all instances", type="primary"):
             _open(state, dataset, None)
         return
+    name_window("Browse", instance.id)
     _bar(state, dataset)
     draw_reading(state, dataset, instance)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard, percent
+from components.app.page import dataset_picker, guard, name_window, percent
 from components.app.state import PageState
 from components.missed.miss import draw_miss, scroll_to_top
 from components.missed.misses import draw_export, draw_filters, draw_queue, draw_shares
@@ -40,15 +40,17 @@ def draw(state: PageState) -> None:
         return
     dataset, run, task = chosen
     if not run.tasks.get(task.name):
+        answered = ", ".join(task_named(name).title for name in run.tasks) or "none"
         st.info(
-            f"{literal(run.label)} has no answers for {literal(task.title)}. "
-            f"It has: {literal(', '.join(run.tasks) or 'none')}. The Leaderboard adds tasks to a run."
+            f"{literal(run.label)} has no answers for {literal(task.title)}. It has: {literal(answered)}. "
+            "The Leaderboard adds tasks to a run."
         )
         return
     with st.spinner("Looking through the run …", show_time=True):
         queue = queue_from(state, dataset, run, task)
     scroll_to_top(state["instance"] + state["aspect"])
     if state["instance"]:
+        name_window("Missed aspects", state["instance"])
         _one(state, dataset, queue)
     else:
         _all(state, dataset, queue, task)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.choices import choices_from
-from components.app.page import drop_missing, guard
+from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
 from components.paper.bring import draw_bring
 from components.paper.import_job import forget_job, import_job
@@ -40,6 +40,7 @@ def draw(state: PageState) -> None:
     if opened is None:
         _draw_gone(state)
         return
+    name_window("Your paper", opened.title)
     drop_missing(state, len(opened.paper.sentences))
     if state["present"]:
         draw_presenting(state, opened, choices_from(state["r"]) or choices_from(default_retriever()))

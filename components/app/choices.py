@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.retrievers import full_settings
+from evidencebench_core.retrievers import full_settings, is_derived
 from evidencebench_core.retrievers.ranker.model_file import trained_model
 from evidencebench_core.runs import RunInfo
 
@@ -28,7 +28,9 @@ class Choice:
     @property
     def label(self) -> str:
         """``bm25 k1=1.2``; of a run with the beginning of its id."""
-        return f"{self.run.label} ({self.run.id[:4]})" if self.run else " ".join(self._parts())
+        if self.run:
+            return f"{self.run.label} ({self.run.id[:4]})"
+        return " ".join(self._parts(key for key in self.settings if not is_derived(self.name, key)))
 
     @property
     def option(self) -> str:
@@ -43,9 +45,8 @@ class Choice:
             settings["weights"] = trained[1]
         return json.dumps([self.name, settings], sort_keys=True)
 
-    def _parts(self) -> list[str]:
-        settings = {} if self.run else self.settings
-        return [self.option, *(f"{key}={setting_text(value)}" for key, value in settings.items())]
+    def _parts(self, keys: Iterable[str]) -> list[str]:
+        return [self.option, *(f"{key}={setting_text(self.settings[key])}" for key in keys)]
 
 
 def uses_trained_model(name: str, settings: Mapping[str, object]) -> bool:
@@ -63,7 +64,9 @@ def setting_text(value: object) -> str:
 
 def choices_text(choices: Sequence[Choice]) -> str:
     """``bm25;k1=1.2~dense``."""
-    return BETWEEN.join(WITHIN.join(choice._parts()) for choice in choices)
+    return BETWEEN.join(
+        WITHIN.join(choice._parts(() if choice.run else choice.settings)) for choice in choices
+    )
 
 
 def choices_from(text: str, runs: Sequence[RunInfo] = ()) -> tuple[Choice, ...]:

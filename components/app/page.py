@@ -101,6 +101,11 @@ def points(row: Mapping[Any, Any], mark: str = "") -> str:
     return f"{value:+.1f}{mark}" + ("" if pd.isna(low) else f" ({low:.1f} to {high:.1f})")
 
 
+def name_window(page: str, what: str) -> None:
+    """Put what is read before the page's name in the window's title."""
+    st.set_page_config(page_title=f"{what} · {page} · EvidenceBench Explorer")
+
+
 def drop_missing(state: PageState, n_sentences: int, labels: Sequence[str] | None = None) -> None:
     """Say what a link names that the paper does not have, and go on without it."""
     wrong = []

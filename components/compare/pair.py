@@ -51,7 +51,7 @@ def draw_verdict(report: Report, a: str, b: str) -> None:
         "of such samples); no difference seen is no proof that there is none."
     )
     st.markdown(
-        f"**{100 * row['difference']:+.1f} points**{within}, {p}, d_z {effect}, over {row['n']:,} instances. "
+        f"**{100 * row['difference']:+.1f} points**{within}, {p}, effect size {effect}, over {row['n']:,} instances. "
         f"{literal(row['label_a'])} is ahead on {row['wins']:,}, level on {row['ties']:,}, behind on "
         f"{row['losses']:,}. {'' if pd.isna(row['smallest_detectable']) else power}"
     )

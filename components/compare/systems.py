@@ -36,7 +36,9 @@ _PAIR_COLUMNS: Final = (
     Column("points", "A − B, points (95%)"),
     Column("p", "p", "number", "Two-sided paired randomisation, for this pair alone", digits=4),
     Column("p_holm", "p, Holm", "number", "Corrected for all pairs: the one to judge by", digits=4),
-    Column("effect", "d_z", "number", "Mean difference / standard deviation of the differences", digits=2),
+    Column(
+        "effect", "Effect size", "number", "Mean difference / standard deviation of the differences", digits=2
+    ),
     Column("record", "Wins / ties / losses", help="Instances on which A is above, level, below"),
     Column(
         "detectable",

@@ -14,7 +14,7 @@ from components.charts.palette import MARKS
 from components.charts.positions import position_chart
 from components.middle.view import Mark, View
 from components.widgets.chart import is_dark
-from components.widgets.frame_table import draw_notes
+from components.widgets.frame_table import draw_notes, in_words
 from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.switches import option_switch
@@ -74,8 +74,8 @@ def draw_along(view: View) -> None:
     with st.expander("What this stands on, and the numbers"):
         draw_notes(report.notes)
         for name, table in tables.items():
-            st.markdown(f"**{name}**")
-            st.dataframe(table, hide_index=True, key=f"numbers-{name}")
+            st.markdown(f"**{name.capitalize()}**")
+            st.dataframe(in_words(table), hide_index=True, key=f"numbers-{name}")
 
 
 def _controls(state: PageState) -> tuple[int, str, Stand]:

@@ -13,7 +13,7 @@ from components.app.jobs import Job
 from components.app.state import PageState
 from components.charts.positions import needle_chart
 from components.middle.view import Mark, View
-from components.widgets.frame_table import draw_notes
+from components.widgets.frame_table import draw_notes, in_words
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
@@ -81,7 +81,7 @@ def draw_moved(view: View) -> None:
         _draw_behind(view, part, scope, moved, mark)
     with st.expander("What this stands on, and the numbers", expanded=True):
         draw_notes(report.notes)
-        st.dataframe(rows, hide_index=True, key="numbers-needle")
+        st.dataframe(in_words(rows), hide_index=True, key="numbers-needle")
 
 
 def _controls(state: PageState) -> tuple[Part, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -86,6 +87,11 @@ def instance_table(
 def first_shown(frame: pd.DataFrame) -> str:
     """The end of a sentence on an `instance_table` that does not show all of the frame."""
     return f"; the first {_SHOWN} are shown" if len(frame) > _SHOWN else ""
+
+
+def in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with headings to be read: ``n_left_out`` as "Number left out"."""
+    return frame.rename(columns=lambda name: re.sub("^n_", "number_", name).replace("_", " ").capitalize())
 
 
 def csv_text(frame: pd.DataFrame) -> str:

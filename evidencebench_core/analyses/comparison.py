@@ -102,7 +102,7 @@ def _notes(compared: Systems, found: MatrixComparison, n_resamples: int) -> tupl
         *notes,
         f"p by paired randomisation; p_holm corrects it for the {n_pairs:,} "
         f"{'pair' if n_pairs == 1 else 'pairs'} compared here (Holm), and is the one to judge by.",
-        "effect is d_z: the mean difference over the standard deviation of the differences. "
+        "Effect size: the mean difference over the standard deviation of the differences. "
         "smallest_detectable is (1.96 + 0.84) standard errors: a true difference of that size would be found "
         "(5%, two-sided, for one pair alone) in 80% of such samples; a smaller one often not.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, ServedRetriever, Setting, query_of
 from evidencebench_core.retrievers.make import (
     full_settings,
+    is_derived,
     make_retriever,
     retriever_entries,
     retriever_entry,
@@ -23,6 +24,7 @@ __all__ = [
     "Setting",
     "SettingSpec",
     "full_settings",
+    "is_derived",
     "make_retriever",
     "query_of",
     "retriever_entries",

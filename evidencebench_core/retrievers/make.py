@@ -77,6 +77,13 @@ def full_settings(name: str, settings: Mapping[str, object] | None = None) -> di
     return full
 
 
+def is_derived(name: str, setting: str) -> bool:
+    """Whether a retriever, or its member, fills a setting in by itself; false where it is not known."""
+    member, _, own = setting.rpartition(".")
+    spec = entry.settings.get(own) if (entry := RETRIEVERS.get(member or name)) else None
+    return spec is not None and spec.derived
+
+
 def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
     """The members of a fusion, sorted: their order changes nothing, so it must not change a run's id."""
     for member in given:

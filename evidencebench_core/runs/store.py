@@ -19,7 +19,7 @@ import orjson
 
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
-from evidencebench_core.retrievers import Retrieval, Setting, full_settings, retriever_entry
+from evidencebench_core.retrievers import Retrieval, Setting, full_settings, is_derived, retriever_entry
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
 from evidencebench_core.runs.trained import n_trained_on
@@ -279,17 +279,15 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
     perturbed = [f"[{variant}]"] if variant else []
     if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
         return " ".join((retriever, CROSS_VALIDATED, *perturbed))
-    derived: set[str] = set()
     try:
-        entry = retriever_entry(retriever)
-        nests, derived = entry.nests, {name for name, spec in entry.settings.items() if spec.derived}
+        nests = retriever_entry(retriever).nests
         defaults = full_settings(retriever, {"of": settings["of"]} if nests else None)
     except EvidenceBenchError:
         nests, defaults = False, {}
     changed = (
         f"{name}={_setting_text(value)}"
         for name, value in settings.items()
-        if name not in derived
+        if not is_derived(retriever, name)
         and (name not in defaults or defaults[name] != value or (nests and name == "of"))
     )
     return " ".join((retriever, *changed, *perturbed))

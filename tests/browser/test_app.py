@@ -27,6 +27,14 @@ def test_a_deep_link_as_the_servers_first_page_opens_inside_the_app(page: Page, 
     expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
 
 
+def test_the_window_and_the_menu_say_where_one_is(page: Page, app_url: str) -> None:
+    page.goto(app_url + READING)
+    expect(page).to_have_title("sample_cohort · Browse · EvidenceBench Explorer")
+    page.goto(app_url + "/dataset?dataset=sample_data")
+    expect(page).to_have_title("Dataset · EvidenceBench Explorer")
+    expect(page.get_by_role("button", name="Analyse: Dataset")).to_be_visible()
+
+
 def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Page, app_url: str) -> None:
     page.goto(app_url + "/browse?dataset=sample_data")
     row = page.get_by_role("row").filter(has_text="sample_trial")

@@ -27,7 +27,8 @@ def test_along_the_paper(open_page: OpenPage, lead: str) -> None:
     app = open_page("middle", task="er@10", buckets="4", stand="every", mark=f"recall,{lead},1")
     assert "6 instances from 6 papers" in app.words
     assert "every bucket with a sentence that covers it" in app.words
-    assert app.dataframe[0].value["bucket"].tolist() == [1, 2, 3, 4]
+    assert app.dataframe[0].value["Bucket"].tolist() == [1, 2, 3, 4]
+    assert not any("_" in heading for table in app.dataframe for heading in table.value)
     app.number_input[0].set_value(5).run()
     assert app.address["buckets"] == "5"
     assert "mark" not in app.address  # it meant one of four

@@ -121,3 +121,5 @@ def test_labels() -> None:
     hybrid = full_settings("hybrid", {"of": "lead,bm25", "bm25.k1": 2})
     assert run_label("hybrid", hybrid) == "hybrid of=bm25+lead bm25.k1=2.0"
     assert run_label("gone", {"depth": 3}) == "gone depth=3"
+    merged = {"of": "bm25,evidence-ranker", "evidence-ranker.weights": "a6a84b029030"}
+    assert run_label("hybrid", full_settings("hybrid", merged)) == "hybrid of=bm25+evidence-ranker"

@@ -74,6 +74,7 @@ def test_defaults_are_not_written_and_more_than_three_are_cut() -> None:
     assert choices_from("bm25;k1=1.5")[0] == Choice("bm25", {})
     assert len(choices_from("bm25~lead~random~oracle")) == 3
     assert Choice("hybrid", {"of": ("bm25", "lead"), "k": 10.0}).label == "hybrid of=bm25,lead k=10.0"
+    assert Choice("evidence-ranker", {"weights": "a6a84b029030"}).label == "evidence-ranker"
 
 
 @pytest.mark.parametrize("link", ["bm26", "bm25;k3=1", "bm25;k1=many", "bm25;k1"])

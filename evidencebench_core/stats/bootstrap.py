@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.resampling import cluster_numbers, n_clusters, resample_weights, resampled_means
+from evidencebench_core.stats.resampling import (
+    cluster_numbers,
+    n_clusters,
+    product,
+    resample_weights,
+    resampled_means,
+)
 
 Interval = tuple[float, float]
 
@@ -179,7 +185,7 @@ def ratio_intervals(
     ratios = np.empty((max(n_resamples, 0), n_ratios))
     both = np.concatenate([top, bottom], axis=1)
     for part, weights in resample_weights(top.shape[0], rng, n_resamples):
-        drawn = weights @ both
+        drawn = product(weights, both)
         sums = drawn[:, n_ratios:][:, places]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios[part] = np.where(sums != 0, drawn[:, :n_ratios] / sums, np.nan)

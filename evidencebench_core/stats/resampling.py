@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
 
-CELLS_AT_ONCE: Final = 4_000_000  # numbers held at a time: 32 MB of float64
+CELLS_AT_ONCE: Final = 2_000_000  # numbers held at a time: 16 MB of float64
 _ROWS: Final = 32  # of weights, multiplied at a time
 _PLAIN: Final = 256  # instances, up to which nothing is gained by that
 _THREADS_FROM: Final = 262_144  # multiplications, from which on OpenBLAS starts threads

@@ -159,8 +159,8 @@ def aspect_buckets(table: AspectTable, bucket: Buckets, stand: Stand) -> tuple[N
     if not aspects.size:
         return aspects, aspects
     where = bucket[table.covering_place].astype(np.int64)  # places ascend within an aspect, and so do buckets
-    first = where[np.searchsorted(table.covering_aspect, aspects)]
-    last = where[np.searchsorted(table.covering_aspect, aspects, side="right") - 1]
+    ends = np.cumsum(np.bincount(table.covering_aspect, minlength=aspects.size))  # each aspect has some
+    first, last = where[np.concatenate([[0], ends[:-1]])], where[ends - 1]
     if stand == "every":
         n_buckets = int(bucket.max()) + 1
         # Counting is many times quicker than sorting for the different pairs.

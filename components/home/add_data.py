@@ -12,8 +12,9 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
+from components.app.loading import download_datasets
 from components.widgets.markdown import literal
-from evidencebench_core.data import DATASETS, download, ingest
+from evidencebench_core.data import DATASETS, ingest
 from evidencebench_core.words import quantity
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
@@ -114,17 +115,9 @@ def start_download(name: str, split: str) -> Job:
     store = resources.store()
 
     def work(job: Job) -> str:
-        def fetching(done: int, total: int | None) -> None:
-            job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
-
-        def reading(done: int, total: int, n_instances: int) -> None:
-            job.report(done, total, f"{n_instances:,} instances read", stop=True)
-
-        loaded = [
-            ingest(store, path, None, reading).dataset for path in download(name, split, progress=fetching)
-        ]
         return ", ".join(
-            f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}" for info in loaded
+            f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}"
+            for info in download_datasets(job, store, name, split)
         )
 
     return resources.jobs().start("data", f"{name}/{split}", f"Download {name}, {split}", work)

@@ -48,10 +48,14 @@ def test_a_file_is_read_by_its_path_under_a_name(
 
 
 @pytest.mark.usefixtures("sample_store")
-def test_the_licence_stands_beside_every_download(open_page: OpenPage) -> None:
+def test_the_licence_stands_beside_every_download(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page()
     box = app.selectbox(key="download")
     licences = ("BY-NC-SA 4.0", "BY-NC-SA 4.0", "BY 4.0", "BY-NC 4.0", "BY-NC 4.0")
     for option, licence in zip(box.options, licences, strict=True):
         box.set_value(tuple(option.split(", "))).run()
         assert licence in app.words
+    monkeypatch.setattr("components.app.loading.download", lambda *_, **__: (SAMPLE,))
+    assert "6 instances, loaded as sample_data" in app.ask("Accept the licence and download").words

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from components.app import resources
 from components.app.jobs import Job
-from evidencebench_core.data import DATASETS, DatasetInfo, Store, download, ingest
+from components.app.loading import download_datasets
+from evidencebench_core.data import DATASETS, DatasetInfo, Store
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, query_of
@@ -37,16 +38,7 @@ def start_download_and_training(name: str, split: str) -> Job:
     store = resources.store()
 
     def work(job: Job) -> str:
-        def report_fetched(done: int, total: int | None) -> None:
-            job.report(done, total or 0, f"{done / 1e6:,.1f} MB fetched", stop=True)
-
-        def report_read(done: int, total: int, n_instances: int) -> None:
-            job.report(done, total, f"{n_instances:,} instances read", stop=True)
-
-        (info, *_) = [
-            ingest(store, path, None, report_read).dataset
-            for path in download(name, split, progress=report_fetched)
-        ]
+        (info, *_) = download_datasets(job, store, name, split)
         return _train(store, info.name, job)
 
     title = f"Download {name}, {split} ({DATASETS[name].splits[split].licence}), and train evidence-ranker"

@@ -127,7 +127,7 @@ def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:
     else:
         parts.append(f"{literal(dollars(cost.money))} (prices of {literal(price.date or 'your table')})")
     kept_answers = f" {quantity(cost.cached, 'answer')} in the store cost nothing." if cost.cached else ""
-    looked = f" Told from {cost.n_looked_at:,} instances." if cost.n_looked_at < cost.n_instances else ""
+    looked = f" Estimated from {cost.n_looked_at:,} instances." if cost.n_looked_at < cost.n_instances else ""
     return f"{', '.join(parts)}.{kept_answers}{looked}"
 
 

@@ -8,8 +8,8 @@ const ECHO_MS = 3000;
  */
 class Shared {
   constructor() {
-    /** @type {any} what Python said last */ this.heard = null;
-    /** @type {{value: any, time: number}[]} said to Python, not repeated yet */ this.sent = [];
+    /** @type {any} what Python sent last */ this.latest = null;
+    /** @type {{value: any, time: number}[]} sent to Python, not repeated yet */ this.sent = [];
   }
 
   /** @param {any} value */
@@ -19,9 +19,9 @@ class Shared {
 
   /** Whether Python's value is to be taken: it is new, and no mere echo of an older click.
    * @param {any} value */
-  hear(value) {
-    if (value === this.heard) return false;
-    this.heard = value;
+  accepts(value) {
+    if (value === this.latest) return false;
+    this.latest = value;
     const since = performance.now() - ECHO_MS;
     const sent = this.sent.filter((one) => one.time > since);
     const echo = sent.findIndex((one) => one.value === value);

@@ -66,25 +66,25 @@ class Reader {
     const isNew = data.paper !== before.paper;
     const differs = (/** @type {(keyof Data)[]} */ ...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
-    const isMarkedAnew = differs("marks", "aspects", "systems", "active", "plain");
+    const marksChanged = differs("marks", "aspects", "systems", "active", "plain");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - 5.5rem))`;
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
     if (isNew) this.build();
-    if (isMarkedAnew) {
+    if (marksChanged) {
       this.drawAspects();
       this.drawMarks();
       this.drawLegend();
       this.map.draw(this.sentences, data.types);
     }
-    const pinsAnew = this.shared.aspect.hear(data.aspect);
-    if (pinsAnew) this.pin(data.aspect);
-    if (this.shared.selected.hear(data.selected) && data.selected !== this.selected) {
+    const pinChanged = this.shared.aspect.accepts(data.aspect);
+    if (pinChanged) this.pin(data.aspect);
+    if (this.shared.selected.accepts(data.selected) && data.selected !== this.selected) {
       this.select(data.selected);
       if (data.selected !== null) this.moveTo(data.selected, false);
-    } else if (pinsAnew) this.showLit();
-    if (isMarkedAnew) this.light(this.lit ?? this.pinned);
+    } else if (pinChanged) this.showLit();
+    if (marksChanged) this.light(this.lit ?? this.pinned);
   }
 
   /** @param {"sentence"|"aspect"|"system"|"clear"} kind @param {number|null} [system] */
@@ -104,7 +104,7 @@ class Reader {
     this.sentences = texts.map((words, index) => {
       const before = texts[index - 1] ?? "";
       if (types[index] === "a" && types[index - 1] !== "a" && !/^\W*(abstract|summary)/i.test(before)) {
-        rows.append(element("li", "untold", "Abstract", { role: "presentation" }));
+        rows.append(element("li", "implied", "Abstract", { role: "presentation" }));
       }
       const sentence = drawSentence(words, index, types[index]);
       rows.append(sentence.row);

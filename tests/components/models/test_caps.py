@@ -29,7 +29,7 @@ def test_an_unknown_price_leaves_tokens_only() -> None:
     assert said.startswith("96 instances, about 1,200 calls (12 each), 1,200,000 tokens, the price of tiny")
     assert "is not known: tokens only" in said
     assert "$" not in said
-    assert "Told from 48 instances" in said
+    assert "Estimated from 48 instances" in said
 
 
 def test_a_known_price_gives_dollars_and_says_as_of_when() -> None:
@@ -38,7 +38,7 @@ def test_a_known_price_gives_dollars_and_says_as_of_when() -> None:
     assert "$3" in said
     assert "2025" in said
     assert "1 answer in the store cost" in said
-    assert "Told from" not in said
+    assert "Estimated from" not in said
 
 
 def test_nothing_left_to_ask_is_said() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 
 import streamlit as st
@@ -13,13 +13,12 @@ from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import local_widget
 from components.models.caps import (
-    asked_text,
+    closing_note,
     draw_batches,
     draw_caps,
     draw_estimate,
     session_budget,
     session_llm,
-    stopped_at_caps,
 )
 from components.models.ranker.first_use import offer_training
 from components.models.server import session_model
@@ -179,20 +178,14 @@ def start_run(
     full = ready.spec.settings if ready else full_settings(retriever, settings)
     whole = " in every task" if len(tasks) > 1 else ""
 
-    def work(job: Job) -> str:
-        answered = f"0 instances answered{whole}"
-        steps = execute(ready or make_plan(), engine, job.cancelled)
-        with stopped_at_caps(lambda: f"{answered}.{asked_text(budget)}"):
-            failed = ""
-            for step in steps:
-                answered = f"{step.done:,} instances answered{whole}"
-                failed = f", {step.failed:,} failed" if step.failed else ""
-                waits = f" {step.note[0].upper()}{step.note[1:]}." if step.note else ""
-                so_far = f"{step.done:,} of {step.total:,} instances{failed}.{waits}{asked_text(budget)}"
-                job.report(step.done, step.total, so_far)
-        resume = " Start it again to go on where it stopped." if job.cancelled() else ""
-        return f"{answered}{failed}.{asked_text(budget)}{resume}"
+    def steps(job: Job) -> Iterator[tuple[int, int, str]]:
+        for step in execute(ready or make_plan(), engine, job.cancelled):
+            failed = f", {step.failed:,} failed" if step.failed else ""
+            waits = f" {step.note[0].upper()}{step.note[1:]}." if step.note else ""
+            answered = f"{step.done:,} of {step.total:,} instances answered{whole}{failed}."
+            yield step.done, step.total, f"{answered}{waits}"
 
     names = ", ".join(task.title for task in tasks)
     subject = f"{dataset}/{retriever}/{sorted(full.items())}"
-    return resources.jobs().start("run", subject, f"{run_label(retriever, full)} on {dataset}: {names}", work)
+    title = f"{run_label(retriever, full)} on {dataset}: {names}"
+    return resources.jobs().start("run", subject, title, lambda job: closing_note(job, budget, steps(job)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import JobStopped
+from components.app.jobs import Job, JobStopped
 from components.app.state import optional_session_widget, session_text
 from components.models.server import address_text, session_connection, unlisted_text
 from components.widgets.markdown import literal
@@ -58,18 +57,22 @@ def session_llm(budget: Budget | None = None) -> LLM:
     return LLM(session_connection(), AnswerCache(resources.store()), budget=budget)
 
 
-def asked_text(budget: Budget | None) -> str:
-    """The spending, as the next sentence of a job's note; empty where no server is asked."""
-    return "" if budget is None else f" Asked: {spent_text(budget.spent)}."
+def closing_note(job: Job, budget: Budget | None, steps: Iterable[tuple[int, int, str]]) -> str:
+    """Report the steps of a job (done, total, what came of it so far); the last, what was asked, how to go on.
 
+    A job that reaches a cap ends as stopped, under the same note and the cap.
+    """
+    text = "Nothing was asked."
 
-@contextmanager
-def stopped_at_caps(note: Callable[[], str]) -> Iterator[None]:
-    """Within it a job that reaches a cap ends as stopped, under ``note`` and the cap."""
+    def note(text: str) -> str:
+        return text if budget is None else f"{text} Asked: {spent_text(budget.spent)}."
+
     try:
-        yield
+        for done, total, text in steps:
+            job.report(done, total, note(text))
     except BudgetReachedError as reached:
-        raise JobStopped(f"{note()} {reached}") from reached
+        raise JobStopped(f"{note(text)} {reached}") from reached
+    return f"{note(text)} Start it again to go on where it stopped." if job.cancelled() else note(text)
 
 
 def draw_batches(run_ids: Iterable[str]) -> None:

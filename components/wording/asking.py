@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -13,13 +13,12 @@ from components.app.choices import Choice
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.models.caps import (
-    asked_text,
+    closing_note,
     draw_batches,
     draw_caps,
     draw_estimate,
     session_budget,
     session_llm,
-    stopped_at_caps,
 )
 from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, first_instances
@@ -161,27 +160,23 @@ def start_asking(
         budget = session_budget()
         llm = session_llm(budget)
 
-    def work(job: Job) -> str:
-        with stopped_at_caps(lambda: f"What was answered is kept.{asked_text(budget)}"):
-            for place, system in enumerate(systems, start=1):
-                which = f"{system.label}, {place} of {len(systems)}: " if len(systems) > 1 else ""
-                own = llm if system.asks_server else None
-                for step in run_variants(store, system.asked, variants, job.cancelled, llm=own, limit=limit):
-                    job.report(step.done, step.total, f"{which}{step.text}.{asked_text(budget)}")
-                if job.cancelled():
-                    again = "Start it again to go on where it stopped."
-                    return f"What was answered is kept. {again}{asked_text(budget)}"
+    def steps(job: Job) -> Iterator[tuple[int, int, str]]:
+        done = total = 0
+        for place, system in enumerate(systems, start=1):
+            which = f"{system.label}, {place} of {len(systems)}: " if len(systems) > 1 else ""
+            own = llm if system.asks_server else None
+            for step in run_variants(store, system.asked, variants, job.cancelled, llm=own, limit=limit):
+                done, total = step.done, step.total
+                yield done, total, f"{which}{step.text}. What was answered is kept."
+            if job.cancelled():
+                return
         some = "" if limit is None else f" of the first {limit:,} instances"
         left = sum(n_unanswered(store, system.asked, variants, limit) for system in systems)
-        if left:
-            return (
-                f"Every wording{some} was asked; {left:,} got no answer. Ask again to try only those."
-                f"{asked_text(budget)}"
-            )
-        return f"Every wording{some} is answered.{asked_text(budget)}"
+        missing = f"was asked; {left:,} got no answer. Ask again to try only those."
+        yield done, total, f"Every wording{some} {missing if left else 'is answered.'}"
 
     task = systems[0].asked.task
     names = ", ".join(system.label for system in systems)
     subject = f"{dataset.name}/{question}/{task.name}/{names}"
     title = f"{names} on {dataset.name}, {task.title}: {question}"
-    return resources.jobs().start(ASKING, subject, title, work)
+    return resources.jobs().start(ASKING, subject, title, lambda job: closing_note(job, budget, steps(job)))

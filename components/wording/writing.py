@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.state import PageState, local_widget
-from components.models.caps import asked_text, draw_caps, draw_estimate, session_budget, stopped_at_caps
+from components.models.caps import closing_note, draw_caps, draw_estimate, session_budget
 from components.models.server import address_text, draw_server, session_connection, session_model
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
@@ -134,7 +134,7 @@ def _start_job(making: Making) -> Job:
     client = LLM(session_connection(), AnswerCache(store), budget=budget)
     drafts, known, total = Drafts(store, making.dataset.name), making.known(), making.n_left()
 
-    def work(job: Job) -> str:
+    def steps(job: Job) -> Iterator[tuple[int, int, str]]:
         made = new_drafts(
             store,
             making.dataset.name,
@@ -148,26 +148,23 @@ def _start_job(making: Making) -> Job:
         )
         tally, why = Counter[str](), ""
         waiting, last = list[Draft](), time.monotonic()
-        with stopped_at_caps(lambda: f"{_tally_text(tally)}{asked_text(budget)}"):
-            try:
-                for one in made:
-                    waiting.append(one)
-                    tally["failed" if one.failed else "refused" if one.problem else "usable"] += 1
-                    if one.failed and not why:
-                        why = f" The first failed call: {one.problem}"
-                    if len(waiting) == _TOGETHER or time.monotonic() - last > 1:
-                        drafts.add(waiting)
-                        waiting, last = [], time.monotonic()
-                    job.report(tally.total(), total, f"{_tally_text(tally)}{asked_text(budget)}")
-            finally:
-                drafts.add(waiting)
-        resume = " Start it again to go on where it stopped." if job.cancelled() else ""
-        return f"{_tally_text(tally)}{asked_text(budget)}{why}{resume}"
+        try:
+            for one in made:
+                waiting.append(one)
+                tally["failed" if one.failed else "refused" if one.problem else "usable"] += 1
+                if one.failed and not why:
+                    why = f" The first failed call: {one.problem}"
+                if len(waiting) == _TOGETHER or time.monotonic() - last > 1:
+                    drafts.add(waiting)
+                    waiting, last = [], time.monotonic()
+                yield tally.total(), total, f"{_tally_text(tally)}{why}"
+        finally:
+            drafts.add(waiting)
 
     kinds = " and ".join(f"{kind}s" for kind in making.kinds)
     subject = f"{making.dataset.name}/{making.model}/{kinds}"
     title = f"{making.model} writes {kinds} for {making.dataset.name}"
-    return resources.jobs().start(WRITING, subject, title, work)
+    return resources.jobs().start(WRITING, subject, title, lambda job: closing_note(job, budget, steps(job)))
 
 
 def _tally_text(tally: Mapping[str, int]) -> str:

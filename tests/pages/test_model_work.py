@@ -114,7 +114,7 @@ def test_a_run_counts_what_came_back_and_what_it_took(open_page: OpenPage, sampl
     with scripted(answering(answer)) as server:
         started(server.url)
     took = "Asked: 5 calls, 550 tokens, price unknown, 1 failed call."
-    assert f"5 instances answered, 1 failed. {took}" in job_of("run", "done")
+    assert f"5 of 6 instances answered, 1 failed. {took}" in job_of("run", "done")
     (run,) = RunStore(sample_store).runs("sample_data")
     app = open_page("leaderboard", dataset="sample_data", task="er@10")
     assert "What came back from the models" in app.words

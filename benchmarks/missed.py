@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from benchmarks.timing import report
 from evidencebench_core.analyses.causes import with_causes
-from evidencebench_core.analyses.missed import aspect_outcomes, queue_of, with_text
+from evidencebench_core.analyses.missed import aspect_outcomes, queue_of
 from evidencebench_core.analyses.missed_report import BINNINGS, missed_shares
+from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.data import open_store
 
 T = TypeVar("T")

@@ -29,12 +29,13 @@ from components.app.reading import Reading
 from components.paper.opened import OpenPaper, OpenPapers, of_kept, of_samples
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
+from evidencebench_core.analyses.buckets import buckets_of
 from evidencebench_core.analyses.causes import Thresholds, with_causes
-from evidencebench_core.analyses.missed import aspect_outcomes, with_text
+from evidencebench_core.analyses.missed import aspect_outcomes
 from evidencebench_core.analyses.missed_report import Binning
 from evidencebench_core.analyses.missed_report import missed_shares as shares_of_missed
+from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.analyses.needle import Part, part_places
-from evidencebench_core.analyses.positions import buckets_of
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store

@@ -19,7 +19,8 @@ from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
-from evidencebench_core.analyses.positions import STANDS, Stand, behind_bucket, position_report
+from evidencebench_core.analyses.buckets import STANDS, Stand, behind_bucket
+from evidencebench_core.analyses.positions import position_report
 from evidencebench_core.runs import RunInfo
 
 ALONG_DEFAULTS: Final = {"buckets": "10", "by": "sentence", "stand": "earliest"}

@@ -20,8 +20,8 @@ from components.widgets.paper_view import PaperEvent, System, paper_view, view_o
 from components.widgets.runs import reader_link
 from components.widgets.table import Cell, Chip, Column, Row, table
 from evidencebench_core.analyses.causes import CAUSES, suggestions
-from evidencebench_core.analyses.missed import with_text
 from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
+from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.runs.notes import Note, NoteStore

@@ -1,6 +1,6 @@
 """Why an aspect may have been missed: suggestions with their rule in words, never verdicts.
 
-Every rule looks at what is in the table of `missed.with_text` and at nothing else, so that whoever doubts
+Every rule looks at what is in the table of `missed_text.with_text` and at nothing else, so that whoever doubts
 a suggestion can check it. Several may apply: the first in the order of `CAUSES` is suggested, all are shown.
 """
 
@@ -83,7 +83,7 @@ class Cause:
     rule : str
         When it is suggested, with ``{threshold}`` placeholders.
     why : callable or None
-        What makes the rule apply to a row of `missed.with_text`, with the numbers; empty where it does not apply.
+        What makes the rule apply to a row of `missed_text.with_text`, with the numbers; empty where it does not apply.
     """
 
     name: str
@@ -223,14 +223,14 @@ class Suggestion:
 
 
 def suggestions(row: Mapping[str, Any], thresholds: Thresholds | None = None) -> tuple[Suggestion, ...]:
-    """The causes whose rules apply to one row of `missed.with_text`, in order; at least one."""
+    """The causes whose rules apply to one row of `missed_text.with_text`, in order; at least one."""
     limits = thresholds or Thresholds()
     whys = [(cause, cause.why(row, limits)) for cause in _CAUSES if cause.why is not None]
     return tuple([Suggestion(cause, why) for cause, why in whys if why])
 
 
 def with_causes(outcomes: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
-    """Found and missed rows of `missed.with_text` with the causes suggested for the missed.
+    """Found and missed rows of `missed_text.with_text` with the causes suggested for the missed.
 
     Returns
     -------

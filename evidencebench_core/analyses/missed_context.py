@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evidencebench_core.analyses.missed import content_words, other_runs
+from evidencebench_core.analyses.missed import other_runs
+from evidencebench_core.analyses.missed_text import content_words
 from evidencebench_core.data.model import Aspect, Instance
 from evidencebench_core.data.sections import SectionClass, section_classes
 from evidencebench_core.data.store import Store

@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evidencebench_core.analyses.causes import CAUSES, Thresholds, with_causes
-from evidencebench_core.analyses.missed import aspect_outcomes, queue_of, with_text
+from evidencebench_core.analyses.missed import aspect_outcomes, queue_of
+from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.gold import Numbers
 from evidencebench_core.data.sections import SECTION_CLASSES

@@ -7,10 +7,9 @@ import pytest
 
 from evidencebench_core.analyses.missed import (
     aspect_outcomes,
-    content_words,
     queue_of,
-    with_text,
 )
+from evidencebench_core.analyses.missed_text import content_words, with_text
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
-from evidencebench_core.analyses.positions import behind_bucket, buckets_of, positions
+from evidencebench_core.analyses.buckets import behind_bucket, buckets_of
+from evidencebench_core.analyses.positions import positions
 from evidencebench_core.data import Store
 from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.runs import score_run

@@ -184,7 +184,7 @@ class Call:
         limiter, remedy = self._llm.limiter, setback.said.remedy
         last = self._attempt >= self._attempts
         reason = setback.reason + (f" (tried {self._attempt} times)" if self._attempt > 1 else "")
-        if setback.status == 500 and (self._last_status == 500 or last):
+        if setback.status == 500 and (self._last_status == 500 or limiter.gone or last):
             await self._check_listed(setback)
         self._last_status = setback.status
         if setback.status == 200:

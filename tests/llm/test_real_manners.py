@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from evidencebench_core.data.store import open_store
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Connection, Limits, Message, listed_models
 from tests.llm import server as s
-from tests.llm.asking import chat, vectors
+from tests.llm.asking import chat, chats, vectors
 
 REQUEST = ChatRequest("tiny/model", (Message("user", "Question"),))
 EVENTS = "text/event-stream; charset=utf-8"
@@ -133,6 +134,15 @@ TOKEN_VECTORS = s.body(b'{"data":[{"embedding":[[1.0,2.0],[3.0,4.0]],"index":0}]
 NO_EMBEDDINGS = s.status(
     500, "Llama model must be created with embedding=True to call this method", code=None
 )
+
+
+def test_a_wrong_name_in_calls_side_by_side() -> None:
+    requests = [replace(REQUEST, seed=seed) for seed in range(40)]
+    with s.scripted(CRASHED, listed=["tiny/b"]) as server:
+        limits = Limits(concurrency=4, first_wait=0.2, give_up=1.0)
+        outcomes = chats(LLM(Connection(server.url, "sk-x"), limits=limits), requests)
+    assert any("lists no model of that name" in str(one) for one in outcomes), outcomes
+    assert all(isinstance(one, LLMError) for one in outcomes)
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ class Budget:
         prompt_tokens: int | None,
         completion_tokens: int | None,
         seconds: float = 0.0,
-        text: str = "",
+        text: str | None = None,
     ) -> int:
         """A call was answered; the tokens it took.
 
@@ -180,7 +180,7 @@ class Budget:
         if prompt_tokens is None:
             prompt_tokens = reservation.prompt_tokens
         if completion_tokens is None:
-            completion_tokens = estimated_tokens(text) or reservation.completion_tokens
+            completion_tokens = reservation.completion_tokens if text is None else estimated_tokens(text)
         with self._lock:
             self._spend(reservation, prompt_tokens, completion_tokens)
             self._count(calls=1, estimated=int(estimated), seconds=seconds)

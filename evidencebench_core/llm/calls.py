@@ -116,23 +116,21 @@ class Call:
                 self._left -= now() - began
                 if not answered:
                     llm.budget.release(reservation, billed)
-            if not isinstance(outcome, Answer):
-                vectors, counted = outcome
-                llm.limiter.count(slot, llm.budget.settle(reservation, counted, 0, seconds))
-                return vectors
-            n_tokens = llm.budget.settle(
-                *(reservation, outcome.prompt_tokens, outcome.completion_tokens, seconds),
-                text=outcome.text + outcome.reasoning,
-            )
-            llm.limiter.count(slot, n_tokens)
-        if self._on_delta is not None and not self._any_delta and outcome.text:
-            self._on_delta(outcome.text)
+            reply, counted = outcome
+            if isinstance(reply, Answer):
+                counts, text = (counted, reply.completion_tokens), reply.text + reply.reasoning
+            else:
+                counts, text = (counted, 0), ""
+            llm.limiter.count(slot, llm.budget.settle(reservation, *counts, seconds, text))
+        if not isinstance(reply, Answer):
+            return reply
+        if self._on_delta is not None and not self._any_delta and reply.text:
+            self._on_delta(reply.text)
         left_out = tuple(name for name in left_out if name not in _STREAM)
-        return replace(outcome, seconds=seconds, attempts=self._attempt, left_out=left_out)
+        return replace(reply, seconds=seconds, attempts=self._attempt, left_out=left_out)
 
-    async def _sent(
-        self, fields: Mapping[str, Any], slot: Slot
-    ) -> Answer | tuple[Vectors, int | None] | _Setback:
+    async def _sent(self, fields: Mapping[str, Any], slot: Slot) -> tuple[Reply, int | None] | _Setback:
+        """The reply and its prompt's tokens as the server counts them, or why there is none."""
         llm, request = self._llm, self._request
         timeouts = Timeouts(min(self._timeouts.first_byte, self._left), self._left)
         follow = None if self._on_delta is None else self._follow
@@ -141,8 +139,9 @@ class Call:
                 request.path, json_bytes(fields), timeouts=timeouts, on_event=follow
             )
             llm.limiter.learn(slot, reply.headers)
+            result: Answer | tuple[Vectors, int | None] | Failure
             if reply.status >= 300:
-                result: Answer | tuple[Vectors, int | None] | Failure = failure_of(reply.body)
+                result = failure_of(reply.body)
             elif isinstance(request, ChatRequest):
                 result = chat_answer(reply.headers, reply.body)
             else:
@@ -156,12 +155,12 @@ class Call:
         except Unusable as unusable:
             return _Setback(f"the reply is no answer: {unusable}", _NO_ANSWER, 200)
         if not isinstance(result, Failure):
-            return result
+            return (result, result.prompt_tokens) if isinstance(result, Answer) else result
         reason, said, status = refusal(reply, result, tuple(fields))
         if said.action in ("again", "wait", "without"):
             return _Setback(reason, said, status, reply.headers)
         if said.action == "filtered" and isinstance(request, ChatRequest):
-            return Answer("", "content_filter")
+            return Answer("", "content_filter"), None
         raise llm.error(LLMRejectedError, self._place, reason, said.remedy, said.action == "end_run")
 
     def _follow(self, data: str) -> None:

@@ -32,6 +32,9 @@ def test_money_and_tokens_are_counted() -> None:
     # not counted by the server: 500 estimated, and the mean answer, 100
     budget.settle(budget.reserve("m", 500), None, None, 0.5)
     assert (budget.spent.tokens, budget.spent.estimated, budget.spent.seconds) == (1_700, 1, 2.0)
+    # nor here, but there is a text of 9 characters, or of none (a content filter)
+    assert budget.settle(budget.reserve("m", 500), 10, None, text="123456789") == 10 + 3
+    assert budget.settle(budget.reserve("m", 500), None, None, text="") == 500
     # a model without a price: tokens only, from now on
     budget.settle(budget.reserve("local", 1), 1, 1, 0.0)
     assert budget.spent.money is None

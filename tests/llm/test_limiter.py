@@ -232,12 +232,6 @@ def test_a_cap_in_calls_is_used_up_before_it_ends_the_run() -> None:
     assert server.budget.spent.failed == 0
 
 
-def test_what_may_have_been_billed_counts() -> None:
-    server = VirtualServer(lambda call: (300.0, status(504) if call.attempt < 3 else reply()))
-    assert all_answered(server.asked(1, Limits()))
-    assert (server.budget.spent.calls, server.budget.spent.perhaps_billed) == (1, 2)
-
-
 def test_the_time_of_a_call_is_that_of_its_attempts() -> None:
     broken = ConnectionBroken("nothing came within the time limit", perhaps_billed=True)
     server = VirtualServer(lambda call: (900.0, broken))

@@ -9,13 +9,21 @@ from components.app.page import dataset_picker, guard, name_window
 from components.app.state import PageState
 from components.browse.instance_list import LIST_DEFAULTS, draw_list, found_sentence, listing
 from components.browse.reading import READING_DEFAULTS, draw_reading
+from components.models.server import SERVER_DEFAULTS
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.tasks import task_named
 
-DEFAULTS = {"dataset": "", "instance": "", "task": "er@optimal", **LIST_DEFAULTS, **READING_DEFAULTS}
+DEFAULTS = {
+    "dataset": "",
+    "instance": "",
+    "task": "er@optimal",
+    **SERVER_DEFAULTS,
+    **LIST_DEFAULTS,
+    **READING_DEFAULTS,
+}
 FORGOTTEN = ("sentence", "aspect", "h", "asif")  # what belongs to one instance only
 
 

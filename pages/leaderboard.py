@@ -11,11 +11,12 @@ from components.leaderboard.comparison import draw_comparison
 from components.leaderboard.runs import draw_published, draw_run_table
 from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
+from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
 from components.widgets.task_picker import task_picker
 
-DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": ""}
+DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": "", **SERVER_DEFAULTS}
 
 
 def draw(state: PageState) -> None:
@@ -28,6 +29,7 @@ def draw(state: PageState) -> None:
         copy_link(state.link("task", dataset=dataset.name))
     if st.button("Start or resume a run", type="primary"):
         run_dialog(dataset, task)
+    share_server(state)
     job_panel("run", TRAIN)
     runs = resources.runs(dataset)
     draw_run_table(state, dataset, task, runs)

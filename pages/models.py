@@ -10,15 +10,16 @@ from components.app.state import PageState, open_later
 from components.models.prices import draw_prices
 from components.models.prompts import draw_prompts
 from components.models.ranker.learnt import draw_learnt
-from components.models.server import draw_server, session_model, was_tried
+from components.models.server import SERVER_DEFAULTS, draw_server, session_model, share_server, was_tried
 from components.widgets.switches import option_switch
 
-DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all"}
+DEFAULTS = {"part": "server", "prompt": "", "on": "", "focus": "all", **SERVER_DEFAULTS}
 PARTS = {"server": "Server and key", "prices": "Prices", "prompts": "Prompts", "ranker": "Evidence ranker"}
 
 
 def draw(state: PageState) -> None:
     st.title("Models")
+    share_server(state)
     st.markdown(
         "Language models choose evidence through any server that speaks the OpenAI protocol: a maker's, or one "
         "on your own machine. The evidence ranker needs none: it is trained and asked right here."

@@ -8,6 +8,7 @@ from components.app import resources
 from components.app.choices import choices_from
 from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
+from components.models.server import SERVER_DEFAULTS
 from components.paper.bring import draw_bring
 from components.paper.import_job import forget_job, import_job
 from components.paper.keeping import named_paper, open_paper
@@ -27,6 +28,7 @@ DEFAULTS = {
     "sentence": "",
     "system": "0",
     "present": "",
+    **SERVER_DEFAULTS,
 }
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
+from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
 from components.widgets.switches import option_switch
 from components.widgets.task_picker import task_picker
@@ -30,6 +31,7 @@ DEFAULTS = {
     "name": "",
     "drafts": "waiting",
     "at": "0",
+    **SERVER_DEFAULTS,
 }
 PARTS = {
     "effect": "What wording does",
@@ -64,6 +66,7 @@ def draw(state: PageState) -> None:
         label_visibility="collapsed",
     )
     if task is None:
+        share_server(state, state["part"] == "make")
         _DRAWN[state["part"]](state, dataset)
     else:
         draw_effect(state, dataset, task)

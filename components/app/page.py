@@ -14,7 +14,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, has_entered, open_requested_page, pop_flashes
-from components.models.server import session_connection
+from components.models.server import restore_server, session_connection
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
@@ -36,6 +36,7 @@ def guard() -> Iterator[None]:
         runpy.run_path(str(_APP))
         st.stop()
     open_requested_page()
+    restore_server()
     for message in pop_flashes():
         st.toast(message)
     with guarded_part("This page"):

@@ -144,6 +144,11 @@ def set_session_text(name: str, value: str) -> None:
     st.session_state[f"kept.{name}"] = value
 
 
+def restored_session_text(name: str, param: str) -> str:
+    """What the address says of a `session_text` that a new session does not remember; else empty."""
+    return "" if f"kept.{name}" in st.session_state else st.query_params.get(param, "")
+
+
 def session_text_widget(name: str, default: str = "", read: Callable[[Any], str] = str) -> dict[str, Any]:
     """``key`` and ``on_change`` of a widget that shows and sets a `session_text`; ``read`` makes its text."""
     return _session_widget(name, session_text(name, default), read)

@@ -13,6 +13,7 @@ from components.app.jobs import Job
 from components.app.state import PageState
 from components.charts.positions import needle_chart
 from components.middle.view import Mark, View
+from components.models.server import draw_agreement
 from components.widgets.frame_table import draw_notes, in_words
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
@@ -31,6 +32,7 @@ from evidencebench_core.analyses.needle import (
     needle_variant,
 )
 from evidencebench_core.analyses.variant_runs import n_unanswered, run_variants, setups_of
+from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import RunInfo, RunStore
 
 MOVED_DEFAULTS: Final = {"part": "abstract", "scope": "part"}
@@ -121,6 +123,9 @@ def _draw_start(view: View, part: Part, moved: Moved) -> None:
         if problems[run.id]:
             st.caption(f"{literal(run.label)} is left out: {literal(problems[run.id])}")
     waiting = [run for run in waiting if not problems[run.id]]
+    served = {run.id for run in waiting if retriever_entry(run.retriever).asks_server}
+    if served and not draw_agreement("moved"):
+        waiting = [run for run in waiting if run.id not in served]
     names = ", ".join(literal(run.label) for run in waiting)
     if waiting and st.button(f"Run the {part} at its four places: {names}", type="primary"):
         for run in waiting:

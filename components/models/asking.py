@@ -17,6 +17,7 @@ from components.app.choices import Choice
 from components.app.jobs import Job, JobCancelled
 from components.app.reading import Reading
 from components.models.caps import spent_text
+from components.models.server import remember_asked
 from evidencebench_core.errors import LLMCancelledError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
 from evidencebench_core.llm.conversation import Conversation, Planned, answer_of, planned, stored
@@ -88,6 +89,7 @@ def asking_job(question: Question) -> Job | None:
 def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
     feed = AnswerFeed()
+    remember_asked(question.connection)
     llm = LLM(question.connection, AnswerCache(resources.store()), budget=budget)
     conversation = question.conversation()
 

@@ -10,7 +10,14 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job, JobStopped
 from components.app.state import optional_session_widget, session_text
-from components.models.server import address_text, session_connection, unlisted_text
+from components.models.server import (
+    address_text,
+    draw_agreement,
+    may_ask,
+    remember_asked,
+    session_connection,
+    unlisted_text,
+)
 from components.widgets.markdown import literal
 from evidencebench_core.errors import BudgetReachedError, EvidenceBenchError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Spending
@@ -35,7 +42,8 @@ _CAPS: Final[tuple[tuple[str, str, type[int] | type[float], float, str], ...]] =
 
 
 def draw_caps() -> None:
-    """Caps in calls, tokens and dollars; empty ones do not count."""
+    """Caps in calls, tokens and dollars; empty ones do not count. And whether the server may be asked."""
+    draw_agreement("caps")
     for column, (name, label, kind, step, help_text) in zip(st.columns(len(_CAPS)), _CAPS, strict=True):
         with column:
             st.number_input(
@@ -54,6 +62,8 @@ def draw_caps() -> None:
 
 def session_llm(budget: Budget | None = None) -> LLM:
     """The server of this browser session, with its answers kept in the store."""
+    if budget is not None:  # now it is asked
+        remember_asked(session_connection())
     return LLM(session_connection(), AnswerCache(resources.store()), budget=budget)
 
 
@@ -110,7 +120,7 @@ def draw_estimate(made: Callable[[], RunEstimate], noun: str = "instance") -> bo
     if cost.calls and cost.price is None and session_text("llm.cap.money"):
         st.warning("A cap in dollars needs the model's price. Put it into the table on the page Models.")
         return False
-    return True
+    return not cost.calls or may_ask()
 
 
 def estimate_text(cost: RunEstimate, noun: str = "instance") -> str:

@@ -9,7 +9,7 @@ from components.app.page import guarded_part
 from components.app.state import flash
 from components.models.asking import Question, asking_job, start_asking, stored_answer
 from components.models.caps import dollars, session_budget
-from components.models.server import address_text, draw_model_needed, unlisted_text
+from components.models.server import address_text, draw_agreement, draw_model_needed, may_ask, unlisted_text
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import price_of
@@ -49,7 +49,15 @@ def answer_or_button(question: Question) -> Retrieval | None:
         with st.container(horizontal=True, vertical_alignment="center"):
             again = "Try again" if job is not None else "Ask the model"
             st.markdown(f"**{literal(label)}** has not answered this yet. {_plan_text(question, found)}")
-            st.button(again, type="primary", key=f"ask.{label}", on_click=_start, args=(question,))
+            st.button(
+                again,
+                type="primary",
+                key=f"ask.{label}",
+                disabled=not may_ask(),
+                on_click=_start,
+                args=(question,),
+            )
+        draw_agreement(label)
         if unlisted := unlisted_text(str(question.choice.settings["model"])):
             st.warning(unlisted)
     return None
@@ -62,6 +70,7 @@ def ask_again(question: Question, letter: str) -> None:
         key=f"again.{letter}",
         help="Asks the server again although the answer is kept, and pays again. The new answer replaces "
         "the old one.",
+        disabled=not may_ask(),
         on_click=_start,
         args=(question, True),
     )

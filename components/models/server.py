@@ -8,10 +8,13 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from components.app import resources
 from components.app.state import (
+    PageState,
     flash,
     open_later,
     optional_session_widget,
+    restored_session_text,
     secret_widget,
     session_text,
     session_text_widget,
@@ -28,6 +31,7 @@ from evidencebench_core.llm import (
 )
 from evidencebench_core.words import quantity
 
+SERVER_DEFAULTS: Final = {"server": "", "model": ""}
 _COMMON: Final = {  # where servers listen by default
     "OpenAI": "https://api.openai.com/v1",
     "Ollama": "http://localhost:11434/v1",
@@ -59,6 +63,66 @@ def session_connection() -> Connection:
     same = connection.address == environment.address
     key = session_text(_key_name(connection)) or (environment.api_key if same else None)
     return Connection(environment.base_url if same else base_url, key or None)
+
+
+def restore_server() -> None:
+    """In a new session, after a reload say, take server and model from the address. The key is in no address."""
+    server, model = restored_session_text("llm.server", "server"), restored_session_text("llm.model", "model")
+    if server:
+        try:
+            set_session_text("llm.server", checked_address(server))
+            set_session_text("llm.from-address", session_connection().address)
+        except SettingError as error:
+            st.warning(literal(str(error)))
+    if model:
+        set_session_text("llm.model", model)
+
+
+def share_server(state: PageState, asks: bool = True) -> None:
+    """Put server and model into the page's address, where it asks one, so that a reload forgets neither."""
+    server, model = session_text("llm.server"), session_text("llm.model")
+    state.put(server=server if asks else None, model=model if asks else None)
+
+
+def remember_asked(connection: Connection) -> None:
+    """Note that this server is asked: it needs no agreement until another is."""
+    resources.asked_servers().append(connection.address)
+    del resources.asked_servers()[:-1]
+
+
+def may_ask() -> bool:
+    """Whether the session's server is the one asked last, or the first and named here, or the reader has agreed."""
+    connection, asked = session_connection(), resources.asked_servers()
+    if session_text("llm.agreed") == connection.address:
+        return True
+    if asked:
+        return asked[-1] == connection.address
+    environment = connection_from_environment()
+    named = session_text("llm.server") or environment.base_url or session_text(_key_name(connection))
+    return bool(named) and session_text("llm.from-address") != connection.address
+
+
+def draw_agreement(key: str) -> bool:
+    """Whether the session's server may be asked; where that is not clear, the reader is asked first."""
+    if may_ask():
+        return True
+    connection, asked = session_connection(), resources.asked_servers()
+    where = address_text(connection)
+    why = (
+        f"The server asked last is another: {address_text(Connection(asked[-1]))}."
+        if asked
+        else "Nobody has chosen it here: it is the default, or the link names it."
+    )
+    st.warning(f"Text of the papers would be sent to {where}. {why}")
+    with st.container(horizontal=True):
+        st.button(
+            "Use this server",
+            key=f"agree.{key}",
+            on_click=set_session_text,
+            args=("llm.agreed", connection.address),
+        )
+        st.button("Choose another server", key=f"other.{key}", on_click=open_later, args=("models", {}))
+    return False
 
 
 def session_model() -> str:
@@ -161,6 +225,8 @@ def draw_server() -> None:
         set_session_text(
             _tried_key(connection), "\n".join(("ok" if outcome.ok else "no", session_model(), outcome.line))
         )
+        if outcome.ok:
+            remember_asked(connection)
         if outcome.models:
             set_session_text(f"llm.models.{connection.address}", "\n".join(outcome.models))
         st.rerun()

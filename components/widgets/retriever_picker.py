@@ -19,7 +19,7 @@ from components.app.choices import (
     setting_text,
 )
 from components.app.state import PageState, flash
-from components.models.server import known_models, session_model
+from components.models.server import known_models, session_model, share_server
 from components.widgets.markdown import literal
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt_names
@@ -56,6 +56,8 @@ def retriever_picker(
         model = session_model() if entries[name].asks_server else ""
         return Choice(name, {"model": model} if model else {})
 
+    if "server" in state.defaults:
+        share_server(state, any(entries[choice.name].asks_server for choice in chosen if not choice.run))
     st.pills(
         "Retrievers (up to three)",
         [*entries, *stored],

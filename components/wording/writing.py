@@ -13,13 +13,12 @@ import streamlit as st
 from components.app import resources
 from components.app.jobs import Job
 from components.app.state import PageState, local_widget
-from components.models.caps import closing_note, draw_caps, draw_estimate, session_budget
+from components.models.caps import closing_note, draw_caps, draw_estimate, session_budget, session_llm
 from components.models.server import address_text, draw_server, session_connection, session_model
 from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.runs import first_instances
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.llm import LLM, AnswerCache
 from evidencebench_core.perturb import Draft, Drafts
 from evidencebench_core.perturb.making import KINDS, Kind, new_drafts, prompt_of
 from evidencebench_core.runs import RunEstimate
@@ -120,7 +119,7 @@ def _estimate(making: Making) -> RunEstimate:
         store,
         making.dataset.name,
         making.model,
-        LLM(session_connection(), AnswerCache(store)),
+        session_llm(),
         kinds=making.kinds,
         limit=making.limit,
         known=making.known(),
@@ -131,7 +130,7 @@ def _estimate(making: Making) -> RunEstimate:
 def _start_job(making: Making) -> Job:
     """Ask in the background, within the session's caps; every draft is kept as it comes."""
     store, budget = resources.store(), session_budget()
-    client = LLM(session_connection(), AnswerCache(store), budget=budget)
+    client = session_llm(budget)
     drafts, known, total = Drafts(store, making.dataset.name), making.known(), making.n_left()
 
     def steps(job: Job) -> Iterator[tuple[int, int, str]]:

@@ -78,13 +78,13 @@ def _without_pieces(text: str, key: str) -> str:
     pieces = {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)}
     kept: list[str] = []
     end = 0  # of the last piece
-    for at, sign in enumerate(text):
+    for at, character in enumerate(text):
         if text[at : at + _PIECE] in pieces:
             if at >= end:
                 kept.append(_HIDDEN)
             end = at + _PIECE
         elif at >= end:
-            kept.append(sign)
+            kept.append(character)
     return "".join(kept)
 
 

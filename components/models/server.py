@@ -171,7 +171,7 @@ def checked_address(text: str) -> str:
         raise SettingError(
             "address of the server", "is no web address", "It looks like http://localhost:8000/v1."
         )
-    if "@" in parts.netloc or parts.query or parts.fragment:
+    if "@" in parts.netloc or set(text) & set("?#"):
         raise SettingError(
             "address of the server", "holds more than the address", "Type the key into its own field."
         )

@@ -33,7 +33,16 @@ def test_usual_addresses_are_taken_and_shown_as_no_link(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["localhost:1", "ftp://a/b", "http://", "http://a:b@c/v1", "http://a/v1?k=v", "http://a:99999/"]
+    "text",
+    [
+        "localhost:1",
+        "ftp://a/b",
+        "http://",
+        "http://a:b@c/v1",
+        "http://a/v1?k=v",
+        "http://a:99999/",
+        "http://0?",
+    ],
 )
 def test_other_addresses_are_refused_without_repeating_them(text: str) -> None:
     with pytest.raises(SettingError) as caught:

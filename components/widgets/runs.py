@@ -20,7 +20,8 @@ from evidencebench_core.tasks import Task
 
 def resamples(dataset: DatasetInfo) -> int:
     """Bootstrap resamples that a page can wait for."""
-    return 10_000 if dataset.n_instances <= 2_000 else 1_000
+    n = dataset.n_instances
+    return 10_000 if n <= 2_000 else 1_000 if n <= 20_000 else 500
 
 
 def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -73,6 +72,8 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
     some = gold.per_instance(is_asked) > 0
     kept = np.flatnonzero(is_there & (gold.n_covering > 0))
     instance = gold.instance[kept]
+    is_kept = np.zeros(gold.instance.size, dtype=bool)
+    is_kept[kept] = True
     n_sentences, n_covering = gold.n_sentences[instance], gold.n_covering[kept]
     n_picks, n_adding, n_repeating = (counts[instance] for counts in _kinds_of_picks(gold, is_asked, ranked))
     budget = chosen.budgets_for(gold)[instance]
@@ -91,7 +92,7 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
             "text": pd.Series(_taken(texts, kept), dtype=object),
             "is_result": gold.is_result[kept],
             "missed": ~gold.found(ranked.pick_row, ranked.pick)[kept],
-            "covering": _taken(_tuples(gold.sentence, gold.n_covering), kept),
+            "covering": _tuples(gold.sentence[is_kept[gold.aspect]], n_covering),
             "n_covering": n_covering,
             "n_sentences": n_sentences,
             "budget": _integers(budget, budget >= 0),
@@ -152,26 +153,32 @@ class _Ranked:
             answered[rows] = True
             for row, selection in zip(rows.tolist(), selections, strict=True):
                 chosen[row] = selection
+            n_picks = _sizes(selections, 4)
             sizes = gold.n_sentences[rows]
             start = np.cumsum(sizes) - sizes  # of each paper among those of the batch
-            which, place = _runs([len(ranking) // 4 for ranking in rankings])
+            n_ranked, n_scores = _sizes(rankings, 4), _sizes(scores, 8)
+            _, place = _runs(n_ranked)
             index = np.frombuffer(b"".join(rankings), dtype="<i4")
-            inside = (index >= 0) & (index < sizes[which])
+            inside = (index >= 0) & (index < np.repeat(sizes, n_ranked))
             ranks = np.zeros(int(sizes.sum()), dtype=np.int64)
-            ranks[(start[which] + index)[inside]] = place[inside] + 1
-            n_scores = np.array([len(its) // 8 for its in scores], dtype=np.int64)
+            ranks[(np.repeat(start, n_ranked) + index)[inside]] = place[inside] + 1
             first = np.cumsum(n_scores) - n_scores
             flat = np.append(np.frombuffer(b"".join(scores), dtype="<f8"), np.nan)
-            of_sentence = np.repeat(np.arange(rows.size), sizes)
-            known = (ranks > 0) & (ranks <= n_scores[of_sentence])
-            values = np.where(known, flat[np.where(known, first[of_sentence] + ranks - 1, -1)], np.nan)
+
+            def scores_at(
+                which: Numbers, rank: Numbers, first: Numbers = first, n: Numbers = n_scores, flat: Any = flat
+            ) -> NDArray[np.float64]:
+                known = (rank > 0) & (rank <= n[which])
+                return np.asarray(flat[np.where(known, first[which] + rank - 1, -1)])
+
             which, place = _runs(edges[rows + 1] - edges[rows])
             pairs = edges[rows][which] + place
-            sentences = start[which] + gold.sentence[pairs]
-            rank[pairs], score[pairs] = ranks[sentences], values[sentences]
-            ends = np.array([struct.unpack("<i", its[-4:])[0] if its else -1 for its in selections])
-            last_score[rows] = np.where(ends < 0, np.nan, values[start + np.maximum(ends, 0)])
-        pick_row = np.repeat(np.arange(n), [len(its) // 4 for its in chosen])
+            rank[pairs] = ranks[start[which] + gold.sentence[pairs]]
+            score[pairs] = scores_at(which, rank[pairs])
+            some = np.flatnonzero(n_picks)
+            last = np.frombuffer(b"".join(selections), dtype="<i4")[np.cumsum(n_picks)[some] - 1]
+            last_score[rows[some]] = scores_at(some, ranks[start[some] + last])
+        pick_row = np.repeat(np.arange(n), _sizes(chosen, 4))
         pick = np.frombuffer(b"".join(chosen), dtype="<i4").astype(np.int64)
         return cls(answered, pick_row, pick, last_score, rank, score)
 
@@ -188,6 +195,11 @@ class _Ranked:
         return gold.sentence[chosen], self.rank[chosen], self.score[chosen]
 
 
+def _sizes(blobs: Sequence[bytes], width: int) -> Numbers:
+    """How many numbers of so many bytes each has."""
+    return np.fromiter(map(len, blobs), dtype=np.int64, count=len(blobs)) // width
+
+
 def _runs(sizes: Sequence[int] | Numbers) -> tuple[Numbers, Numbers]:
     """For parts of these sizes, one after the other, the number of the part and the place in it."""
     counts = np.asarray(sizes, dtype=np.int64)
@@ -201,17 +213,21 @@ def _kinds_of_picks(
     """How many picks each instance has, how many add an asked aspect, and how many only repeat some."""
     n, offset, pairs = len(gold.ids), gold.offset, is_asked[gold.aspect]
     n_picks = ranked.pick.size
-    earliest = np.full(int(gold.n_sentences.sum()), n_picks, dtype=np.int64)  # pick of each sentence
     place = offset[ranked.pick_row] + ranked.pick
-    earliest[place[::-1]] = np.arange(n_picks)[::-1]
+    order = np.argsort(place, kind="stable")
+    places = np.append(place[order], -1)
     covered = (offset[gold.instance[gold.aspect]] + gold.sentence)[pairs]
-    covers = np.zeros(earliest.size, dtype=bool)
-    covers[covered] = True
-    adds = np.full(gold.instance.size, n_picks, dtype=np.int64)  # pick that is the first to cover each aspect
-    np.minimum.at(adds, gold.aspect[pairs], earliest[covered])
+    found = np.searchsorted(places[:-1], covered)
+    hit = places[found] == covered
+    first = order[found[hit]]  # the earliest pick of the sentence
+    covers = np.zeros(n_picks, dtype=bool)
+    covers[first] = True
+    covers = covers[order[np.searchsorted(places[:-1], place)]]  # a sentence may be picked twice
+    adds = np.full(gold.instance.size, n_picks)  # pick that is the first to cover each aspect
+    np.minimum.at(adds, gold.aspect[pairs][hit], first)
     adding = np.zeros(n_picks + 1, dtype=bool)
     adding[adds] = True
-    repeating = covers[place] & ~adding[:-1]
+    repeating = covers & ~adding[:-1]
     counts = (ranked.pick_row, ranked.pick_row[adding[:-1]], ranked.pick_row[repeating])
     all_picks, n_adding, n_repeating = (np.bincount(rows, minlength=n) for rows in counts)
     return all_picks, n_adding, n_repeating

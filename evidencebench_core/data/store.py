@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -187,16 +188,20 @@ class Store:
     def aspect_names(self, dataset: str) -> tuple[list[str], list[str | None]]:
         """Ids and texts (``None`` where the data has none) of the aspects of `gold`, in its order."""
         info = self.dataset(dataset)
-        ids: list[str] = []
-        texts: list[str | None] = []
         with self.read() as db:
-            for its_ids, its_texts in db.execute(
+            rows = db.execute(
                 "SELECT e.aspects, e.texts FROM instances AS i JOIN evidence AS e ON e.instance = i.id"
                 " WHERE i.dataset_id = ? ORDER BY i.position",
                 (info.id,),
-            ):
-                ids += orjson.loads(its_ids)
-                texts += orjson.loads(its_texts) if its_texts else [None] * (len(ids) - len(texts))
+            ).fetchall()
+        packed, packed_texts = zip(*rows, strict=True) if rows else ((), ())
+        of_instances = orjson.loads(b"[%b]" % b",".join(packed))
+        ids = list(chain.from_iterable(of_instances))
+        if not any(packed_texts):
+            return ids, [None] * len(ids)
+        texts: list[str | None] = []
+        for its_ids, its_texts in zip(of_instances, packed_texts, strict=True):
+            texts += orjson.loads(its_texts) if its_texts else [None] * len(its_ids)
         return ids, texts
 
     # -- tables of instances --------------------------------------------------------------

@@ -36,6 +36,7 @@ from evidencebench_core.analyses.missed_report import Binning
 from evidencebench_core.analyses.missed_report import missed_shares as shares_of_missed
 from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.analyses.needle import Part, part_places
+from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
@@ -61,7 +62,7 @@ from evidencebench_core.tasks import Score, score, task_named
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.ranker.weighing import Weighing
 
-_SAMPLE_PAPERS: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
+SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
 _WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
@@ -107,10 +108,17 @@ _KEYS_WITH_WORDINGS: Final = {**_KEYS, DatasetInfo: _key_with_wordings}
 
 @st.cache_resource
 def store() -> Store:
-    """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder)."""
+    """The store of this server (``EVIDENCEBENCH_STORE``, or the user's data folder).
+
+    ``EVIDENCEBENCH_SAMPLE``, set by ``evidencebench app --sample``, brings the sample's runs into it behind the first
+    page.
+    """
     # The solver behind the optimal selections takes a quarter of a second to import: not in a user's click.
     threading.Thread(target=import_module, args=("scipy.optimize",), daemon=True).start()
-    return open_store()
+    opened = open_store()
+    if os.environ.get("EVIDENCEBENCH_SAMPLE"):
+        threading.Thread(target=ingest_sample, args=(opened, SAMPLE), name="sample", daemon=True).start()
+    return opened
 
 
 @st.cache_resource
@@ -370,7 +378,7 @@ def open_papers() -> OpenPapers:
 @st.cache_resource
 def sample_papers() -> Mapping[str, OpenPaper]:
     """Our sample papers by instance id."""
-    return MappingProxyType(of_samples(_SAMPLE_PAPERS))
+    return MappingProxyType(of_samples(SAMPLE))
 
 
 def own_papers() -> OwnPapers:

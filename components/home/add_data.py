@@ -14,10 +14,10 @@ from components.app import resources
 from components.app.jobs import Job
 from components.app.loading import download_datasets
 from components.widgets.markdown import literal
+from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
 from evidencebench_core.data import DATASETS, ingest
 from evidencebench_core.words import quantity
 
-SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _SIZES: Final = {
     "evidencebench": "A few megabytes.",
     "evidencebench-100k": "Gigabytes: see that there is room, and patience.",
@@ -30,11 +30,21 @@ def draw_sample() -> None:
     st.markdown("#### Sample papers")
     st.markdown(
         "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
-        "Invented, and marked so."
+        "Invented, and marked so. Three simple retrievers are run over them, so that every page has something to show."
     )
     if st.button("Load the sample papers", type="primary", key="load-sample"):
-        start_ingest(SAMPLE, "sample_data", "Read the sample papers")
+        _start_sample()
         st.rerun()
+
+
+def _start_sample() -> Job:
+    def work(job: Job) -> str:
+        info = ingest_sample(store, resources.SAMPLE).dataset
+        runs = ", ".join(SAMPLE_RUNS)
+        return f"{quantity(info.n_instances, 'instance')}, loaded as {info.name}, with runs of {runs}."
+
+    store = resources.store()
+    return resources.jobs().start("data", str(resources.SAMPLE), "Read the sample papers", work)
 
 
 def draw_file() -> None:

@@ -17,7 +17,9 @@ from evidencebench_core.errors import StoreError
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=_port, metavar="N", help="default: 8501, or the next free one")
     parser.add_argument(
-        "--sample", action="store_true", help="bring the six synthetic sample papers into the store first"
+        "--sample",
+        action="store_true",
+        help="bring the six synthetic sample papers into the store first; the app then runs retrievers over them",
     )
     parser.add_argument(
         "--host",
@@ -39,6 +41,8 @@ def _run(args: argparse.Namespace) -> int:
         when = "now" if result.added else "already"
         note(f"The sample papers are {when} in {store.path}, as {result.dataset.name}.")
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
+    if args.sample:
+        environment["EVIDENCEBENCH_SAMPLE"] = "1"
     return _serve(command(folder / "app.py", args.host, args.port, browser=not args.no_browser), environment)
 
 

@@ -47,6 +47,7 @@ def test_the_sample_is_in_the_store_before_the_app_opens(
     (dataset,) = open_store().datasets()
     assert (dataset.name, dataset.n_instances, dataset.synthetic) == ("sample_data", 1, True)
     assert "already in" in command("app", "--sample").err
+    assert all(environment["EVIDENCEBENCH_SAMPLE"] == "1" for _, environment in starts)
     assert len(starts) == 2
 
 

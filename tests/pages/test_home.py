@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from pathlib import Path
 
 import pytest
 
+from evidencebench_core.analyses.sample import SAMPLE_RUNS
 from evidencebench_core.data import Store
+from evidencebench_core.runs import RunStore
 from tests.factories import written
 from tests.pages.app import SAMPLE, App, OpenPage
 
@@ -30,8 +34,10 @@ def test_an_empty_store_offers_the_sample_first_and_one_click_loads_it(
     assert app.labels()[0] == "Load the sample papers"
     app.ask("Load the sample papers")
     assert names(empty_store) == ["sample_data"]
-    assert "6 instances, loaded as sample_data" in app.words
+    assert "6 instances, loaded as sample_data, with runs of bm25, abstract-tail, lead" in app.words
     assert "Load the sample papers" not in app.labels()
+    for page in ("leaderboard", "missed", "middle", "wording", "compare"):
+        assert not re.search(r"[Nn]o run|not.* been run|yet", open_page(page).words), page
 
 
 def test_a_file_is_read_by_its_path_under_a_name(
@@ -59,3 +65,14 @@ def test_the_licence_stands_beside_every_download(
         assert licence in app.words
     monkeypatch.setattr("components.app.loading.download", lambda *_, **__: (SAMPLE,))
     assert "6 instances, loaded as sample_data" in app.ask("Accept the licence and download").words
+
+
+def test_the_server_that_was_started_with_the_sample_runs_it_behind_the_first_page(
+    open_page: OpenPage, sample_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_SAMPLE", "1")
+    open_page()
+    for thread in threading.enumerate():
+        if thread.name == "sample":
+            thread.join(60)
+    assert [run.label for run in RunStore(sample_store).runs("sample_data")] == list(SAMPLE_RUNS)

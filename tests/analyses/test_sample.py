@@ -1,0 +1,27 @@
+"""The sample papers come with runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evidencebench_core.analyses.sample import SAMPLE_RUNS, ingest_sample
+from evidencebench_core.analyses.wording import WORDING_VARIANTS
+from evidencebench_core.data.store import open_store
+from evidencebench_core.runs import RunStore
+from evidencebench_core.tasks import TASKS
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
+
+
+def test_every_task_wording_and_place_is_run_and_only_once(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "s.sqlite")
+    assert ingest_sample(store, SAMPLE).added
+    runs = RunStore(store)
+    assert tuple(run.label for run in runs.runs("sample_data")) == SAMPLE_RUNS
+    all_runs = runs.runs("sample_data", variants=True)
+    assert all(set(run.tasks) == set(TASKS) and not run.n_failed for run in all_runs)
+    asked = {run.variant for run in all_runs if run.retriever == SAMPLE_RUNS[0]}
+    wordings = (v.name for variants in WORDING_VARIANTS.values() for v in variants(store, "sample_data"))
+    assert asked == {"", *wordings, *(f"place:abstract={at}" for at in ("start", "middle", "end", "removed"))}
+    assert not ingest_sample(store, SAMPLE).added
+    assert runs.runs("sample_data", variants=True) == all_runs

@@ -1,13 +1,16 @@
 """Gold as arrays says what the evidence sets say."""
 
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidencebench_core.data import ingest
 from evidencebench_core.data.gold import Gold
 from evidencebench_core.data.model import Aspect, EvidenceSet
 from evidencebench_core.data.store import Store
-from tests.factories import tiny_dataset
+from tests.factories import raw_instance, tiny_dataset, written
 
 COVERS = st.sets(st.integers(0, 8)).map(lambda cover: tuple(sorted(cover)))
 PAPERS = st.lists(st.lists(st.tuples(COVERS, st.booleans()), max_size=4), min_size=1, max_size=5)
@@ -55,3 +58,11 @@ def test_of_a_store(store: Store) -> None:
     assert ids == ["method", "outcome", "harm"] * 6
     assert texts == [None] * 18
     assert gold.focused("results").number.tolist() == [1, 2] * 5
+    assert (store.largest("tiny", "n_sentences"), store.largest("tiny", "n_aspects")) == (12, 3)
+
+
+def test_texts_of_aspects_where_some_have_one(empty: Store, tmp_path: Path) -> None:
+    texts = raw_instance(4, {"x": [1], "y": [2]}) | {"aspect_texts": {"y": "Why."}}
+    ingest(empty, written({"a": raw_instance(4, {"z": [0]}), "b": texts}, tmp_path / "some.json"))
+    assert empty.aspect_names("some") == (["z", "x", "y"], [None, None, "Why."])
+    assert [aspect.text for aspect in dict(empty.evidence_sets("some"))["b"].aspects] == [None, "Why."]

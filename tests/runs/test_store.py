@@ -85,6 +85,17 @@ def test_a_failure_is_no_answer_and_gives_way_to_one(runs: RunStore) -> None:
     assert runs.failures(run.id, "er@10") == {}
 
 
+def test_counts_follow_answers_failures_and_deletions(runs: RunStore) -> None:
+    run = made(runs)
+    runs.add_all(run.id, {"tiny_0": {"er@10": "no luck"}, "tiny_1": {"er@10": ANSWER, "er@5": "no luck"}})
+    assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 1, "er@5": 0}, 2)
+    runs.add_all(run.id, {"tiny_0": {"er@10": ANSWER}, "tiny_1": {"er@10": ANSWER}}, replace=True)
+    assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 2, "er@5": 0}, 1)
+    with runs.store.write() as db:
+        db.execute("DELETE FROM retrievals WHERE instance_id = 'tiny_1'")
+    assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 1}, 0)
+
+
 def test_answers_of_one_task_in_one_pass_without_failures_or_details(runs: RunStore) -> None:
     run = made(runs)
     answer = Retrieval((2, 0), (1.5, -1.0), (2,), 0.5, {"prompt": "long"})

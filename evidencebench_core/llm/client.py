@@ -29,6 +29,7 @@ from evidencebench_core.llm.request import (
 from evidencebench_core.llm.sender import ConnectionBroken, OpenAISender, Sender
 
 _LISTING: Final = Timeouts(20.0, 20.0)
+_CLOSED_WITHIN: Final = 0.2  # seconds
 _TRYING: Final = Timeouts(90.0, 90.0)
 
 
@@ -222,14 +223,17 @@ class LLM:
 
     # -- trying a server out -------------------------------------------------------------------
 
-    async def models(self) -> tuple[str, ...]:
-        """The models that the server lists, asked for once, whatever the limits; empty where it has no list."""
+    async def models(self, again: bool = True) -> tuple[str, ...]:
+        """The models that the server lists, asked for whatever the limits; empty where it has no list."""
         place = self.connection.address
         try:
             reply = await self.sender.send("/models", None, timeouts=_LISTING)
             if reply.status < 300:
                 return model_names(reply.headers, reply.body)
         except ConnectionBroken as broken:
+            if again and not broken.for_good:  # perhaps one kept open that the server has closed
+                await asyncio.sleep(_CLOSED_WITHIN)
+                return await self.models(again=False)
             kind = LLMRejectedError if broken.for_good else LLMUnreachableError
             raise self.error(kind, place, broken.reason, broken.remedy, broken.for_good) from broken
         except Unusable:

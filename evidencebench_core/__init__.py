@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evidencebench_core.data.model import Instance
     from evidencebench_core.data.store import open_store
     from evidencebench_core.errors import EvidenceBenchError
+    from evidencebench_core.export.reader import show
     from evidencebench_core.retrievers import RETRIEVERS, Query, Retrieval, make_retriever, query_of
     from evidencebench_core.runs import compare_runs, estimate, execute, plan, score_run
     from evidencebench_core.tasks import TASKS, score, task_named
@@ -51,6 +52,7 @@ __all__ = [
     "query_of",
     "score",
     "score_run",
+    "show",
     "task_named",
 ]
 
@@ -71,6 +73,7 @@ _HOMES: Final = {
     "query_of": "retrievers",
     "score": "tasks",
     "score_run": "runs",
+    "show": "export.reader",
     "task_named": "tasks",
 }
 

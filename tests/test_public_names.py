@@ -30,6 +30,7 @@ NAMES = {
     "query_of",
     "score",
     "score_run",
+    "show",
     "task_named",
 }
 HEAVY = {

@@ -15,10 +15,11 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState, flash, open_later, session_text, set_session_text
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, PaperView, paper_view
+from components.widgets.paper_view import PaperEvent, paper_view
 from evidencebench_core.data import Aspect, Instance, ingest
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
+from evidencebench_core.export.reader import PaperView
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
 from evidencebench_core.papers.annotations import Revision
 from evidencebench_core.papers.blocks import clean_text

@@ -24,7 +24,6 @@ from components.browse.ledger import (
     references,
 )
 from components.charts.curves import recall_curve
-from components.charts.palette import MARKS, SYSTEMS
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
 from components.widgets.answers import active_system, answers_to, draw_paper, system_switch
@@ -44,6 +43,7 @@ from evidencebench_core.metrics import (
     marginal_gains,
     random_expectation,
 )
+from evidencebench_core.palette import MARKS, SYSTEMS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
 

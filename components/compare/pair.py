@@ -11,7 +11,6 @@ from components.app import resources
 from components.app.page import percent, points
 from components.app.state import PageState, open_later
 from components.charts.dots import difference_chart
-from components.charts.palette import SYSTEMS
 from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import HYPOTHESIS, frame_table, instance_table
@@ -22,6 +21,7 @@ from components.widgets.table import Column, Row, TableEvent, table
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
 

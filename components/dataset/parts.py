@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from components.charts.bars import histogram, share_chart
-from components.charts.palette import MARKS, SYSTEMS
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table
 from components.widgets.markdown import literal
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.palette import MARKS, SYSTEMS
 
 _OF: Final = {"sentences per aspect": "aspects", "aspects per covering sentence": "sentences"}
 _COLUMNS: Final = {  # what Browse can filter by

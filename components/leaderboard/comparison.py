@@ -8,13 +8,13 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.charts.instances import recall_scatter
-from components.charts.palette import retriever_hue
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import instance_table
 from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
 from components.widgets.table import Column
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.palette import retriever_hue
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import ScoreComparison, Task, compare_scores
 

@@ -12,7 +12,6 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState
 from components.charts.dots import interval_chart
-from components.charts.palette import retriever_hue
 from components.leaderboard.start import resume_dialog, start_run
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import draw_chart, is_dark
@@ -20,6 +19,7 @@ from components.widgets.frame_table import csv_button, frame_rows, frame_table, 
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo, published_results
+from evidencebench_core.palette import retriever_hue
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.llm import outdated_prompts
 from evidencebench_core.runs import RunInfo, RunStore

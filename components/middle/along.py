@@ -10,7 +10,6 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.charts.palette import MARKS
 from components.charts.positions import position_chart
 from components.middle.view import Mark, View
 from components.widgets.chart import is_dark
@@ -21,6 +20,7 @@ from components.widgets.switches import option_switch
 from components.widgets.table import Column
 from evidencebench_core.analyses.buckets import STANDS, Stand, behind_bucket
 from evidencebench_core.analyses.positions import position_report
+from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
 
 ALONG_DEFAULTS: Final = {"buckets": "10", "by": "sentence", "stand": "earliest"}

@@ -10,7 +10,6 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
-from components.charts.palette import MARKS
 from components.charts.positions import ends_chart, ends_histogram
 from components.middle.view import Mark, View
 from components.widgets.chart import is_dark
@@ -21,6 +20,7 @@ from components.widgets.table import Column
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.ends import GROUPS, EndsSplit, ends_report, group_frame
 from evidencebench_core.errors import SettingError
+from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunStore
 
 SPLIT_DEFAULTS: Final = {"head": "10", "tail": "10", "above": "80", "below": "20", "bar": ""}

@@ -16,13 +16,14 @@ from components.missed.misses import cause_title
 from components.missed.queue import Key, Queue
 from components.widgets.chips import aspect_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
+from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.runs import reader_link
 from components.widgets.table import Cell, Chip, Column, Row, table
 from evidencebench_core.analyses.causes import CAUSES, suggestions
 from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
 from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import clipped_text, quantity

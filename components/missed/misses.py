@@ -14,7 +14,6 @@ from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
 from components.charts.dots import missed_chart
-from components.charts.palette import MARKS
 from components.missed.queue import BINNING_OF, FILTERS, RANGES, SORTS, Queue, ranges_of
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import csv_button, frame_table
@@ -24,6 +23,7 @@ from evidencebench_core.analyses.causes import CAUSES, Thresholds
 from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, misses_in_words
 from evidencebench_core.analyses.report import records
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.palette import MARKS
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
 from evidencebench_core.words import clipped_text, quantity
 

@@ -16,11 +16,12 @@ from components.models.ranker.first_use import offer_training
 from components.models.ranker.seen import tell_if_run_has_seen, tell_if_seen
 from components.models.server import session_connection
 from components.widgets.markdown import literal
-from components.widgets.paper_view import PaperEvent, System, paper_view, view_of
+from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.sentence_note import LETTERS
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.retrievers import Retrieval, retriever_entries
 
 

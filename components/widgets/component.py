@@ -9,9 +9,10 @@ from typing import Any, Final
 import streamlit as st
 
 from components.app.state import component_event
-from components.charts.palette import css_variables
+from evidencebench_core.export.reader import FOLDER
+from evidencebench_core.palette import css_variables
 
-_DOM: Final = Path(__file__).parent / "dom.js"
+_DOM: Final = FOLDER / "dom.js"
 
 
 def component(

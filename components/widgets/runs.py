@@ -9,11 +9,11 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import MOST_CHOICES, choice_of_run, choices_text
 from components.app.state import PageState
-from components.charts.palette import ASPECTS, retriever_hue
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import is_dark
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.palette import ASPECTS, retriever_hue
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 

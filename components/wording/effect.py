@@ -13,7 +13,6 @@ from components.app.page import percent, points
 from components.app.state import PageState
 from components.charts.curves import spelling_chart
 from components.charts.dots import difference_chart
-from components.charts.palette import SYSTEMS, retriever_hue
 from components.models.server import draw_model_needed
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import draw_notes, frame_table, intervals
@@ -36,6 +35,7 @@ from components.wording.instances import draw_instances, draw_side_by_side
 from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.palette import SYSTEMS, retriever_hue
 from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.tasks import Task
 

@@ -11,7 +11,6 @@ from components.app import resources
 from components.app.choices import choices_text
 from components.app.state import PageState, open_later, session_text, set_session_text
 from components.charts.instances import LINES_AT_MOST, slope_chart
-from components.charts.palette import MARKS
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.chips import clicked_chip, sentence_chip
 from components.widgets.frame_table import HYPOTHESIS, frame_table
@@ -20,6 +19,7 @@ from components.widgets.table import Chip, Column, Row, TableEvent, table
 from components.wording.asking import System
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import expected_recall
+from evidencebench_core.palette import MARKS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, Variant
 from evidencebench_core.tasks import Task

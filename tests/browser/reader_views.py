@@ -6,8 +6,8 @@ import random
 import re
 from dataclasses import replace
 
-from components.widgets.paper_view import PaperView, System
-from evidencebench_core.data.model import Aspect
+from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.export.reader import PaperView, System
 
 HOSTILE = (
     "<h1>Not a <b>heading</b></h1>",
@@ -114,4 +114,14 @@ def hostile_view() -> PaperView:
             Aspect("b", (2, 4, 6), False, "A2"),
         ),
         systems=(System("<img src=x onerror=window.hacked=1>", (1, 3, 4)), System("dense", (4, 5, 8))),
+    )
+
+
+def instance_of(view: PaperView) -> Instance:
+    """A view's paper and aspects as an instance, whose hypothesis means harm."""
+    n = len(view.sentences)
+    gold = EvidenceSet(n, view.aspects, n, n)
+    hypothesis = f"{HOSTILE[1]} \u202e</script><script>window.hacked = 1</script>"
+    return Instance(
+        view.paper, hypothesis, "a paper", view.sentences, view.sentence_types, ("",) * n, gold, {}
     )

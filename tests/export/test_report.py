@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.charts.palette import DARK_PAGE, LIGHT_PAGE, MARKS
 from evidencebench_core.data import ingest, open_store, parse_instance
 from evidencebench_core.errors import SelectionError
 from evidencebench_core.export import ReportInput, RunAnswers, report_html, run_html
 from evidencebench_core.export.report import pages
 from evidencebench_core.export.report.pages import moment
+from evidencebench_core.palette import DARK_PAGE, LIGHT_PAGE, MARKS
 from evidencebench_core.papers import Doubt
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run

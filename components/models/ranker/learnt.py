@@ -12,7 +12,6 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState, open_later
 from components.charts.bars import weights_chart
-from components.charts.palette import SYSTEMS
 from components.models.ranker.first_use import draw_ways_to_train
 from components.models.ranker.training import TRAIN, WEIGH, start_weighing
 from components.widgets.chart import draw_chart, is_dark
@@ -20,6 +19,7 @@ from components.widgets.job_panel import job_panel
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.data.model import Focus
+from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, trained_model
 from evidencebench_core.retrievers.ranker.reasons import GROUP_WORDINGS, WORDINGS

@@ -10,7 +10,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = [ROOT / "app.py", *sorted(ROOT.glob("pages/*.py")), *sorted(ROOT.glob("components/**/*.py"))]
-FILES = sorted(path for path in ROOT.glob("components/**/*") if path.suffix in (".js", ".css"))
+FILES = sorted(
+    path
+    for room in ("components", "evidencebench_core")
+    for path in ROOT.glob(f"{room}/**/*")
+    if path.suffix in (".js", ".css")
+)
 MARKUP = ("innerHTML", "outerHTML", "insertAdjacent", "eval(", "Function(", "fetch(", "document.write")
 FORBIDDEN = {".js": MARKUP, ".css": ("url(", "@import")}
 OWNERS = {

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from components.charts import palette
-from components.charts.palette import ASPECTS, DARK_PAGE, LIGHT_PAGE, MARKS, SYSTEMS
+from evidencebench_core import palette
+from evidencebench_core.palette import ASPECTS, DARK_PAGE, LIGHT_PAGE, MARKS, SYSTEMS
 from tests.contrast import contrast
 
-CONFIG = Path(__file__).parents[3] / ".streamlit" / "config.toml"
+CONFIG = Path(__file__).parents[1] / ".streamlit" / "config.toml"
 
 
 def test_contrast_of_known_pairs() -> None:

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from components.app.state import component_event
 from components.widgets.component import component
-from components.widgets.paper_view.data import PaperView, System, heading_level, paper_key, view_data, view_of
-
-__all__ = [
-    "PaperEvent",
-    "PaperView",
-    "System",
-    "event_from",
-    "heading_level",
-    "paper_view",
-    "view_data",
-    "view_of",
-]
+from evidencebench_core.export.reader import FOLDER, PARTS, PaperView, paper_key, view_data
 
 EventKind = Literal["sentence", "aspect", "system", "clear"]
-
-_HERE: Final = Path(__file__).parent
-_SCRIPTS: Final = ("draw.js", "minimap.js", "echo.js")  # before reader.js, in this order
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +26,7 @@ class PaperEvent:
     system: int | None
 
 
-_component = component("reader", _HERE, "", palette=".reader", before=_SCRIPTS)
+_component = component("reader", FOLDER, "", palette=".reader", before=PARTS)
 
 
 def paper_view(

@@ -1,0 +1,26 @@
+"""The reader: a paper with its gold and what retrievers picked, drawn in a browser, of the app or of a notebook."""
+
+from __future__ import annotations
+
+from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, show
+from evidencebench_core.export.reader.view import (
+    PaperView,
+    System,
+    heading_level,
+    paper_key,
+    view_data,
+    view_of,
+)
+
+__all__ = [
+    "FOLDER",
+    "PARTS",
+    "Drawing",
+    "PaperView",
+    "System",
+    "heading_level",
+    "paper_key",
+    "show",
+    "view_data",
+    "view_of",
+]

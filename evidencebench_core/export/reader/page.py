@@ -1,0 +1,116 @@
+"""The reader in a notebook: a frame that holds the app's own drawing, and asks nothing outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from evidencebench_core.data.model import Instance
+from evidencebench_core.export.reader.view import System, view_data, view_of
+from evidencebench_core.palette import css_variables
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.tasks import Task, task_named, validated_selection
+from evidencebench_core.words import one_line
+
+FOLDER: Final = Path(__file__).parent
+"""Where the reader's scripts and style are."""
+PARTS: Final = ("draw.js", "minimap.js", "echo.js")
+"""What ``reader.js`` is made of, in this order, after ``dom.js``."""
+
+_PER_SYSTEM: Final = ("active", "marks", "aspects")
+_POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
+Picks = Retrieval | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A paper as the app draws it; the last line of a notebook's cell shows it.
+
+    Attributes
+    ----------
+    title : str
+    page : str
+        A whole HTML page, with its scripts and style: it can be saved as a file, too.
+    height : int
+        In pixels.
+    """
+
+    title: str
+    page: str
+    height: int
+
+    def __repr__(self) -> str:
+        return f"Drawing({self.title!r})"
+
+    def _repr_html_(self) -> str:
+        # In a sandbox without the notebook's origin: the page reaches nothing of the notebook.
+        return (
+            f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.page)}" sandbox="allow-scripts"'
+            f' style="width:100%;height:{self.height}px;border:0"></iframe>'
+        )
+
+
+def show(
+    instance: Instance,
+    picks: Picks | Mapping[str, Picks] | None = None,
+    task: str | Task = "er@optimal",
+    *,
+    height: int = 720,
+) -> Drawing:
+    """An instance in the reader: the paper with its gold, and what up to three systems picked.
+
+    Parameters
+    ----------
+    instance : Instance
+    picks : Retrieval or sequence of int, or a mapping of names to them, optional
+        Without any the gold is shown alone. Of several, a click on a name in the legend shows that one's marks.
+    task : str or Task
+        Says which aspects count: marks stand on those only.
+    height : int
+        In pixels.
+
+    Raises
+    ------
+    SelectionError
+        For a sentence that the paper does not have, or more than three systems.
+    SettingError
+        No such task.
+    """
+    named = picks if isinstance(picks, Mapping) else {} if picks is None else {"picks": picks}
+    systems = [System(name, _selection(instance, name, one)) for name, one in named.items()]
+    chosen = task if isinstance(task, Task) else task_named(task)
+    view = view_of(instance, focus=chosen.focus, systems=systems, active=0 if systems else None)
+    first, *others = (view_data(replace(view, active=place)) for place in range(max(len(systems), 1)))
+    views = [first, *({key: data[key] for key in _PER_SYSTEM} for data in others)]
+    return Drawing(
+        one_line(f"{instance.id}: {instance.hypothesis}"),
+        _page({"hypothesis": instance.hypothesis, "views": views}),
+        height,
+    )
+
+
+def _selection(instance: Instance, name: str, picks: Picks) -> tuple[int, ...]:
+    raw = picks.selection if isinstance(picks, Retrieval) else picks
+    return validated_selection(raw, len(instance.sentences), f"{instance.id}, {name}")
+
+
+def _page(data: Mapping[str, object]) -> str:
+    """The page with its data as JSON in ASCII without ``<``, so that no text of a paper can end the script."""
+    script = "".join(map(_text, ("dom.js", *PARTS, "reader.js", "page.js")))
+    document = json.dumps(data).replace("<", "\\u003c")
+    style = css_variables(".reader", ".reader.dark") + _text("reader.css") + _text("page.css")
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>EvidenceBench</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{style}</style></head><body>'
+        f'<script type="application/json" id="data">{document}</script>'
+        f'<script type="module">{script}</script></body></html>'
+    )
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")

@@ -1,0 +1,175 @@
+"""The reader's payload, and the same reader in a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data import parse_instance
+from evidencebench_core.errors import SelectionError, SettingError
+from evidencebench_core.export.reader import (
+    FOLDER,
+    System,
+    heading_level,
+    paper_key,
+    show,
+    view_data,
+    view_of,
+)
+from evidencebench_core.retrievers import Retrieval
+from tests.browser.reader_views import hostile_view, instance_of, short_view, stress_view
+
+
+def test_data_of_a_small_paper() -> None:
+    data = view_data(replace(short_view(), selected=7, aspect=2), height=500)
+    assert data["height"] == 500
+    assert data["texts"][7] == "Women on night shifts had lower levels (p = 0.01)."
+    assert data["types"] == "tahpphpppppp"
+    # picks 3, 6, 4; A1 {3, 8}, A2 {4, 9} covered; A3 {10}, A4 {7} missed
+    assert data["marks"] == "...bb.pmggm."
+    assert data["systems"] == [
+        {"name": "bm25", "picks": [3, 6, 4]},
+        {"name": "dense", "picks": [7, 10]},
+    ]
+    assert (data["active"], data["selected"], data["aspect"]) == (0, 7, 2)
+    assert data["aspects"][2] == {
+        "label": "A3",
+        "text": "No difference in men",
+        "result": True,
+        "focus": True,
+        "covered": False,
+        "sentences": [10],
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "marks"),
+    [
+        ({"active": None}, "...gg..gggg."),  # gold, and nothing missed
+        ({"aspects": (), "active": 1}, ".......p..p."),
+        # dense picks 7 and 10, which cover both result aspects; 3, 4, 8, 9 cover others only
+        ({"focus": "results", "active": 1}, ".......b..b."),
+    ],
+)
+def test_marks(changes: dict[str, Any], marks: str) -> None:
+    data = view_data(replace(short_view(), **changes))
+    assert data["marks"] == marks
+    if "focus" in changes:
+        assert [aspect["focus"] for aspect in data["aspects"]] == [False, False, True, True]
+    if changes["active"] is None:
+        assert [aspect["covered"] for aspect in data["aspects"]] == [None] * 4
+
+
+@pytest.mark.parametrize("value", [-1, 12, None])
+def test_positions_the_paper_does_not_have_are_none(value: int | None) -> None:
+    data = view_data(replace(short_view(), selected=value, aspect=value, active=value))
+    assert (data["selected"], data["aspect"], data["active"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("systems", "problem"),
+    [
+        ([System("bm25", (0, -1))], "picked sentence -1 of a paper with 12"),
+        ([System("bm25", (0, 12))], "picked sentence 12 of a paper with 12"),
+        ([System("bm25", ())] * 4, "at most 3"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(systems: list[System], problem: str) -> None:
+    with pytest.raises(SelectionError, match=problem):
+        view_data(replace(short_view(), systems=tuple(systems)))
+
+
+def test_the_paper_key_changes_with_the_text_and_not_with_the_marks() -> None:
+    view = short_view()
+    other = replace(view, sentences=(*view.sentences[:-1], "Changed."))
+    assert paper_key(replace(view, systems=(), selected=3)) == paper_key(view)
+    assert len({paper_key(view), paper_key(other), paper_key(replace(view, paper="other"))}) == 3
+
+
+@pytest.mark.parametrize("view", [short_view(), stress_view(), hostile_view()], ids=lambda view: view.paper)
+def test_data_is_json_one_letter_a_sentence(view: Any) -> None:
+    data = view_data(view)
+    assert json.loads(json.dumps(data)) == data
+    assert len(data["texts"]) == len(data["types"]) == len(data["marks"]) == len(view.sentences)
+
+
+@pytest.mark.parametrize("text", ["RESULTS", "Materials and methods", "2. Methods", "Discussion"])
+def test_headings_of_sections(text: str) -> None:
+    assert heading_level(text) == 2
+
+
+@pytest.mark.parametrize("text", ["Statistical analysis", "2.1 Study population", ""])
+def test_headings_below_them(text: str) -> None:
+    assert heading_level(text) == 3
+
+
+def test_title_block_is_told_apart() -> None:
+    sentences = ("A title", "The journal", "INTRODUCTION", "Words.", "Aims")
+    types = (*("section_name",) * 3, "normal_paragraph", "section_name")
+    view = replace(short_view(), sentences=sentences, sentence_types=types, aspects=(), systems=())
+    assert view_data(view)["types"] == "tfhps"
+
+
+@pytest.mark.realdata
+def test_a_stored_optimal_selection_misses_nothing(train_raw: dict[str, dict[str, Any]]) -> None:
+    name = "evidencebench_train_id_33"
+    instance = parse_instance(name, train_raw[name])
+    picks = instance.stored["er@optimal"].sentence_indices
+    data = view_data(view_of(instance, systems=[System("stored", picks)]))
+    assert "m" not in data["marks"]
+    assert data["marks"].count("b") == len(picks) == 4
+    assert all(aspect["covered"] for aspect in data["aspects"])
+
+
+def test_show_holds_the_views_of_the_app_and_lets_no_text_out() -> None:
+    view = hostile_view()
+    drawn = show(instance_of(view), {one.name: one.picks for one in view.systems}, height=500)
+    markup = drawn._repr_html_()
+    assert re.findall("<[^>]*>", markup) == [
+        markup.removesuffix("</iframe>"),
+        "</iframe>",
+    ]  # one frame, nothing else
+    assert 'sandbox="allow-scripts"' in markup
+    assert "height:500px" in markup
+    assert drawn.page.count("<script") == drawn.page.count("</script") == 2
+    held = json.loads(re.findall(r'id="data">(.*?)</script>', drawn.page, re.DOTALL)[0])
+    first, second = (view_data(replace(view, active=place)) for place in (0, 1))
+    assert held["views"][0] == first | {"height": held["views"][0]["height"]}
+    assert held["views"][1] == {name: second[name] for name in ("active", "marks", "aspects")}
+    assert "\u202e" not in drawn.title
+
+
+def test_show_takes_a_retrieval_or_any_picks_or_none() -> None:
+    paper = instance_of(short_view())
+    assert '"marks": "...gg..gggg."' in show(paper).page
+    alone = show(paper, Retrieval((3, 6, 4, 7), (4.0, 3.0, 2.0, 1.0), (3, 6, 4)))
+    assert '"marks": "...bb.pmggm."' in alone.page
+    assert alone.page == show(paper, [3, 6, 4]).page
+    assert '"marks": ".......b..b."' in show(paper, (7, 10), "result-er@5").page
+    with pytest.raises(SelectionError, match="99"):
+        show(paper, {"mine": [99]})
+    with pytest.raises(SelectionError, match="at most 3"):
+        show(paper, {name: [1] for name in "abcd"})
+    with pytest.raises(SettingError):
+        show(paper, task="er@none")
+
+
+def test_the_page_has_the_colours_of_the_apps_theme() -> None:
+    root = Path(__file__).parents[2]
+    theme = tomllib.loads((root / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+    light, dark = (FOLDER / "page.css").read_text("utf-8").split("@media")
+    names = {
+        "backgroundColor": "background",
+        "secondaryBackgroundColor": "secondary-background",
+        "textColor": "text",
+        "primaryColor": "primary",
+    }
+    for part, name in ((light, "light"), (dark, "dark")):
+        for key, variable in names.items():
+            assert f"--st-{variable}-color: {theme[name][key].lower()};" in part

@@ -9,9 +9,11 @@ from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.dataset.parts import draw_distributions, draw_overview, draw_places
 from components.widgets.copy_link import copy_link
+from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
 from evidencebench_core.analyses.dataset import dataset_report
+from evidencebench_core.data import DatasetInfo, dataset_dependents, delete_dataset, rename_dataset
 from evidencebench_core.data.sections import SECTION_CLASSES
 
 DEFAULTS = {"dataset": "", "quantity": "sentences", "by": "sections"}
@@ -25,6 +27,7 @@ def draw(state: PageState) -> None:
         if dataset is None:
             return
         copy_link(state.link(dataset=dataset.name))
+        _draw_keeping(state, dataset)
     if dataset.synthetic:
         st.caption("These are invented papers, made for trying things out.")
     with st.spinner("Reading the papers …"):
@@ -47,6 +50,21 @@ def draw(state: PageState) -> None:
         )
     if st.button("Browse its instances"):
         st.switch_page("pages/browse.py", query_params={"dataset": dataset.name})
+
+
+def _draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
+    store = resources.store()
+
+    def rename(name: str) -> None:
+        state.put(dataset=rename_dataset(store, dataset.name, name).name)
+
+    def delete() -> None:
+        delete_dataset(store, dataset.name)
+        state.put(dataset=None)
+
+    with st.popover("Rename or delete", key=f"keeping.{dataset.name}"):
+        draw_rename(dataset.name, rename, dataset.name)
+        draw_delete(dataset.name, dataset_dependents(store, dataset.name), delete, dataset.name)
 
 
 with guard():

@@ -74,7 +74,7 @@ def _draw_datasets(datasets: tuple[DatasetInfo, ...]) -> None:
         on_open=lambda name: open_later("browse", {"dataset": name}),
         caption="Datasets in the store; a click opens one",
     )
-    st.caption("Click a dataset to browse its instances.")
+    st.caption("Click a dataset to browse its instances. The page Dataset renames and deletes one.")
     with st.container(horizontal=True):
         if st.button("Browse instances and read a paper", type="primary"):
             st.switch_page("pages/browse.py")

@@ -8,12 +8,13 @@ from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
-from components.leaderboard.runs import draw_published, draw_run_table
+from components.leaderboard.runs import draw_deletion, draw_published, draw_run_table
 from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
 from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
+from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
 
 DEFAULTS = {"dataset": "", "task": "er@optimal", "compare": "", **SERVER_DEFAULTS}
@@ -27,13 +28,17 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
-    if st.button("Start or resume a run", type="primary"):
-        run_dialog(dataset, task)
+    runs = resources.runs(dataset)
+    with st.container(horizontal=True):
+        if st.button("Start or resume a run", type="primary"):
+            run_dialog(dataset, task)
+        draw_deletion(runs)
     share_server(state)
     job_panel("run", TRAIN)
-    runs = resources.runs(dataset)
     draw_run_table(state, dataset, task, runs)
     chosen = [run for run_id in state.many("compare") for run in runs if run.id == run_id]
+    if gone := set(state.many("compare")) - {run.id for run in runs}:
+        st.warning(f"The link compares what is not here (any more): run {literal(', '.join(sorted(gone)))}.")
     if len(chosen) == 2:
         draw_comparison(dataset, task, chosen[0], chosen[1])
     draw_published(task)

@@ -16,13 +16,14 @@ from components.leaderboard.start import resume_dialog, start_run
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_button, frame_rows, frame_table, intervals
+from components.widgets.keeping import draw_delete
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.palette import retriever_hue
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.llm import outdated_prompts
-from evidencebench_core.runs import RunInfo, RunStore
+from evidencebench_core.runs import RunInfo, RunStore, delete_run, run_dependents
 from evidencebench_core.tasks import Score, Task
 
 _COLUMNS: Final = (
@@ -127,6 +128,24 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         alt="Mean Aspect Recall of each run: "
         + "; ".join(f"{row['run']} {100 * row['recall']:.1f}%" for row in scored),
     )
+
+
+def draw_deletion(runs: Sequence[RunInfo]) -> None:
+    """Delete one of the runs on a dataset."""
+    if not runs:
+        return
+    by_id = {run.id: run for run in runs}
+    with st.popover("Delete a run", key=f"deletion.{len(runs)}"):
+        run = by_id[
+            st.selectbox(
+                "Run",
+                list(by_id),
+                format_func=lambda one: f"{by_id[one].label} ({one[:4]})",
+                key="deletion.run",
+            )
+        ]
+        store = RunStore(resources.store())
+        draw_delete(run.label, run_dependents(store, run), lambda: delete_run(store, run), run.id)
 
 
 def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState, flash
 from components.paper.opened import OpenPaper
+from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
@@ -28,11 +29,10 @@ def open_paper(state: PageState, ref: str | None, **others: str) -> None:
 
 
 def draw_keep(state: PageState, opened: OpenPaper) -> None:
-    """For a paper that is not kept: keep it; for a kept one: rename or remove it."""
+    """For a paper that is not kept: keep it; for a kept one: rename or delete it."""
     if opened.origin == "kept":
         with st.popover("Kept", key=f"kept.{opened.ref}"):
-            _rename(opened)
-            _remove(state, opened)
+            _manage(state, opened)
         return
     with st.popover(
         "Keep this paper",
@@ -49,28 +49,17 @@ def draw_keep(state: PageState, opened: OpenPaper) -> None:
             st.rerun()
 
 
-def _rename(opened: OpenPaper) -> None:
-    name = st.text_input("Name", value=opened.name, max_chars=200, key=f"rename.{opened.ref}")
-    if st.button("Rename", key="rename-paper"):
-        try:
-            resources.own_papers().rename(int(opened.ref), name)
-        except EvidenceBenchError as error:
-            st.error(literal(str(error)))
-            return
-        st.rerun()
+def _manage(state: PageState, opened: OpenPaper) -> None:
+    own, number = resources.own_papers(), int(opened.ref)
+    markings = len(resources.paper_annotations().annotators(own.get(number).key))
 
-
-def _remove(state: PageState, opened: OpenPaper) -> None:
-    sure = st.checkbox(
-        "Remove it, with all that was marked in it",
-        help="Its links end too. It cannot be undone.",
-        key=f"sure.{opened.ref}",
-    )
-    if sure and st.button("Remove this paper", key="remove-paper"):
-        resources.own_papers().remove(int(opened.ref))
-        flash("The paper was removed.")
+    def remove() -> None:
+        own.remove(number)
         open_paper(state, None)
-        st.rerun()
+
+    counts = {"sentence": len(opened.paper.sentences)} | ({"marking": markings} if markings else {})
+    draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
+    draw_delete(opened.name, counts, remove, opened.ref)
 
 
 def keep_hypothesis(opened: OpenPaper, hypothesis: str) -> None:

@@ -8,6 +8,7 @@ from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, 
 from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.data.published import PublishedResult, published_results
 from evidencebench_core.data.query import RANGES, SORTS, Filter
+from evidencebench_core.data.removal import dataset_dependents, delete_dataset, rename_dataset
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store, open_store, store_path
 from evidencebench_core.data.stream import iter_raw
@@ -34,7 +35,9 @@ __all__ = [
     "Store",
     "StoredSelection",
     "check_instance",
+    "dataset_dependents",
     "dataset_name",
+    "delete_dataset",
     "designs",
     "download",
     "download_folder",
@@ -46,6 +49,7 @@ __all__ = [
     "paper_texts",
     "parse_instance",
     "published_results",
+    "rename_dataset",
     "section_titles",
     "store_path",
 ]

@@ -58,9 +58,7 @@ def ingest(
         If the name is taken by other content, or the store cannot be written.
     """
     path = Path(path)
-    name = dataset_name(path) if name is None else name
-    if not name.strip():
-        raise StoreError("the dataset's name", "is blank", "Give another with --name.")
+    name = check_dataset_name(dataset_name(path) if name is None else name)
     known = store.datasets()
     sha256 = _sha256_if_known(path, known, progress)
     for info in known:
@@ -73,6 +71,13 @@ def ingest(
         if datasets_in(db) == known:
             return IngestResult(_new_dataset(db, path, name, sha256, progress), added=True)
     return ingest(store, path, name, progress)  # somebody else has added one meanwhile: look again
+
+
+def check_dataset_name(name: str) -> str:
+    """The name; ``StoreError`` for a blank one."""
+    if not name.strip():
+        raise StoreError("the dataset's name", "is blank", "Give another with --name.")
+    return name
 
 
 def dataset_name(path: Path) -> str:

@@ -29,6 +29,7 @@ from evidencebench_core.runs.imported import (
     predictions_from,
 )
 from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
+from evidencebench_core.runs.removal import delete_run, run_dependents
 from evidencebench_core.runs.results import (
     LeaderboardRow,
     compare_runs,
@@ -67,6 +68,7 @@ __all__ = [
     "Step",
     "Variant",
     "compare_runs",
+    "delete_run",
     "digest_of",
     "drive",
     "embedded_papers",
@@ -82,6 +84,7 @@ __all__ = [
     "plan",
     "predictions_from",
     "read_content",
+    "run_dependents",
     "run_label",
     "score_predictions",
     "score_run",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
 from evidencebench_core.retrievers import Retrieval, Setting, full_settings, is_derived, retriever_entry
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
@@ -102,6 +102,10 @@ class RunStore:
     def create(self, spec: RunSpec, dataset: DatasetInfo) -> RunInfo:
         """The run of this spec: a new one, or the one that is already there."""
         with self.store.write() as db:
+            if dataset.sha256 not in {info.sha256 for info in datasets_in(db) if info.id == dataset.id}:
+                raise UnknownNameError(
+                    f"dataset {shown(dataset.name)}", "has been deleted", "Ingest it again."
+                )
             db.execute(
                 "INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)"
                 " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -188,6 +192,8 @@ class RunStore:
         if not rows:
             return
         with self.store.write() as db:
+            if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
+                raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
             db.executemany(_REPLACE if replace else _ADD, rows)
 
     def done(self, run_id: str, task: str) -> set[str]:

@@ -36,7 +36,8 @@ def test_two_runs_are_compared_with_interval_and_p_value(open_page: OpenPage, sa
     assert "95% interval" in words
     assert "over the 6 instances scored in both" in words
     words = open_page("leaderboard", task="result-er@5", compare="ffffffffffff").words
-    assert "against" not in words  # a run that is gone
+    assert "against" not in words
+    assert "not here (any more): run ffffffffffff" in words
     assert "sample_exposure" in words  # skipped instances are named
 
 
@@ -50,3 +51,13 @@ def test_a_run_by_another_engine_is_chosen_in_the_dialog(monkeypatch: pytest.Mon
     assert app.named("button", "Start").disabled
     app.selectbox[0].set_value("llm").run()
     assert "The server's batch endpoint" in app.radio[0].options
+
+
+def test_a_run_is_deleted_with_what_depends_on_it(open_page: OpenPage, sample_store: Store) -> None:
+    ids = finished_runs(sample_store, "bm25", "lead")
+    app = open_page("leaderboard")
+    app.selectbox(key="deletion.run").set_value(ids["lead"]).run()
+    app.named("checkbox", "Delete lead, with 22 answers").check()
+    app.run().press("Delete")
+    assert "Deleted lead, with 22 answers." in app.words
+    assert [run.id for run in RunStore(sample_store).runs()] == [ids["bm25"]]

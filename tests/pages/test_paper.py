@@ -228,9 +228,10 @@ def test_keeping_gives_a_link_and_renaming_and_removing_work(
     assert "has no link" not in app.words
     app.fill("Name", "Salt again").press("Rename")
     assert own.get(kept.id).name == "Salt again"
-    assert "Remove this paper" not in app.labels()
-    app.checkbox[0].check().run()
-    assert "paper" not in app.press("Remove this paper").address
+    assert app.named("button", "Delete").disabled
+    app.named("checkbox", "Delete Salt again, with").check()
+    app.run()
+    assert "paper" not in app.press("Delete").address
     assert own.all() == ()
 
 

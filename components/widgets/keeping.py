@@ -1,0 +1,40 @@
+"""Renaming what is in the store, and deleting it once it is said what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from components.app.state import flash
+from components.widgets.markdown import literal
+from evidencebench_core.data.removal import in_words
+from evidencebench_core.errors import EvidenceBenchError
+
+
+def draw_rename(name: str, rename: Callable[[str], object], key: str) -> None:
+    """A field with the name, and the button that takes another."""
+    new = st.text_input("Name", value=name, max_chars=200, key=f"rename.{key}").strip()
+    if st.button("Rename", key=f"rename-it.{key}", disabled=new == name):
+        try:
+            rename(new)
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+            return
+        flash(f"Renamed to {literal(new, 80)}.")
+        st.rerun()
+
+
+def draw_delete(name: str, dependents: Mapping[str, int], delete: Callable[[], object], key: str) -> None:
+    """The confirmation that names what goes, and the button that deletes."""
+    what = in_words(dependents)
+    sure = st.checkbox(
+        f"Delete {literal(name, 80)}, with {what}",
+        help="Links to it end too. It cannot be undone.",
+        key=f"sure.{key}",
+    )
+    if st.button("Delete", key=f"delete-it.{key}", disabled=not sure):
+        with st.spinner("Deleting …"):
+            delete()
+        flash(f"Deleted {literal(name, 80)}, with {what}.")
+        st.rerun()

@@ -1,0 +1,102 @@
+"""``evidencebench delete`` and ``rename``: datasets, runs and kept papers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from evidencebench_core.cli.arguments import store_of
+from evidencebench_core.cli.output import note
+from evidencebench_core.errors import UnknownNameError, shown
+from evidencebench_core.words import one_line
+
+if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.papers.own import OwnPaper
+
+_Removal = tuple[str, dict[str, int], Callable[[], object]]  # what, what depends on it, the deletion
+
+
+def _add_delete(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=_REMOVALS, help="of what is deleted")
+    parser.add_argument(
+        "name", metavar="NAME", help="a dataset's name, a run's id, the name or number of a kept paper"
+    )
+    parser.add_argument("--yes", action="store_true", help="delete it; without this, only say what would go")
+
+
+def _delete(args: argparse.Namespace) -> int:
+    """Delete with all that depends on it, which is named; without ``--yes`` nothing is deleted."""
+    from evidencebench_core.data.removal import in_words
+
+    what, dependents, delete = _REMOVALS[args.kind](store_of(args), args.name)
+    if not args.yes:
+        print(one_line(f"{what} would be deleted, with {in_words(dependents)}."))
+        note("Nothing was deleted: repeat it with --yes.")
+        return 1
+    delete()
+    print(one_line(f"Deleted {what}, with {in_words(dependents)}."))
+    return 0
+
+
+def _dataset(store: Store, name: str) -> _Removal:
+    from evidencebench_core.data.removal import dataset_dependents, delete_dataset
+
+    return f"dataset {name}", dataset_dependents(store, name), lambda: delete_dataset(store, name)
+
+
+def _run(store: Store, name: str) -> _Removal:
+    from evidencebench_core.runs.removal import delete_run, run_dependents
+    from evidencebench_core.runs.store import RunStore
+
+    runs = RunStore(store)
+    run = runs.run(name)
+    what = f"run {run.id} ({run.label} on {run.dataset})"
+    return what, run_dependents(runs, run), lambda: delete_run(runs, run)
+
+
+def _paper(store: Store, name: str) -> _Removal:
+    from evidencebench_core.papers.annotations import Annotations
+    from evidencebench_core.papers.own import OwnPapers
+
+    own = _own_paper(store, name)
+    n_markings = len(Annotations(store).annotators(own.key))
+    counts = {"sentence": own.n_sentences} | ({"marking": n_markings} if n_markings else {})
+    return f"paper {own.id} ({own.name})", counts, lambda: OwnPapers(store).remove(own.id)
+
+
+def _own_paper(store: Store, name: str) -> OwnPaper:
+    from evidencebench_core.papers.own import OwnPapers
+
+    fits = [own for own in OwnPapers(store).all() if name in (str(own.id), own.name)]
+    if len(fits) == 1:
+        return fits[0]
+    problem = f"fits {len(fits)} kept papers" if fits else f"is not in {store.path}"
+    raise UnknownNameError(f"paper {shown(name)}", problem, "Your paper lists them, by name and number.")
+
+
+def _add_rename(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=("dataset", "paper"), help="of what is renamed")
+    parser.add_argument(
+        "name", metavar="NAME", help="a dataset's name, or the name or number of a kept paper"
+    )
+    parser.add_argument("new", metavar="NEW", help="the name it gets")
+
+
+def _rename(args: argparse.Namespace) -> int:
+    """Rename; what depends on it stays with it."""
+    from evidencebench_core.data.removal import rename_dataset
+    from evidencebench_core.papers.own import OwnPapers
+
+    store = store_of(args)
+    if args.kind == "dataset":
+        renamed = rename_dataset(store, args.name, args.new).name
+    else:
+        renamed = OwnPapers(store).rename(_own_paper(store, args.name).id, args.new).name
+    print(one_line(f"Renamed {args.name} to {renamed}."))
+    return 0
+
+
+_REMOVALS: Final = {"dataset": _dataset, "run": _run, "paper": _paper}
+VERBS: Final = {"delete": (_add_delete, _delete), "rename": (_add_rename, _rename)}

@@ -1,0 +1,104 @@
+"""Deleting and renaming a dataset."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Final
+
+from evidencebench_core.data.ingest import check_dataset_name
+from evidencebench_core.data.packing import packed_paper, unpacked_paper
+from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
+from evidencebench_core.errors import StoreError, shown
+from evidencebench_core.words import quantity
+
+_BATCH: Final = 256
+_RUNS: Final = "run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
+_COUNTS: Final = {
+    "instance": "instances WHERE dataset_id = :id",
+    "run": "runs WHERE dataset_id = :id",
+    "note": f"notes WHERE {_RUNS}",
+    "added wording": "hypothesis_variants WHERE dataset_id = :id",
+    "draft": "hypothesis_drafts WHERE dataset_id = :id",
+    "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
+}
+# The papers of a dataset that no other has.
+_PAPERS: Final = """SELECT id, body FROM papers WHERE id IN (SELECT paper FROM instances WHERE dataset_id = :id)
+    AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id AND dataset_id <> :id)"""
+
+
+def dataset_dependents(store: Store, name: str) -> dict[str, int]:
+    """How many instances, runs, notes, added wordings, drafts and markings go with a dataset; without zeros."""
+    values = _values(store.dataset(name))
+    with store.read() as db:
+        return counted(db, _COUNTS, values)
+
+
+def delete_dataset(store: Store, name: str) -> dict[str, int]:
+    """Delete a dataset with all that depends on it, in one transaction; returns `dataset_dependents`.
+
+    Stored answers of language models stay: they were paid for, and are found again if the dataset comes back.
+    """
+    info = store.dataset(name)
+    values = _values(info)
+    with store.write() as db:
+        gone = counted(db, _COUNTS, values)
+        # The indices of words have no texts of their own: they are told what they had.
+        db.execute(
+            "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis) SELECT 'delete', i.id, b.hypothesis"
+            " FROM instances AS i JOIN bodies AS b ON b.instance = i.id WHERE i.dataset_id = :id",
+            values,
+        )
+        papers = []
+        rows = db.execute(_PAPERS, values)
+        while batch := rows.fetchmany(_BATCH):
+            words = [(paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in batch]
+            db.execute(
+                "INSERT INTO paper_words (paper_words, rowid, sentences)"
+                f" VALUES {','.join(['(?, ?, ?)'] * len(words))}",
+                [value for row in words for value in ("delete", *row)],
+            )
+            papers += [(paper,) for paper, _ in words]
+        for table in ("annotations", "annotation_heads"):
+            db.execute(f"DELETE FROM {table} WHERE substr(paper, 1, length(:key)) = :key", values)
+        db.execute("DELETE FROM datasets WHERE id = :id", values)
+        db.executemany("DELETE FROM papers WHERE id = ?", papers)
+    return gone
+
+
+def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
+    """Give a dataset another name; what depends on it stays with it.
+
+    Raises
+    ------
+    StoreError
+        If the name is blank or taken, as in `ingest`.
+    """
+    new = check_dataset_name(new)
+    info = store.dataset(name)
+    with store.write() as db:
+        if new != info.name and any(other.name == new for other in datasets_in(db)):
+            raise StoreError(f"dataset {shown(new)}", f"is in {store.path} already", "Choose another name.")
+        db.execute("UPDATE datasets SET name = ? WHERE id = ?", (new, info.id))
+    return store.dataset(new)
+
+
+def counted(
+    db: sqlite3.Connection, tables: Mapping[str, str], values: Mapping[str, object]
+) -> dict[str, int]:
+    """Numbers of rows by noun, without zeros."""
+    counts = {
+        noun: db.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0]
+        for noun, rows in tables.items()
+    }
+    return {noun: count for noun, count in counts.items() if count}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """``6 instances, 3 runs and 1 note``."""
+    *first, last = [quantity(count, noun) for noun, count in counts.items()] or ["nothing else"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _values(info: DatasetInfo) -> dict[str, object]:
+    return {"id": info.id, "key": f"instance:{info.sha256}:"}

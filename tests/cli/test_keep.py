@@ -1,0 +1,36 @@
+"""``delete`` and ``rename``."""
+
+from __future__ import annotations
+
+from evidencebench_core.data.store import open_store
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.papers.paper import Paper
+from tests.cli.conftest import SAMPLE, Command
+
+PAPER = Paper("p", "Tea", ("Tea", "It calms."), ("section_name", "normal_paragraph"), "text", {}, ())
+
+
+def test_what_depends_on_it_is_named_before_and_nothing_goes_without_yes(command: Command) -> None:
+    command("ingest", SAMPLE)
+    run = command.run("lead", dataset="sample_data")
+    said = command("delete", "dataset", "sample_data")
+    assert said.code == 1
+    assert "dataset sample_data would be deleted, with 6 instances and 1 run." in said.out
+    assert "--yes" in said.err
+    said = command("delete", "run", run[:6], "--yes")
+    assert (said.code, said.out.split(",")[0]) == (0, f"Deleted run {run} (lead on sample_data)")
+    assert "is not in" in command.failure("delete", "run", run, "--yes")
+    assert "with 6 instances." in command("delete", "dataset", "sample_data", "--yes").out
+    assert open_store().datasets() == ()
+
+
+def test_datasets_and_papers_are_renamed(command: Command) -> None:
+    command("ingest", SAMPLE)
+    own = OwnPapers(open_store()).save(PAPER, "First")
+    assert command("rename", "dataset", "sample_data", "mine").out == "Renamed sample_data to mine.\n"
+    assert "is blank" in command.failure("rename", "dataset", "mine", " ")
+    assert command("rename", "paper", "First", "Second").code == 0
+    assert "is not in" in command.failure("delete", "paper", "First", "--yes")
+    assert "(Second) would be deleted" in command("delete", "paper", str(own.id)).out
+    assert command("delete", "paper", "Second", "--yes").code == 0
+    assert OwnPapers(open_store()).all() == ()

@@ -1,0 +1,76 @@
+"""Deleting runs, and datasets with runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidencebench_core.data.removal import dataset_dependents, delete_dataset
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import UnknownNameError
+from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.marked import instance_key
+from evidencebench_core.runs import RunStore, delete_run, execute, plan, run_dependents, variant_named
+from evidencebench_core.runs.notes import Note, NoteStore
+
+
+def run(store: Store, retriever: str, variant: str = "") -> str:
+    planned = plan(
+        store, "tiny", retriever, variant=variant_named(store, "tiny", variant) if variant else None
+    )
+    for _ in execute(planned):
+        pass
+    return planned.spec.id
+
+
+def note(store: Store, run_id: str) -> None:
+    NoteStore(store).add(Note(run_id, "er@10", "tiny_0", "a", "Ada", text="why"))
+
+
+def n_rows(store: Store) -> list[int]:
+    tables = ("runs", "retrievals", "retrieval_counts", "notes", "annotations", "annotation_heads")
+    with store.read() as db:
+        return [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+
+
+def test_a_run_goes_with_its_notes_and_perturbed_runs_and_no_other(store: Store) -> None:
+    runs, lead = RunStore(store), run(store, "lead")
+    before = n_rows(store)
+    bm25, spelt = run(store, "bm25"), run(store, "bm25", "spelling:n=1")
+    note(store, bm25)
+    info = runs.run(bm25)
+    n_answers = sum(info.tasks.values())
+    assert run_dependents(runs, info) == {"answer": n_answers, "perturbed run": 1, "note": 1}
+    assert "perturbed run" not in run_dependents(runs, runs.run(spelt))
+    assert delete_run(runs, info)["note"] == 1
+    assert n_rows(store) == before
+    assert [one.id for one in runs.runs(variants=True)] == [lead]
+    with pytest.raises(UnknownNameError):
+        runs.run(spelt)
+
+
+def test_a_dataset_goes_with_runs_notes_and_markings(store: Store) -> None:
+    note(store, run(store, "bm25"))
+    dataset = store.dataset("tiny")
+    key = instance_key(dataset, "tiny_0")
+    n_sentences = len(store.get("tiny", "tiny_0").sentences)
+    for paper in (key, "own:1"):
+        Annotations(store).save(paper, Annotation("Ada", "Tea.", n_sentences))
+    assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 1, "marking": 1}
+    delete_dataset(store, "tiny")
+    assert n_rows(store) == [0, 0, 0, 0, 1, 1]
+    assert Annotations(store).papers() == ("own:1",)
+
+
+@pytest.mark.parametrize("what", ["run", "dataset"])
+def test_a_run_under_way_that_is_deleted_ends_with_a_reason(store: Store, what: str) -> None:
+    steps = execute(plan(store, "tiny", "lead"))
+    next(steps)
+    if what == "run":
+        next(steps)
+        delete_run(RunStore(store), RunStore(store).runs()[0])
+    else:
+        delete_dataset(store, "tiny")
+    with pytest.raises(UnknownNameError, match=r"has been deleted|is not in"):
+        list(steps)
+    assert n_rows(store)[:3] == [0, 0, 0]

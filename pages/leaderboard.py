@@ -8,6 +8,7 @@ from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
+from components.leaderboard.import_run import import_dialog
 from components.leaderboard.runs import draw_deletion, draw_published, draw_run_table
 from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
@@ -32,6 +33,8 @@ def draw(state: PageState) -> None:
     with st.container(horizontal=True):
         if st.button("Start or resume a run", type="primary"):
             run_dialog(dataset, task)
+        if st.button("Import a run"):
+            import_dialog(dataset)
         draw_deletion(runs)
     share_server(state)
     job_panel("run", TRAIN)

@@ -22,7 +22,7 @@ from evidencebench_core.data import Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import System, view_of
-from evidencebench_core.retrievers import Retrieval, retriever_entries
+from evidencebench_core.retrievers import IMPORTED, Retrieval, retriever_entries
 
 
 def answers_to(
@@ -51,10 +51,11 @@ def answers_to(
                 tell_if_run_has_seen(choice.run, reading.instance.id)
                 continue
             if choice.run:
-                st.caption(
-                    f"{literal(choice.label)} has no stored answer to this hypothesis and task: its retriever is "
-                    "asked now."
-                )
+                lacks = f"{literal(choice.label)} has no stored answer to this hypothesis and task"
+                if choice.name == IMPORTED:
+                    st.caption(f"{lacks}, and its system is not here to be asked.")
+                    continue
+                st.caption(f"{lacks}: its retriever is asked now.")
                 choice = choice_of(choice.name, choice.settings)  # noqa: PLW2901
             if entries[choice.name].asks_server:
                 question = questions[choice.label] = Question(reading, choice, connection)

@@ -12,9 +12,10 @@ from evidencebench_core.retrievers.make import (
     run_marks,
 )
 from evidencebench_core.retrievers.settings import SettingSpec
-from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
+from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
 
 __all__ = [
+    "IMPORTED",
     "RETRIEVERS",
     "Query",
     "Retrieval",

@@ -12,7 +12,7 @@ from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever, Setting
 from evidencebench_core.retrievers.settings import canonical_settings, names_hint
-from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
+from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
 from evidencebench_core.retrievers.third_party import Guarded, third_party_entries
 
 
@@ -32,8 +32,14 @@ def retriever_entry(name: str) -> RetrieverEntry:
     SettingError
         If there is none; the message has the nearest name.
     RetrieverError
-        If another package announces it but it cannot be loaded.
+        If another package announces it but it cannot be loaded; for the system behind an imported run.
     """
+    if name == IMPORTED:
+        raise RetrieverError(
+            "imported run",
+            "its answers came from a file, and its system is not here to be asked",
+            "Import the answers that are missing.",
+        )
     entry = RETRIEVERS.get(name) or retriever_entries().get(name)
     if entry is None:
         hint = names_hint(name, retriever_entries(), "Names")

@@ -14,6 +14,7 @@ from typing import Final
 
 from evidencebench_core.retrievers.settings import SettingSpec
 
+IMPORTED: Final = "imported"  # stands as the retriever of runs whose answers came from a file
 _HOME: Final = "evidencebench_core.retrievers"
 _ALL: Final = "On the unconstrained task it selects every sentence."
 _SERVER_MODEL: Final = SettingSpec(None, str, "The model, as the server calls it. It has to be named.")

@@ -16,7 +16,7 @@ from typing import Final
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.retrievers.base import Query, Retrieval, Retriever, Setting
 from evidencebench_core.retrievers.ranking import timed
-from evidencebench_core.retrievers.table import RETRIEVERS, RetrieverEntry
+from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
 
 GROUP: Final = "evidencebench.retrievers"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -31,7 +31,7 @@ def third_party_entries(search_path: tuple[str, ...]) -> Mapping[str, RetrieverE
     entries: dict[str, RetrieverEntry] = {}
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
     for point in points:
-        if point.name in RETRIEVERS:
+        if point.name in (*RETRIEVERS, IMPORTED):
             continue
         if point.name in entries:
             entries[point.name] = _broken(point, "is announced by two packages")

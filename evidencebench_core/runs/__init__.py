@@ -28,6 +28,7 @@ from evidencebench_core.runs.imported import (
     imported_scores,
     predictions_from,
 )
+from evidencebench_core.runs.imported_run import RunImport, import_run
 from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
 from evidencebench_core.runs.removal import delete_run, run_dependents
 from evidencebench_core.runs.results import (
@@ -61,6 +62,7 @@ __all__ = [
     "RankerTraining",
     "ReadPaper",
     "RunEstimate",
+    "RunImport",
     "RunInfo",
     "RunSpec",
     "RunStore",
@@ -76,6 +78,7 @@ __all__ = [
     "execute",
     "fetch_paper",
     "find",
+    "import_run",
     "import_scores",
     "imported_named",
     "imported_scores",

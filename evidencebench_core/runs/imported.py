@@ -99,7 +99,7 @@ def import_scores(store: Store, path: Path) -> ScoreImport:
     DataError
         If the file is not what it should be; then nothing is kept.
     """
-    data = _content(path)
+    data = file_content(path, _LARGEST, _REMEDY)
     source = f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
     complete: dict[tuple[str, str, str], tuple[int, str, ImportedScore]] = {}
     left_out: list[LeftOut] = []
@@ -188,19 +188,20 @@ def predictions_from(path: Path) -> dict[str, list[object]]:
     return value
 
 
-# -- the file of logs -----------------------------------------------------------------------------
-
-
-def _content(path: Path) -> bytes:
+def file_content(path: Path, largest: int, remedy: str) -> bytes:
+    """The bytes of a file, or `DataError`: if it is none, cannot be read or is larger than that."""
     try:
         size = path.stat().st_size
-        data = path.read_bytes() if size <= _LARGEST and path.is_file() else None
+        data = path.read_bytes() if size <= largest and path.is_file() else None
     except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror or error}", _REMEDY) from error
+        raise DataError(str(path), f"cannot be read: {error.strerror or error}", remedy) from error
     if data is None:
-        problem = f"has {size:,} bytes, more than any such file" if size > _LARGEST else "is not a file"
-        raise DataError(str(path), problem, _REMEDY)
+        problem = f"has {size:,} bytes, more than any such file" if size > largest else "is not a file"
+        raise DataError(str(path), problem, remedy)
     return data
+
+
+# -- the file of logs -----------------------------------------------------------------------------
 
 
 def _rows(path: Path, data: bytes) -> list[dict[str, str]]:

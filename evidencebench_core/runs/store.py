@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING
 import orjson
 
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
-from evidencebench_core.errors import EvidenceBenchError, UnknownNameError, shown
-from evidencebench_core.retrievers import Retrieval, Setting, full_settings, is_derived, retriever_entry
+from evidencebench_core.errors import EvidenceBenchError, SettingError, UnknownNameError, shown
+from evidencebench_core.retrievers import (
+    IMPORTED,
+    Retrieval,
+    Setting,
+    full_settings,
+    is_derived,
+    retriever_entry,
+)
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
 from evidencebench_core.runs.trained import n_trained_on
@@ -196,6 +203,42 @@ class RunStore:
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
             db.executemany(_REPLACE if replace else _ADD, rows)
 
+    def import_answers(
+        self,
+        dataset: DatasetInfo,
+        name: str,
+        answers: Mapping[str, Mapping[str, Retrieval]],
+        replace: bool = False,
+    ) -> RunInfo:
+        """The run under which somebody's answers, by task and instance id, are now kept: all, or none of them.
+
+        ``replace`` takes away what the run has for these tasks; `SettingError` without it where there is any.
+        """
+        spec, moment = RunSpec(dataset.sha256, IMPORTED, {"name": name}), _now()
+        with self.store.write() as db:
+            counts = db.execute(
+                "SELECT task FROM retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
+            )
+            taken = [task for (task,) in counts if task in answers]
+            if taken and not replace:
+                raise SettingError(
+                    f"name {shown(name)}",
+                    f"there is an imported run of this name with answers for {', '.join(taken)}",
+                    "Choose another name, or have them replaced (--replace).",
+                )
+            db.execute(
+                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)"
+                " VALUES (?, ?, ?, ?, ?, '') ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at",
+                (spec.id, dataset.id, spec.retriever, settings_json(spec.settings), moment),
+            )
+            for task, by_instance in answers.items():
+                db.execute("DELETE FROM retrievals WHERE run_id = ? AND task = ?", (spec.id, task))
+                rows = (
+                    (spec.id, task, one, *_columns(answer), moment) for one, answer in by_instance.items()
+                )
+                db.executemany(_ADD, rows)
+        return self.run(spec.id)
+
     def done(self, run_id: str, task: str) -> set[str]:
         """Ids of the instances that have an answer."""
         with self.store.read() as db:
@@ -282,6 +325,8 @@ class RunStore:
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
     """The retriever, the settings that are not its defaults (all where it is not installed), the variant."""
+    if retriever == IMPORTED:
+        return f"{settings.get('name')} (imported)"
     perturbed = [f"[{variant}]"] if variant else []
     if retriever == "evidence-ranker" and settings.get("model") == CROSS_VALIDATED:
         return " ".join((retriever, CROSS_VALIDATED, *perturbed))

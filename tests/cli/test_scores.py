@@ -75,6 +75,26 @@ def test_score_file_refuses_in_one_line(
     assert reason in command.failure(*FILE, path, "--task", "er@10", "--json")
 
 
+def test_import_run(command, tiny: Path, tmp_path: Path) -> None:
+    lead, path = command.run("lead"), tmp_path / "lead.trec"
+    command("export", lead, "--format", "trec", "--what", "ranking", "--task", "er@10", "--out", path)
+    words = ("import-run", "--dataset", "tiny", "--predictions", path, "--name", "mine")
+    document = command.json(*words)
+    assert (document["label"], document["left_out"]) == ("mine (imported)", {})
+    assert document["imported"]["result-er@5"] == 5
+    assert command.json("score", document["run"]) == command.json("score", lead)
+    assert "--replace" in command.failure(*words)
+    assert "over tiny" in command(*words, "--replace").out
+    for form in ("trec", "csv", "json", "html", "predictions", "bibtex"):
+        one = ("--task", "er@10") if form != "bibtex" else ()
+        assert command("export", document["run"], "--format", form, *one).code == 0
+    written({"tiny_0": [1]}, path)
+    assert "Not imported" in command(*words[:-1], "short").out  # K is 1 for results
+    assert "ER@10 allows 10" in command.failure(
+        *words, "--task", "er@10", "--replace", "--predictions", written({"tiny_0": list(range(11))}, path)
+    )
+
+
 def test_compare(command, tiny: Path) -> None:
     a, b = command.run("oracle"), command.run("lead", "--limit", "4")
     document = command.json("compare", a[:8], b, "--task", "er@optimal")

@@ -1,0 +1,241 @@
+"""Somebody's own system as a run: from a prediction file or a TREC run, whole or not at all.
+
+A TREC run holds rankings, from which the selection for any task follows: the first K. A prediction file
+holds selections, which are for the task whose K they have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isfinite, nan
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import unquote
+
+from evidencebench_core.data.gold import Gold
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs.imported import file_content, predictions_from
+from evidencebench_core.runs.plan import DEFAULT_TASKS
+from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.tasks import Task, task_named
+from evidencebench_core.tasks.selection import validated_selection
+from evidencebench_core.words import quantity
+
+_LARGEST: Final = 128 << 20  # bytes
+_FORMATS: Final = (
+    'Give a prediction file, {"instance id": [sentence index, ...], ...}, or a TREC run of 128 MiB at most; '
+    "the first sentences of every ranking are enough."
+)
+_LINE: Final = "A line of a TREC run is `id Q0 sentence rank score tag`, with %20 for a blank in an id."
+_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+_IN_NAMES: Final = " .,+=@/()_-"
+
+Ranked = tuple[tuple[int, ...], tuple[float, ...]]  # sentences, best first, and their scores
+
+
+@dataclass(frozen=True, slots=True)
+class RunImport:
+    """What came of an import.
+
+    Attributes
+    ----------
+    run : RunInfo
+    source : str
+        File and the beginning of its sha256.
+    answers : mapping of str to int
+        How many instances came in, by task.
+    left_out : mapping of str to str
+        The tasks that the file does not serve, and why.
+    """
+
+    run: RunInfo
+    source: str
+    answers: Mapping[str, int]
+    left_out: Mapping[str, str]
+
+
+def import_run(
+    store: Store,
+    dataset: str,
+    path: Path,
+    name: str,
+    tasks: Iterable[str | Task] = (),
+    *,
+    replace: bool = False,
+    allow_longer: bool = False,
+) -> RunImport:
+    """Keep somebody's answers as a run.
+
+    Parameters
+    ----------
+    store : Store
+    dataset : str
+    path : Path
+        A prediction file or a TREC run. A TREC run is read by its scores, equal ones by their ranks.
+    name : str
+        Of the run; the same name again adds other tasks to it.
+    tasks : iterable of str or Task
+        Without any, those with a budget that the file serves: every ranking has K sentences or more, every
+        selection just K (or the whole paper). For named tasks they may be shorter.
+    replace : bool
+        Whether answers of the same name and task give way.
+    allow_longer : bool
+        Whether a selection of more than K is kept, and so scored by expectation (spec rule 8).
+
+    Raises
+    ------
+    UnknownNameError, SettingError
+        No such dataset or task; a name that cannot be, or is taken.
+    DataError, SelectionError
+        If anything in the file is wrong. Then the store is as it was.
+    """
+    info, plain = store.dataset(dataset), _checked_name(name)
+    chosen = tuple(dict.fromkeys(task_named(task) for task in tasks))
+    data, gold = file_content(path, _LARGEST, _FORMATS), store.gold(dataset)
+    source = f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    ranked = _predictions(path, gold) if is_json else _trec_run(path, data, gold)
+    if not ranked:
+        raise DataError(str(path), "holds no answer", _FORMATS)
+    answers: dict[str, dict[str, Retrieval]] = {}
+    left_out: dict[str, str] = {}
+    for task in chosen or map(task_named, DEFAULT_TASKS):
+        asked = _asked(task, gold, ranked)
+        if not asked:
+            left_out[task.name] = "it asks about none of the instances"
+            continue
+        if not chosen and (problem := _misfit(task, asked, gold, ranked, is_json)):
+            left_out[task.name] = problem
+            continue
+        if is_json and not allow_longer:
+            _check_length(path, task, asked, ranked)
+        answers[task.name] = {
+            one: Retrieval(*ranked[one], ranked[one][0][: None if is_json else k], details={"source": source})
+            for one, k in asked.items()
+        }
+    if left_out and (chosen or not answers):
+        listed = "; ".join(f"{task}: {why}" for task, why in left_out.items())
+        raise DataError(str(path), f"fits no task ({listed})", "Name the task that it is for (--task).")
+    run = RunStore(store).import_answers(info, plain, answers, replace)
+    counts = {task: len(of) for task, of in answers.items()}
+    return RunImport(run, source, MappingProxyType(counts), MappingProxyType(left_out))
+
+
+def _checked_name(name: str) -> str:
+    plain = " ".join(name.split())
+    if plain and len(plain) <= 80 and all(char.isalnum() or char in _IN_NAMES for char in plain):
+        return plain
+    raise SettingError(
+        "name of the run", f"is {shown(name)}", f"Use 1 to 80 letters, digits, spaces and {_IN_NAMES.strip()}"
+    )
+
+
+def _asked(task: Task, gold: Gold, ranked: Mapping[str, Ranked]) -> dict[str, int | None]:
+    """K of each ranked instance that the task asks about, in the order of the dataset; ``None`` without a limit."""
+    rows = zip(gold.ids, task.budgets_for(gold).tolist(), gold.optimal_for(task.focus).tolist(), strict=True)
+    return {one: None if k < 0 else k for one, k, optimal in rows if one in ranked and optimal >= 0 and k}
+
+
+def _misfit(
+    task: Task, asked: Mapping[str, int | None], gold: Gold, ranked: Mapping[str, Ranked], is_json: bool
+) -> str:
+    """Why the lists are not made for a task, or nothing if they are."""
+    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    lengths = [
+        (len(ranked[one][0]), sizes[one] if k is None else min(k, sizes[one])) for one, k in asked.items()
+    ]
+    shorter = sum(length < wanted for length, wanted in lengths)
+    longer = sum(length > wanted for length, wanted in lengths) if is_json else 0
+    counts = ((shorter, "fewer"), (longer, "more"))
+    budget = "K" if task.budget == "optimal" else task.budget
+    return ", ".join(f"{quantity(n, 'list')} of {than} than {budget} sentences" for n, than in counts if n)
+
+
+def _check_length(
+    path: Path, task: Task, asked: Mapping[str, int | None], ranked: Mapping[str, Ranked]
+) -> None:
+    for one, k in asked.items():
+        if k is not None and len(ranked[one][0]) > k:
+            raise SelectionError(
+                f"{path}, {shown(one)}",
+                f"selects {len(ranked[one][0])} sentences, but {task.title} allows {k} here",
+                "Select fewer, or allow longer selections (--allow-longer): they are scored by expectation.",
+            )
+
+
+def _predictions(path: Path, gold: Gold) -> dict[str, Ranked]:
+    lists = predictions_from(path)
+    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    ranked: dict[str, Ranked] = {}
+    for one, picks in lists.items():
+        place = f"{path}, {shown(one)}"
+        if one not in sizes:
+            raise _unknown(place, gold)
+        indices = validated_selection(picks, sizes[one], place)
+        if len(indices) < len(picks):
+            again = next(pick for number, pick in enumerate(picks) if pick in picks[:number])
+            raise SelectionError(
+                place, f"selects sentence {again} more than once", "Name every sentence once."
+            )
+        ranked[one] = indices, tuple(map(float, range(len(indices), 0, -1)))
+    return ranked
+
+
+def _trec_run(path: Path, data: bytes, gold: Gold) -> dict[str, Ranked]:
+    try:
+        lines = data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error}", _FORMATS) from error
+    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    rows: dict[str, dict[int, tuple[float, int]]] = {}  # by instance and sentence the place in the order
+    for number, line in enumerate(lines, start=1):
+        columns = line.split()
+        if not columns:
+            continue
+        place = f"{path}, line {number}"
+        if len(columns) != 6:
+            raise DataError(place, f"has {quantity(len(columns), 'column')}, not 6: {shown(line)}", _LINE)
+        qid, _, sentence, rank, score, _ = columns
+        one = decoded if (decoded := unquote(qid)) in sizes else qid
+        if one not in sizes:
+            raise _unknown(f"{place}, {shown(qid)}", gold)
+        if not (_NUMBER.fullmatch(sentence) and _NUMBER.fullmatch(rank)):
+            raise DataError(
+                place, f"has {shown(sentence)} for a sentence and {shown(rank)} for its rank", _LINE
+            )
+        (index,) = validated_selection([int(sentence)], sizes[one], f"{place}, {shown(one)}")
+        places = rows.setdefault(one, {})
+        if index in places:
+            raise SelectionError(
+                f"{place}, {shown(one)}", f"ranks sentence {index} again", "Rank every sentence once."
+            )
+        places[index] = -_score(score, place), int(rank)
+    return {one: _ranked(places) for one, places in rows.items()}
+
+
+def _score(text: str, place: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = nan
+    if not isfinite(score):
+        raise DataError(place, f"has {shown(text)} for a score", _LINE)
+    return score
+
+
+def _ranked(places: Mapping[int, tuple[float, int]]) -> Ranked:
+    order = sorted(places, key=places.__getitem__)
+    return tuple(order), tuple(-places[index][0] for index in order)
+
+
+def _unknown(place: str, gold: Gold) -> SelectionError:
+    there = ", ".join(map(shown, gold.ids[:3]))
+    return SelectionError(
+        place, "is no instance of the dataset", f"Its ids are {there}, ...: choose another dataset?"
+    )

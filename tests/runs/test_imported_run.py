@@ -1,0 +1,197 @@
+"""One's own system as a run: what comes in, what is refused, and that a refused file leaves nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import Store
+from evidencebench_core.errors import EvidenceBenchError, SettingError
+from evidencebench_core.export import RunAnswers, write_predictions, write_run
+from evidencebench_core.retrievers import retriever_entry
+from evidencebench_core.runs import RunStore, execute, import_run, plan, score_predictions, score_run
+from evidencebench_core.tasks import TASKS, task_named
+from tests.factories import raw_dataset, store_with
+
+FOUR = [name for name, task in TASKS.items() if task.budget is not None]
+ID = "tiny_0"  # of 12 sentences, K is 2
+TREC = "tiny_0 Q0 {} 1 1.0 me\n"
+
+
+@pytest.fixture
+def bm25(store: Store) -> str:
+    """Id of a finished run."""
+    for _ in execute(plan(store, "tiny", "bm25")):
+        pass
+    return RunStore(store).runs()[0].id
+
+
+def text_of(store: Store, run_id: str, task: str, what: str | None = None) -> str:
+    """The run as a prediction file, or as a TREC run of its selection or ranking."""
+    run, stream = RunStore(store).run(run_id), io.StringIO()
+    answers = RunAnswers(store, run, task_named(task))
+    if what is None:
+        write_predictions(answers, task_named(task), stream)
+    else:
+        write_run(answers, task_named(task), stream, "mine", what)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def saved(tmp_path: Path, content: str | bytes | Mapping[str, object]) -> Path:
+    path = tmp_path / "mine.file"
+    data = json.dumps(content) if isinstance(content, Mapping) else content
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def test_an_exported_ranking_comes_back_with_the_same_scores(store: Store, bm25: str, tmp_path: Path) -> None:
+    path = saved(tmp_path, text_of(store, bm25, "er@10", "ranking"))
+    found = import_run(store, "tiny", path, " my  system ")
+    assert (found.run.label, found.left_out) == ("my system (imported)", {})
+    assert found.source.startswith("mine.file ")
+    for task in FOUR:
+        assert score_run(store, found.run.id, task) == score_run(store, bm25, task)
+        before, after = (RunStore(store).retrieval(run, task, ID) for run in (bm25, found.run.id))
+        assert before is not None
+        assert after is not None
+        assert (after.ranking, after.selection) == (before.ranking, before.selection)
+    unconstrained = import_run(store, "tiny", path, "all", ["result-er@unconstrained"])
+    assert score_run(store, unconstrained.run.id, "result-er@unconstrained").aspect_recall == 1
+
+
+@pytest.mark.parametrize("what", [None, "selection"])
+@pytest.mark.parametrize("task", FOUR)
+def test_exported_selections_come_back_with_the_same_scores(
+    store: Store, bm25: str, tmp_path: Path, task: str, what: str | None
+) -> None:
+    found = import_run(store, "tiny", saved(tmp_path, text_of(store, bm25, task, what)), "mine")
+    assert task in found.answers
+    assert score_run(store, found.run.id, task) == score_run(store, bm25, task)
+
+
+def test_ids_that_a_line_cannot_hold(tmp_path: Path) -> None:
+    (raw,) = raw_dataset(1).values()
+    store = store_with({"a b%20c": raw, "plain%41": raw}, tmp_path)
+    for _ in execute(plan(store, "tiny", "lead")):
+        pass
+    (lead,) = RunStore(store).runs()
+    path = saved(tmp_path, text_of(store, lead.id, "er@10", "ranking"))
+    found = import_run(store, "tiny", path, "mine")
+    assert score_run(store, found.run.id, "er@10") == score_run(store, lead.id, "er@10")
+    raw_id = saved(tmp_path, "plain%41 Q0 3 1 1 me")
+    assert import_run(store, "tiny", raw_id, "raw", ["er@10"]).answers == {"er@10": 1}
+
+
+def test_a_partial_file_is_a_partial_run(store: Store, tmp_path: Path) -> None:
+    answers = {ID: [5, 0], "tiny_1": [], "tiny_4": [1, 2]}  # tiny_4 has no result aspects
+    path = saved(tmp_path, answers)
+    found = import_run(store, "tiny", path, "mine", ["er@optimal", "result-er@5"])
+    assert found.run.tasks == {"er@optimal": 3, "result-er@5": 2}
+    score = score_run(store, found.run.id, "er@optimal")
+    assert score.missing == ("tiny_2", "tiny_3", "tiny_5")
+    assert score == score_predictions(store, "tiny", answers, "er@optimal")
+
+
+def test_scores_order_a_ranking_and_ranks_where_they_are_equal(store: Store, tmp_path: Path) -> None:
+    lines = ("3 9 0.5", "4 2 0.5", "5 7 -1e-3", "6 1 2")
+    text = "\r\n".join(f"tiny_0\tQ0 {line} me" for line in lines)
+    run = import_run(store, "tiny", saved(tmp_path, b"\xef\xbb\xbf" + text.encode()), "mine", ["er@3"]).run
+    answer = RunStore(store).retrieval(run.id, "er@3", ID)
+    assert answer
+    assert (answer.ranking, answer.selection) == ((6, 4, 3, 5), (6, 4, 3))
+    assert answer.scores == (2, 0.5, 0.5, -0.001)
+
+
+def test_longer_selections_only_when_allowed(store: Store, tmp_path: Path) -> None:
+    answers = {ID: [5, 0, 1], "tiny_1": [1]}
+    path = saved(tmp_path, answers)
+    with pytest.raises(
+        EvidenceBenchError, match=r"'tiny_0': selects 3 sentences, but ER@2 allows 2.*--allow-longer"
+    ):
+        import_run(store, "tiny", path, "mine", ["er@2"])
+    assert RunStore(store).runs() == ()
+    run = import_run(store, "tiny", path, "mine", ["er@2"], allow_longer=True).run
+    assert score_run(store, run.id, "er@2") == score_predictions(store, "tiny", answers, "er@2")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"tiny_9": [1]}, "'tiny_9': is no instance of the dataset. Its ids are 'tiny_0'"),
+        ({ID: [12]}, "'tiny_0': selects sentence 12, but the paper has 12 sentences"),
+        ({ID: [-1]}, "sentence -1"),
+        ({ID: [1.0]}, "1.0, not an integer"),
+        ({ID: [True]}, "True, not an integer"),
+        ({ID: [3, 1, 3]}, "selects sentence 3 more than once"),
+        ({ID: 3}, "is 3, not a list"),
+        (
+            {ID: [1, 2, 3, 4]},
+            "fits no task (er@optimal: 1 list of more than K sentences; er@10: 1 list of fewer than 10 sentences; ",
+        ),
+        ({}, "holds no answer"),
+        ('{"tiny_0": [1], "tiny_0": [2]}', "'tiny_0' more than once"),
+        ('{"tiny_0": [1', "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[[1]]", "not an object"),
+        ("", "holds no answer"),
+        (b"\x89PNG\xff\xfe\x00", "is not UTF-8"),
+        (TREC.format(1) + "tiny_0 Q0 2 2 0.5", "line 2: has 5 columns, not 6"),
+        (TREC.format(1) + "\n" + TREC.format(1), "line 3, 'tiny_0': ranks sentence 1 again"),
+        (TREC.format(12), "line 1, 'tiny_0': selects sentence 12, but"),
+        *((TREC.format(text), "for a sentence") for text in ("-1", "d3", "1_0", "१", "9" * 5_000)),
+        ("tiny_9 Q0 1 1 1 me", "line 1, 'tiny_9': is no instance"),
+        *((f"tiny_0 Q0 1 1 {text} me", "for a score") for text in ("nan", "inf", "1e999", "high")),
+        ("tiny_0 Q0 1 first 1 me", "'first' for its rank"),
+    ],
+)
+def test_one_wrong_row_is_named_and_nothing_is_imported(
+    store: Store, tmp_path: Path, content: str | bytes | Mapping[str, object], said: str
+) -> None:
+    path = saved(tmp_path, content)
+    with pytest.raises(EvidenceBenchError) as error:
+        import_run(store, "tiny", path, "mine")
+    assert str(error.value).startswith(str(path))
+    assert said in str(error.value)
+    assert len(str(error.value)) < 600
+    assert RunStore(store).runs() == ()
+
+
+def test_a_name_that_is_taken(store: Store, bm25: str, tmp_path: Path) -> None:
+    ten, five = (saved(tmp_path, text_of(store, bm25, task)).read_text() for task in ("er@10", "result-er@5"))
+    first = import_run(store, "tiny", saved(tmp_path, ten), "mine").run
+    both = import_run(store, "tiny", saved(tmp_path, five), "mine").run  # another task of the same system
+    assert (both.id, both.tasks) == (first.id, {"er@10": 6, "result-er@5": 5})
+    one = saved(tmp_path, {ID: [0]})
+    with pytest.raises(SettingError, match=r"answers for er@10.*--replace"):
+        import_run(store, "tiny", one, "mine", ["er@optimal", "er@10"])
+    assert RunStore(store).run(first.id) == both
+    new = import_run(store, "tiny", one, "mine", ["er@10"], replace=True).run
+    assert (new.id, new.tasks) == (first.id, {"er@10": 1, "result-er@5": 5})
+    assert new.created_at > both.created_at  # what was computed of the old answers is told apart
+    assert RunStore(store).selections(new.id, "er@10") == {ID: (0,)}
+
+
+@pytest.mark.parametrize(
+    "name", ["", "  ", "x" * 81, "<b>x</b>", "![x](http://a)", "a\x00b", "a\u202eb", "$x$", "`x`"]
+)
+def test_names_that_a_run_cannot_have(store: Store, tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingError, match="Use 1 to 80 letters"):
+        import_run(store, "tiny", saved(tmp_path, {ID: [0]}), name, ["er@10"])
+
+
+def test_files_that_are_none_and_systems_that_cannot_be_asked(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EvidenceBenchError, match="cannot be read"):
+        import_run(store, "tiny", tmp_path / "none", "mine")
+    with pytest.raises(EvidenceBenchError, match="is not a file"):
+        import_run(store, "tiny", tmp_path, "mine")
+    monkeypatch.setattr("evidencebench_core.runs.imported_run._LARGEST", 3)
+    with pytest.raises(EvidenceBenchError, match="more than any such file"):
+        import_run(store, "tiny", saved(tmp_path, {ID: [0]}), "mine", ["er@10"])
+    with pytest.raises(EvidenceBenchError, match="is not here to be asked"):
+        retriever_entry("imported")

@@ -9,7 +9,7 @@ from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
 from components.leaderboard.import_run import import_dialog
-from components.leaderboard.runs import draw_deletion, draw_published, draw_run_table
+from components.leaderboard.runs import draw_keeping, draw_published, draw_run_table
 from components.leaderboard.start import run_dialog
 from components.models.ranker.training import TRAIN
 from components.models.server import SERVER_DEFAULTS, share_server
@@ -35,7 +35,7 @@ def draw(state: PageState) -> None:
             run_dialog(dataset, task)
         if st.button("Import a run"):
             import_dialog(dataset)
-        draw_deletion(runs)
+        draw_keeping(runs)
     share_server(state)
     job_panel("run", TRAIN)
     draw_run_table(state, dataset, task, runs)

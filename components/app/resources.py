@@ -72,7 +72,7 @@ def _dataset_key(dataset: DatasetInfo) -> object:
 
 
 def _run_key(run: RunInfo) -> object:
-    return run.id, run.created_at, sorted(run.tasks.items()), run.n_failed
+    return run.id, run.label, run.created_at, sorted(run.tasks.items()), run.n_failed
 
 
 def _key_with_other_runs(run: RunInfo) -> object:

@@ -16,14 +16,14 @@ from components.leaderboard.start import resume_dialog, start_run
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_button, frame_rows, frame_table, intervals
-from components.widgets.keeping import draw_delete
+from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Interval, Row, TableEvent, table
 from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.palette import retriever_hue
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.llm import outdated_prompts
-from evidencebench_core.runs import RunInfo, RunStore, delete_run, run_dependents
+from evidencebench_core.runs import RunInfo, RunStore, delete_run, rename_run, run_dependents
 from evidencebench_core.tasks import Score, Task
 
 _COLUMNS: Final = (
@@ -130,21 +130,24 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
     )
 
 
-def draw_deletion(runs: Sequence[RunInfo]) -> None:
-    """Delete one of the runs on a dataset."""
+def draw_keeping(runs: Sequence[RunInfo]) -> None:
+    """Rename or delete one of the runs on a dataset."""
     if not runs:
         return
     by_id = {run.id: run for run in runs}
-    with st.popover("Delete a run", key=f"deletion.{len(runs)}"):
+    with st.popover("Rename or delete a run", key=f"keeping.{len(runs)}"):
         run = by_id[
             st.selectbox(
                 "Run",
                 list(by_id),
                 format_func=lambda one: f"{by_id[one].label} ({one[:4]})",
-                key="deletion.run",
+                key="keeping.run",
             )
         ]
         store = RunStore(resources.store())
+        note = "Without a name it is called after its retriever and settings."
+        name = store.run(run.id).label  # without the warning of a trained one
+        draw_rename(name, lambda new: rename_run(store, run, new), f"{run.id}.{name}", note)
         draw_delete(run.label, run_dependents(store, run), lambda: delete_run(store, run), run.id)
 
 

@@ -12,16 +12,16 @@ from evidencebench_core.data.removal import in_words
 from evidencebench_core.errors import EvidenceBenchError
 
 
-def draw_rename(name: str, rename: Callable[[str], object], key: str) -> None:
+def draw_rename(name: str, rename: Callable[[str], object], key: str, note: str | None = None) -> None:
     """A field with the name, and the button that takes another."""
-    new = st.text_input("Name", value=name, max_chars=200, key=f"rename.{key}").strip()
+    new = st.text_input("Name", value=name, max_chars=200, key=f"rename.{key}", help=note).strip()
     if st.button("Rename", key=f"rename-it.{key}", disabled=new == name):
         try:
             rename(new)
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
             return
-        flash(f"Renamed to {literal(new, 80)}.")
+        flash(f"Renamed to {literal(new, 80)}." if new else "Renamed.")
         st.rerun()
 
 

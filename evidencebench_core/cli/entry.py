@@ -53,7 +53,7 @@ VERBS: Final[Mapping[str, Verb]] = {
     ),
     "export-dataset": Verb("export", "write a dataset as the benchmark's JSON, or its gold as TREC qrels"),
     "delete": Verb("keep", "delete a dataset, a run or a kept paper, with what depends on it"),
-    "rename": Verb("keep", "give a dataset or a kept paper another name"),
+    "rename": Verb("keep", "give a dataset, a run or a kept paper another name"),
     "train-ranker": Verb(
         "train_ranker", "train evidence-ranker on the gold evidence of a dataset, and cross-validate it"
     ),

@@ -77,7 +77,7 @@ def _own_paper(store: Store, name: str) -> OwnPaper:
 
 
 def _add_rename(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=("dataset", "paper"), help="of what is renamed")
+    parser.add_argument("kind", choices=("dataset", "run", "paper"), help="of what is renamed")
     parser.add_argument(
         "name", metavar="NAME", help="a dataset's name, or the name or number of a kept paper"
     )
@@ -88,10 +88,15 @@ def _rename(args: argparse.Namespace) -> int:
     """Rename; what depends on it stays with it."""
     from evidencebench_core.data.removal import rename_dataset
     from evidencebench_core.papers.own import OwnPapers
+    from evidencebench_core.runs.removal import rename_run
+    from evidencebench_core.runs.store import RunStore
 
     store = store_of(args)
     if args.kind == "dataset":
         renamed = rename_dataset(store, args.name, args.new).name
+    elif args.kind == "run":
+        runs = RunStore(store)
+        renamed = rename_run(runs, runs.run(args.name), args.new).label
     else:
         renamed = OwnPapers(store).rename(_own_paper(store, args.name).id, args.new).name
     print(one_line(f"Renamed {args.name} to {renamed}."))

@@ -76,7 +76,7 @@ def ingest(
 def check_dataset_name(name: str) -> str:
     """The name; ``StoreError`` for a blank one."""
     if not name.strip():
-        raise StoreError("the dataset's name", "is blank", "Give another with --name.")
+        raise StoreError("the dataset's name", "is blank", "Give it one.")
     return name
 
 

@@ -278,6 +278,11 @@ _COMPACT: Final = (
     END""",
 )
 
+_NAMES: Final = (
+    # What a run is called; '' for the name that is made of its retriever and settings.
+    "ALTER TABLE runs ADD COLUMN name TEXT NOT NULL DEFAULT ''",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -288,6 +293,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _TRAINED,
     _BATCHES,
     _COMPACT,
+    _NAMES,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -30,7 +30,7 @@ from evidencebench_core.runs.imported import (
 )
 from evidencebench_core.runs.imported_run import RunImport, import_run
 from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
-from evidencebench_core.runs.removal import delete_run, run_dependents
+from evidencebench_core.runs.removal import delete_run, rename_run, run_dependents
 from evidencebench_core.runs.results import (
     LeaderboardRow,
     compare_runs,
@@ -87,6 +87,7 @@ __all__ = [
     "plan",
     "predictions_from",
     "read_content",
+    "rename_run",
     "run_dependents",
     "run_label",
     "score_predictions",

@@ -1,4 +1,4 @@
-"""Deleting a run."""
+"""Deleting and renaming a run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from evidencebench_core.data.removal import counted
 from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.words import one_line
 
 # A run and, of one over the papers as they stand, those with the same settings over perturbed ones.
 _IDS: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.id = own.id
@@ -32,6 +33,13 @@ def delete_run(runs: RunStore, run: RunInfo) -> dict[str, int]:
         db.executemany("DELETE FROM trained_models WHERE digest = ?", ids)
         db.executemany("DELETE FROM runs WHERE id = ?", ids)
     return gone
+
+
+def rename_run(runs: RunStore, run: RunInfo, name: str) -> RunInfo:
+    """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""
+    with runs.store.write() as db:
+        db.execute("UPDATE runs SET name = ? WHERE id = ?", (one_line(name).strip(), run.id))
+    return runs.run(run.id)
 
 
 def _dependents(db: sqlite3.Connection, run: RunInfo) -> dict[str, int]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _RUNS = """
-    SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant
+    SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
     FROM runs JOIN datasets ON datasets.id = runs.dataset_id
 """
 _ADD = """
@@ -73,8 +73,8 @@ class RunInfo:
     n_failed : int
         Instance and task pairs whose last try failed.
     label : str
-        The retriever with the settings that differ from its defaults, ``"bm25 k1=1.2"``, and the
-        variant where there is one, ``"bm25 [negation]"``.
+        The name that it was given, else the retriever with the settings that differ from its defaults,
+        ``"bm25 k1=1.2"``, and the variant where there is one, ``"bm25 [negation]"``.
     variant : str
         How the instances were perturbed; empty for a run over the originals.
     n_trained_on : int
@@ -349,7 +349,7 @@ def _setting_text(value: Setting) -> str:
 
 
 def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
-    run_id, dataset, retriever, settings_text, created_at, variant = row
+    run_id, dataset, retriever, settings_text, created_at, variant, name = row
     settings = settings_from_json(settings_text)
     counts = db.execute(
         "SELECT task, n_answered, n_failed FROM retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
@@ -363,7 +363,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         created_at=created_at,
         tasks=MappingProxyType({task: answered for task, answered, _ in sorted(counts, key=_place)}),
         n_failed=sum(failed for _, _, failed in counts),
-        label=run_label(retriever, settings, variant),
+        label=name or run_label(retriever, settings, variant),
         variant=variant,
         n_trained_on=n_trained_on(db, run_id, dataset, settings),
     )

@@ -17,8 +17,9 @@ def test_what_depends_on_it_is_named_before_and_nothing_goes_without_yes(command
     assert said.code == 1
     assert "dataset sample_data would be deleted, with 6 instances and 1 run." in said.out
     assert "--yes" in said.err
+    assert command("rename", "run", run[:6], "first").out == f"Renamed {run[:6]} to first.\n"
     said = command("delete", "run", run[:6], "--yes")
-    assert (said.code, said.out.split(",")[0]) == (0, f"Deleted run {run} (lead on sample_data)")
+    assert (said.code, said.out.split(",")[0]) == (0, f"Deleted run {run} (first on sample_data)")
     assert "is not in" in command.failure("delete", "run", run, "--yes")
     assert "with 6 instances." in command("delete", "dataset", "sample_data", "--yes").out
     assert open_store().datasets() == ()

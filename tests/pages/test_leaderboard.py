@@ -53,11 +53,15 @@ def test_a_run_by_another_engine_is_chosen_in_the_dialog(monkeypatch: pytest.Mon
     assert "The server's batch endpoint" in app.radio[0].options
 
 
-def test_a_run_is_deleted_with_what_depends_on_it(open_page: OpenPage, sample_store: Store) -> None:
+def test_a_run_is_renamed_and_deleted_with_what_depends_on_it(
+    open_page: OpenPage, sample_store: Store
+) -> None:
     ids = finished_runs(sample_store, "bm25", "lead")
     app = open_page("leaderboard")
-    app.selectbox(key="deletion.run").set_value(ids["lead"]).run()
-    app.named("checkbox", "Delete lead, with 22 answers").check()
+    app.selectbox(key="keeping.run").set_value(ids["lead"]).run()
+    app.fill("Name", "My first").press("Rename")
+    assert {run.label for run in RunStore(sample_store).runs()} == {"bm25", "My first"}
+    app.named("checkbox", "Delete My first, with 22 answers").check()
     app.run().press("Delete")
-    assert "Deleted lead, with 22 answers." in app.words
+    assert "Deleted My first, with 22 answers." in app.words
     assert [run.id for run in RunStore(sample_store).runs()] == [ids["bm25"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evidencebench_core.data.removal import dataset_dependents, delete_dataset
@@ -10,7 +12,15 @@ from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.marked import instance_key
-from evidencebench_core.runs import RunStore, delete_run, execute, plan, run_dependents, variant_named
+from evidencebench_core.runs import (
+    RunStore,
+    delete_run,
+    execute,
+    plan,
+    rename_run,
+    run_dependents,
+    variant_named,
+)
 from evidencebench_core.runs.notes import Note, NoteStore
 
 
@@ -74,3 +84,11 @@ def test_a_run_under_way_that_is_deleted_ends_with_a_reason(store: Store, what: 
     with pytest.raises(UnknownNameError, match=r"has been deleted|is not in"):
         list(steps)
     assert n_rows(store)[:3] == [0, 0, 0]
+
+
+def test_a_renamed_run_is_the_same_run(store: Store) -> None:
+    runs, run_id = RunStore(store), run(store, "lead")
+    before = runs.run(run_id)
+    assert rename_run(runs, before, " the\nfirst ") == replace(before, label="the first")
+    assert run(store, "lead") == run_id
+    assert rename_run(runs, before, " ") == before

@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from evidencebench_core.errors import UnknownNameError, shown
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -34,6 +36,15 @@ class Report:
             "tables": {name: records(table) for name, table in self.tables.items()},
             "notes": list(self.notes),
         }
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """The table of that name, or the first; `UnknownNameError` where there is none."""
+        name = next(iter(self.tables), "") if table is None else table
+        if name not in self.tables:
+            raise UnknownNameError(
+                self.title, f"has no table {shown(name)}", f"Its tables: {', '.join(self.tables) or 'none'}."
+            )
+        return self.tables[name]
 
     def _repr_html_(self) -> str:
         """The tables below each other, escaped, for notebooks."""

@@ -9,7 +9,7 @@ import json
 import sqlite3
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
@@ -33,6 +33,8 @@ from evidencebench_core.runs.trained import n_trained_on
 from evidencebench_core.tasks import TASKS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
 
@@ -136,6 +138,14 @@ class RunStore:
                 (wanted, variants),
             ).fetchall()
             return tuple(_info(db, row) for row in rows)
+
+    def to_pandas(self, dataset: str | None = None, variants: bool = False) -> pd.DataFrame:
+        """`runs` as a table: one row a run, a column for each field of `RunInfo`."""
+        import pandas as pd  # here: running and scoring do without it
+
+        names = [field.name for field in fields(RunInfo)]
+        rows = [[getattr(run, name) for name in names] for run in self.runs(dataset, variants)]
+        return pd.DataFrame(rows, columns=names)
 
     def run(self, id_or_prefix: str) -> RunInfo:
         """The run of this id, or the only one whose id starts like this.

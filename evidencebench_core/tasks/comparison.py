@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.stats import PairedComparison, compare_paired
 from evidencebench_core.tasks.scoring import Score
 from evidencebench_core.tasks.task import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,14 @@ class ScoreComparison(PairedComparison):
         values = asdict(self) | {"task": self.task.name}
         lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
         return {"task": self.task.name} | values | lists
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row with the numbers; the ends of the interval are ``low`` and ``high``."""
+        import pandas as pd  # here: most commands print a comparison without it
+
+        low, high = self.ci95 or (None, None)
+        values = self.as_dict() | {"low": low, "high": high}
+        return pd.DataFrame([values]).drop(columns=["ci95", "only_in_a", "only_in_b"])
 
     def _repr_html_(self) -> str:
         from evidencebench_core.tasks.html import comparison_html

@@ -20,6 +20,8 @@ from evidencebench_core.stats import bootstrap_interval, standard_error
 from evidencebench_core.tasks.selection import validated_selections
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evidencebench_core.data.model import EvidenceSet
     from evidencebench_core.tasks.task import Task
 
@@ -90,6 +92,16 @@ class Score:
             "missing": list(self.missing),
             "per_instance": dict(self.per_instance),
         }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an instance: ``instance``, ``aspect_recall``, and why it is ``left_out``, or ``""``."""
+        import pandas as pd  # here: most commands print a score without it
+
+        left_out = {name: f"skipped: {reason}" for name, reason in self.skipped.items()}
+        left_out |= {name: "no selection" for name in self.missing if name not in self.per_instance}
+        rows = [(name, recall, "") for name, recall in self.per_instance.items()]
+        rows += [(name, float("nan"), why) for name, why in left_out.items()]
+        return pd.DataFrame(rows, columns=["instance", "aspect_recall", "left_out"])
 
     def _repr_html_(self) -> str:
         from evidencebench_core.tasks.html import score_html

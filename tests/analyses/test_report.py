@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.report import records
+from evidencebench_core.errors import UnknownNameError
 
 TABLE = pd.DataFrame(
     {
@@ -37,6 +39,16 @@ def test_infinities_and_missing_values_are_null() -> None:
     table = pd.DataFrame({"x": pd.array([1, None], dtype="Int64"), "y": [float("inf"), 1.0]})
     assert records(table) == [{"x": 1, "y": None}, {"x": None, "y": 1.0}]
     assert records(table[:0]) == []
+
+
+def test_a_table_by_name_or_the_first() -> None:
+    report = Report("T", {"t": TABLE, "few": TABLE[:1]})
+    assert report.to_pandas() is TABLE
+    assert len(report.to_pandas("few")) == 1
+    with pytest.raises(UnknownNameError, match=r"no table 'x'\. Its tables: t, few"):
+        report.to_pandas("x")
+    with pytest.raises(UnknownNameError, match="none"):
+        Report("T", {}).to_pandas()
 
 
 def test_html_is_escaped() -> None:

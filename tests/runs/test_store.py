@@ -42,6 +42,10 @@ def test_runs_of_a_dataset(runs: RunStore) -> None:
     made(runs)
     made(runs, "lead")
     assert {run.label for run in runs.runs("tiny")} == {"bm25", "lead"}
+    table = runs.to_pandas("tiny")
+    assert [*table.id] == [run.id for run in runs.runs("tiny")]
+    assert dict(table.set_index("label").settings["bm25"])["b"] == 0.75
+    assert len(runs.to_pandas("tiny", variants=True)) == 2
     with pytest.raises(UnknownNameError):
         runs.runs("huge")
 

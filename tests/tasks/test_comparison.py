@@ -61,3 +61,11 @@ def test_html_is_escaped() -> None:
         "1 (p&lt;4&gt;)",
     ):
         assert part in html
+
+
+def test_as_a_table() -> None:
+    comparison = compare_scores(A, B)
+    row = comparison.to_pandas().iloc[0]
+    assert (row.task, row.n, row.wins) == ("er@optimal", 3, 2)
+    assert (row.low, row.high) == comparison.ci95
+    assert compare_scores(scored({"p1": 1.0}), scored({"p2": 1.0})).to_pandas().low.isna().all()

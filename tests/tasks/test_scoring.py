@@ -1,6 +1,7 @@
 """Scores of selections."""
 
 import json
+import math
 
 import pytest
 
@@ -134,3 +135,15 @@ def test_html_has_percent_with_one_decimal_and_escapes_ids() -> None:
     assert "7 (&lt;script&gt;0; " in html
     assert "&lt;script&gt;4; …)" in html
     assert '<th scope="row">Aspect Recall</th><td>–</td>' in html
+
+
+def test_as_a_table_every_instance_has_a_row_and_a_reason() -> None:
+    # of the Result task p3 has nothing to cover, and p2 no selection; p1's result aspect is not met
+    answers = {"p1": [0]}
+    table = score(RESULTS, GOLD, answers).to_pandas()
+    assert table.instance.tolist() == ["p1", "p3", "p2"]
+    assert table.aspect_recall.tolist() == pytest.approx([0.0, math.nan, math.nan], nan_ok=True)
+    assert table.left_out.tolist() == ["", "skipped: it has no result aspects", "no selection"]
+    zeros = score(RESULTS, GOLD, answers, missing="zero").to_pandas()
+    assert zeros.instance.tolist() == ["p1", "p2", "p3"]
+    assert zeros.left_out.tolist()[:2] == ["", ""]

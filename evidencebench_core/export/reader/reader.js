@@ -350,7 +350,10 @@ class Reader {
       this.map.scrolled();
       this.say();
     }, { passive: true });
-    const resized = new ResizeObserver(() => this.map.measure());
+    const resized = new ResizeObserver(() => {
+      this.map.measure();
+      this.say();
+    });
     resized.observe(page);
     resized.observe(this.list);
   }

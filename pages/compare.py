@@ -59,7 +59,7 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     runs = chosen_runs(state, dataset, task)
     if not runs:
         return
-    key = (dataset.sha256, task.name, answer_key(runs, task))
+    key = (dataset.version, task.name, answer_key(runs, task))
     report = resources.report(
         "comparison",
         key,

@@ -13,7 +13,15 @@ from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
 from evidencebench_core.analyses.dataset import dataset_report
-from evidencebench_core.data import DatasetInfo, dataset_dependents, delete_dataset, rename_dataset
+from evidencebench_core.data import (
+    MARKED_BY_HAND,
+    DatasetInfo,
+    dataset_dependents,
+    delete_dataset,
+    delete_instance,
+    instance_dependents,
+    rename_dataset,
+)
 from evidencebench_core.data.sections import SECTION_CLASSES
 
 DEFAULTS = {"dataset": "", "quantity": "sentences", "by": "sections"}
@@ -32,7 +40,9 @@ def draw(state: PageState) -> None:
         st.caption("These are invented papers, made for trying things out.")
     with st.spinner("Reading the papers …"):
         report = resources.report(
-            "dataset", (dataset.sha256, dataset.name), lambda: dataset_report(resources.store(), dataset.name)
+            "dataset",
+            (dataset.version, dataset.name),
+            lambda: dataset_report(resources.store(), dataset.name),
         )
     draw_overview(report, dataset)
     st.markdown("#### Distributions")
@@ -64,6 +74,14 @@ def _draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
 
     with st.popover("Rename or delete", key=f"keeping.{dataset.name}"):
         draw_rename(dataset.name, rename, dataset.name)
+        if dataset.source == MARKED_BY_HAND and dataset.n_instances > 1:
+            one = st.selectbox("Instance", store.ids(dataset.name), key=f"instance.{dataset.version}")
+            draw_delete(
+                one,
+                instance_dependents(store, dataset.name, one),
+                lambda: delete_instance(store, dataset.name, one),
+                f"{dataset.version}.{one}",
+            )
         draw_delete(dataset.name, dataset_dependents(store, dataset.name), delete, dataset.name)
 
 

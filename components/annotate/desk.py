@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
@@ -16,7 +14,7 @@ from components.app import resources
 from components.app.state import PageState, flash, open_later, session_text, set_session_text
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
-from evidencebench_core.data import Aspect, Instance, ingest
+from evidencebench_core.data import Aspect, Instance, add_instance
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.export.reader import PaperView
@@ -175,13 +173,18 @@ def missing(annotation: Annotation) -> str:
     return f"It still lacks {' and '.join(lacks)}." if lacks else ""
 
 
-def dataset_file(desk: Desk, instance_id: str) -> bytes:
-    """A dataset of one instance as the benchmark's files have it; ``PaperError`` where it is not complete."""
+def _raw_instance(desk: Desk, instance_id: str) -> dict[str, Any]:
+    """The instance as the benchmark's files have it; ``PaperError`` where it is not complete."""
     raw: dict[str, Any] = annotated_instance(desk.marked.paper, desk.annotation, instance_id)
     if isinstance(desk.marked.paper, Instance) and desk.marked.paper.synthetic:
         raw["synthetic"] = True  # an invented paper stays one, whoever marks it
+    return raw
+
+
+def dataset_file(desk: Desk, instance_id: str) -> bytes:
+    """A dataset of one instance as the benchmark's files have it; ``PaperError`` where it is not complete."""
     stream = io.BytesIO()
-    write_benchmark([(instance_id, raw)], stream)
+    write_benchmark([(instance_id, _raw_instance(desk, instance_id))], stream)
     return stream.getvalue()
 
 
@@ -212,7 +215,7 @@ def draw_saving(state: PageState, desk: Desk) -> None:
             help="In the benchmark's format: its tools and the authors' code read it.",
         )
         with st.popover("Add to my datasets", disabled=not ready):
-            _draw_add(state, desk, instance_id)
+            _draw_add(desk, instance_id)
 
 
 def _file_stem(desk: Desk) -> str:
@@ -220,28 +223,21 @@ def _file_stem(desk: Desk) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-").lower()[:80]
 
 
-def _draw_add(state: PageState, desk: Desk, instance_id: str) -> None:
+def _draw_add(desk: Desk, instance_id: str) -> None:
     st.markdown(
-        "As a dataset of its own, so that it can be read, searched and scored in Browse with every retriever."
+        "To the instances that were marked by hand, so that it can be read, searched and scored in Browse with every "
+        "retriever."
     )
-    number = desk.revision.number
     name = st.text_input(
-        "Name of the dataset",
-        value=f"{desk.marked.name[:60]} ({desk.annotator}, revision {number})",
-        max_chars=200,
-        key=f"dataset-name.{desk.version}",
+        "Name of the dataset", value="Marked by hand", max_chars=200, key=f"dataset-name.{desk.version}"
     ).strip()
     if not st.button("Add it", type="primary", key="add-dataset", disabled=not name):
         return
     try:
-        with tempfile.TemporaryDirectory(prefix="evidencebench-marked-") as folder:
-            path = Path(folder) / f"{_file_stem(desk)}.json"
-            path.write_bytes(dataset_file(desk, instance_id))
-            result = ingest(resources.store(), path, name)
+        add_instance(resources.store(), name, instance_id, _raw_instance(desk, instance_id))
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return
-    added = "Added" if result.added else "The store had the same already"
-    flash(f"{added}: dataset {literal(result.dataset.name, 80)}.")
-    open_later("browse", {"dataset": result.dataset.name, "instance": instance_id})
+    flash(f"Added to the dataset {literal(name, 80)}.")
+    open_later("browse", {"dataset": name, "instance": instance_id})
     st.rerun()

@@ -68,11 +68,12 @@ _WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
 def _dataset_key(dataset: DatasetInfo) -> object:
-    return dataset.name, dataset.sha256
+    return dataset.name, dataset.version
 
 
 def _run_key(run: RunInfo) -> object:
-    return run.id, run.label, run.created_at, sorted(run.tasks.items()), run.n_failed
+    content = store().dataset(run.dataset).version
+    return run.id, run.label, run.created_at, sorted(run.tasks.items()), run.n_failed, content
 
 
 def _key_with_other_runs(run: RunInfo) -> object:
@@ -86,7 +87,7 @@ def _key_with_wordings(dataset: DatasetInfo) -> object:
         newest = db.execute(
             "SELECT count(*), max(added_at) FROM hypothesis_variants WHERE dataset_id = ?", (dataset.id,)
         ).fetchone()
-    return dataset.name, dataset.sha256, tuple(newest)
+    return dataset.name, dataset.version, tuple(newest)
 
 
 def _filter_key(wanted: Filter) -> object:

@@ -62,7 +62,7 @@ def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> 
     answers: dict[str, Retrieval] = {}
     questions: dict[str, Question] = {}
     if has_aspects or not gold_applies:
-        reading = Reading(instance, hypothesis, task, dataset.sha256, dataset)
+        reading = Reading(instance, hypothesis, task, dataset.version, dataset)
         answers, questions = answers_to(reading, choices)
     else:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")

@@ -100,7 +100,7 @@ def draw_disagreements(
     a, b = runs
     report = resources.report(
         "disagreements",
-        (dataset.sha256, task.name, answer_key(runs, task)),
+        (dataset.version, task.name, answer_key(runs, task)),
         lambda: disagreements(
             resources.store(), a.id, b.id, task, n_resamples=resamples(dataset), at_most=_SHOWN
         ),

@@ -83,7 +83,7 @@ def wording_report(dataset: DatasetInfo, system: System, question: str) -> Repor
     store, asked = resources.store(), system.asked
     wanted = {asked.run_id(store, variant) for variant in variants_with_original(dataset, question)}
     runs = [run for run in RunStore(store).runs(dataset.name, variants=True) if run.id in wanted]
-    key = (dataset.sha256, system.label, asked.task.name, sorted(wanted), answer_key(runs, asked.task))
+    key = (dataset.version, system.label, asked.task.name, sorted(wanted), answer_key(runs, asked.task))
     return resources.report(f"wording.{question}", key, lambda: WORDING_REPORTS[question](store, asked))
 
 

@@ -3,20 +3,34 @@
 from evidencebench_core.data.check import KEYS, check_instance, inverse_of
 from evidencebench_core.data.download import DATASETS, RemoteDataset, RemoteFile, download, download_folder
 from evidencebench_core.data.html import instance_html
-from evidencebench_core.data.ingest import IngestResult, dataset_name, ingest
+from evidencebench_core.data.ingest import IngestResult, add_instance, dataset_name, ingest
 from evidencebench_core.data.model import Aspect, EvidenceSet, Focus, Instance, SentenceType, StoredSelection
 from evidencebench_core.data.parse import parse_instance
 from evidencebench_core.data.published import PublishedResult, published_results
 from evidencebench_core.data.query import RANGES, SORTS, Filter
-from evidencebench_core.data.removal import dataset_dependents, delete_dataset, rename_dataset
+from evidencebench_core.data.removal import (
+    dataset_dependents,
+    delete_dataset,
+    delete_instance,
+    instance_dependents,
+    rename_dataset,
+)
 from evidencebench_core.data.sections import section_titles
-from evidencebench_core.data.store import DatasetInfo, InstanceRow, Store, open_store, store_path
+from evidencebench_core.data.store import (
+    MARKED_BY_HAND,
+    DatasetInfo,
+    InstanceRow,
+    Store,
+    open_store,
+    store_path,
+)
 from evidencebench_core.data.stream import iter_raw
 from evidencebench_core.data.texts import PaperText, designs, paper_texts
 
 __all__ = [
     "DATASETS",
     "KEYS",
+    "MARKED_BY_HAND",
     "RANGES",
     "SORTS",
     "Aspect",
@@ -34,14 +48,17 @@ __all__ = [
     "SentenceType",
     "Store",
     "StoredSelection",
+    "add_instance",
     "check_instance",
     "dataset_dependents",
     "dataset_name",
     "delete_dataset",
+    "delete_instance",
     "designs",
     "download",
     "download_folder",
     "ingest",
+    "instance_dependents",
     "instance_html",
     "inverse_of",
     "iter_raw",

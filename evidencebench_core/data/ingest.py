@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import sqlite3
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, starmap
@@ -14,7 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 from evidencebench_core.data.check import check_instance
 from evidencebench_core.data.packing import packed_evidence, packed_instance, packed_paper, zstd_frames
 from evidencebench_core.data.source import Source, change_error
-from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
+from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.data.stream import instances_in
 from evidencebench_core.errors import StoreError, StreamError, shown
 
@@ -71,6 +72,56 @@ def ingest(
         if datasets_in(db) == known:
             return IngestResult(_new_dataset(db, path, name, sha256, progress), added=True)
     return ingest(store, path, name, progress)  # somebody else has added one meanwhile: look again
+
+
+def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, Any]) -> DatasetInfo:
+    """Add an instance to a dataset of instances that were marked by hand, which is made where there is none.
+
+    Such a dataset stays the same one for its runs while it grows: its ``sha256`` is no hash of its content.
+
+    Raises
+    ------
+    InstanceError
+        If the instance is not as it should be.
+    StoreError
+        If the dataset came from a file, or has an instance of this id.
+    """
+    name, record = check_dataset_name(name), _record(instance_id, raw)
+    with store.write() as db:
+        info = next((info for info in datasets_in(db) if info.name == name), None)
+        if info is not None and info.source != MARKED_BY_HAND:
+            raise StoreError(f"dataset {shown(name)}", "came from a file", "Choose another name.")
+        if info is None:
+            dataset_id = db.execute(
+                "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
+                " source, ingested_at) VALUES (?, ?, 0, 0, 0, 0, 0, ?, '')",
+                (name, hashlib.sha256(uuid.uuid4().bytes).hexdigest(), MARKED_BY_HAND),
+            ).lastrowid
+        else:
+            dataset_id = info.id
+            taken = "SELECT 1 FROM instances WHERE dataset_id = ? AND instance_id = ?"
+            if db.execute(taken, (dataset_id, instance_id)).fetchone():
+                problem = f"has an instance {shown(instance_id)}"
+                remedy = "Choose another id, or delete that one on the page Dataset."
+                raise StoreError(f"dataset {shown(name)}", problem, remedy)
+        place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
+        position = db.execute(place, (dataset_id,)).fetchone()[0]
+        _write(db, cast("int", dataset_id), position, [record], Path(name))
+        count_instances(db, cast("int", dataset_id), record.synthetic)
+        return next(info for info in datasets_in(db) if info.id == dataset_id)
+
+
+def count_instances(db: sqlite3.Connection, dataset_id: int, synthetic: bool = False) -> None:
+    """Bring the figures of a dataset up to date that an instance was added to, or deleted from."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+    of_dataset = "FROM instances WHERE dataset_id = :id"
+    db.execute(
+        f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
+        f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
+        f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
+        " synthetic = synthetic OR :synthetic, ingested_at = :now WHERE id = :id",
+        {"id": dataset_id, "synthetic": synthetic, "now": now},
+    )
 
 
 def check_dataset_name(name: str) -> str:

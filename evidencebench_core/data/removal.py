@@ -1,4 +1,4 @@
-"""Deleting and renaming a dataset."""
+"""Deleting and renaming a dataset, and deleting an instance that was marked by hand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from evidencebench_core.data.ingest import check_dataset_name
+from evidencebench_core.data.ingest import check_dataset_name, count_instances
 from evidencebench_core.data.packing import packed_paper, unpacked_paper
-from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
+from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
 
@@ -22,9 +22,19 @@ _COUNTS: Final = {
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
     "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
 }
-# The papers of a dataset that no other has.
-_PAPERS: Final = """SELECT id, body FROM papers WHERE id IN (SELECT paper FROM instances WHERE dataset_id = :id)
-    AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id AND dataset_id <> :id)"""
+# Rows of instances that go: all of a dataset, or one of them.
+_GONE: Final = (
+    "SELECT id FROM instances WHERE dataset_id = :id AND (:instance IS NULL OR instance_id = :instance)"
+)
+# Their papers, where no other instance has them.
+_PAPERS: Final = f"""SELECT id, body FROM papers WHERE id IN (SELECT paper FROM instances WHERE id IN ({_GONE}))
+    AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id AND id NOT IN ({_GONE}))"""
+_OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
+_COUNTS_OF_INSTANCE: Final = {
+    "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
+    "note": f"notes WHERE {_OF_INSTANCE}",
+    "marking": "annotation_heads WHERE revision > 0 AND paper = :key || :instance",
+}
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
@@ -43,27 +53,70 @@ def delete_dataset(store: Store, name: str) -> dict[str, int]:
     values = _values(info)
     with store.write() as db:
         gone = counted(db, _COUNTS, values)
-        # The indices of words have no texts of their own: they are told what they had.
-        db.execute(
-            "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis) SELECT 'delete', i.id, b.hypothesis"
-            " FROM instances AS i JOIN bodies AS b ON b.instance = i.id WHERE i.dataset_id = :id",
-            values,
-        )
-        papers = []
-        rows = db.execute(_PAPERS, values)
-        while batch := rows.fetchmany(_BATCH):
-            words = [(paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in batch]
-            db.execute(
-                "INSERT INTO paper_words (paper_words, rowid, sentences)"
-                f" VALUES {','.join(['(?, ?, ?)'] * len(words))}",
-                [value for row in words for value in ("delete", *row)],
-            )
-            papers += [(paper,) for paper, _ in words]
+        papers = _forget_words(db, values)
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE substr(paper, 1, length(:key)) = :key", values)
         db.execute("DELETE FROM datasets WHERE id = :id", values)
         db.executemany("DELETE FROM papers WHERE id = ?", papers)
     return gone
+
+
+def instance_dependents(store: Store, name: str, instance_id: str) -> dict[str, int]:
+    """How many answers, notes and markings go with an instance that was marked by hand; without zeros."""
+    with store.read() as db:
+        return counted(db, _COUNTS_OF_INSTANCE, {**_values(store.dataset(name)), "instance": instance_id})
+
+
+def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]:
+    """Delete an instance that was marked by hand with all that depends on it; returns `instance_dependents`.
+
+    The last one goes with its dataset.
+
+    Raises
+    ------
+    StoreError
+        If the dataset came from a file: that stays as it was read.
+    """
+    info = store.dataset(name)
+    if info.source != MARKED_BY_HAND:
+        raise StoreError(f"dataset {shown(name)}", "came from a file", "Delete the dataset as a whole.")
+    store.rows(name, [instance_id])  # an error where there is none
+    if info.n_instances == 1:
+        return delete_dataset(store, name)
+    values = {**_values(info), "instance": instance_id}
+    with store.write() as db:
+        gone = counted(db, _COUNTS_OF_INSTANCE, values)
+        papers = _forget_words(db, values)
+        for table in ("annotations", "annotation_heads"):
+            db.execute(f"DELETE FROM {table} WHERE paper = :key || :instance", values)
+        for table in ("retrievals", "notes"):
+            db.execute(f"DELETE FROM {table} WHERE {_OF_INSTANCE}", values)
+        for table in ("hypothesis_variants", "hypothesis_drafts"):
+            db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
+        db.execute(f"DELETE FROM instances WHERE id IN ({_GONE})", values)
+        db.executemany("DELETE FROM papers WHERE id = ?", papers)
+        count_instances(db, info.id)
+    return gone
+
+
+def _forget_words(db: sqlite3.Connection, values: Mapping[str, object]) -> list[tuple[int]]:
+    """Take the words of instances that go out of the indices; the ids of the papers that go with them."""
+    # The indices have no texts of their own: they are told what they had.
+    db.execute(
+        "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)"
+        f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({_GONE})",
+        values,
+    )
+    papers: list[tuple[int]] = []
+    rows = db.execute(_PAPERS, values)
+    while batch := rows.fetchmany(_BATCH):
+        words = [(paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in batch]
+        db.execute(
+            f"INSERT INTO paper_words (paper_words, rowid, sentences) VALUES {','.join(['(?, ?, ?)'] * len(words))}",
+            [value for row in words for value in ("delete", *row)],
+        )
+        papers += [(paper,) for paper, _ in words]
+    return papers
 
 
 def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
@@ -101,4 +154,4 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def _values(info: DatasetInfo) -> dict[str, object]:
-    return {"id": info.id, "key": f"instance:{info.sha256}:"}
+    return {"id": info.id, "instance": None, "key": f"instance:{info.sha256}:"}

@@ -23,6 +23,9 @@ from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
 if TYPE_CHECKING:
     from evidencebench_core.data.gold import Gold
 
+MARKED_BY_HAND: Final = "marked by hand"
+"""The source of the datasets that `ingest.add_instance` makes: they grow, and come from no file."""
+
 _BATCH: Final = 128  # instances a query
 
 
@@ -40,6 +43,11 @@ class DatasetInfo:
     ingested_at: str  # ISO 8601, UTC
     id: int  # its row; the key of runs.dataset_id
     n_bytes: int  # of the decompressed content
+
+    @property
+    def version(self) -> str:
+        """Tells its content from any other, and from what it was before if it grows."""
+        return f"{self.sha256} {self.ingested_at}" if self.source == MARKED_BY_HAND else self.sha256
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import Store, ingest
+from evidencebench_core.data import MARKED_BY_HAND, Store, ingest
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
@@ -143,7 +143,8 @@ def test_the_whole_becomes_a_dataset_that_browse_opens(
     app.button(key="add-dataset").click()
     assert app.run().address["instance"] == "tea_1"
     assert "1 of 1" in app.words
-    instance = empty_store.get("Tea (Ada, revision 1)", "tea_1")
+    assert empty_store.dataset("Marked by hand").source == MARKED_BY_HAND
+    instance = empty_store.get("Marked by hand", "tea_1")
     assert [aspect.sentence_indices for aspect in instance.evidence.aspects] == [(2, 3), (3,)]
     assert instance.evidence.optimal == 1  # sentence 3 covers both
     assert instance.hypothesis == "Tea lowers pressure."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.data import Store
+from evidencebench_core.data import Store, add_instance
+from tests.factories import tiny_dataset
 from tests.pages.app import OpenPage, finished_runs
 
-pytestmark = pytest.mark.usefixtures("sample_store")
 
-
+@pytest.mark.usefixtures("sample_store")
 def test_it_says_what_it_stands_on(open_page: OpenPage) -> None:
     app = open_page("dataset", quantity="nonsense", by="nonsense")
     assert app.selectbox[1].value == "sentences"
@@ -21,6 +21,7 @@ def test_it_says_what_it_stands_on(open_page: OpenPage) -> None:
         assert text in app.words
 
 
+@pytest.mark.usefixtures("sample_store")
 def test_the_quantity_is_in_the_address(open_page: OpenPage) -> None:
     app = open_page("dataset", quantity="sentences per aspect", by="types")
     app.selectbox[1].set_value("tokens")
@@ -43,3 +44,17 @@ def test_it_is_renamed_and_deleted_with_what_depends_on_it(open_page: OpenPage, 
     assert "No dataset is loaded yet" in app.words
     assert "Deleted mine, with 6 instances and 1 run." in app.words
     assert sample_store.datasets() == ()
+
+
+def test_instances_that_were_marked_by_hand_are_deleted_one_by_one(
+    open_page: OpenPage, empty_store: Store
+) -> None:
+    for name, raw in list(tiny_dataset().items())[:2]:
+        add_instance(empty_store, "mine", name, raw)
+    app = open_page("dataset")
+    app.named("selectbox", "Instance").set_value("tiny_1").run()
+    app.checkbox[0].check()
+    app.run().press("Delete")
+    assert "Deleted tiny_1, with nothing else." in app.words
+    assert "Instance" not in app.labels("selectbox")  # the last one goes with the dataset
+    assert empty_store.ids("mine") == ("tiny_0",)

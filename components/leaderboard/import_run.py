@@ -32,6 +32,7 @@ def import_dialog(dataset: DatasetInfo) -> None:
     st.code(
         '{"instance id": [sentence index, ...], ...}\n\ninstance-id Q0 sentence-index rank score tag',
         language=None,
+        wrap_lines=True,
     )
     given = st.file_uploader(
         f"Prediction file or TREC run, up to {_LARGEST} MiB", max_upload_size=_LARGEST, key="import.file"

@@ -111,10 +111,7 @@ class RunStore:
     def create(self, spec: RunSpec, dataset: DatasetInfo) -> RunInfo:
         """The run of this spec: a new one, or the one that is already there."""
         with self.store.write() as db:
-            if dataset.sha256 not in {info.sha256 for info in datasets_in(db) if info.id == dataset.id}:
-                raise UnknownNameError(
-                    f"dataset {shown(dataset.name)}", "has been deleted", "Ingest it again."
-                )
+            _check_there(db, dataset)
             db.execute(
                 "INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)"
                 " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -226,6 +223,7 @@ class RunStore:
         """
         spec, moment = RunSpec(dataset.sha256, IMPORTED, {"name": name}), _now()
         with self.store.write() as db:
+            _check_there(db, dataset)
             counts = db.execute(
                 "SELECT task FROM retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
             )
@@ -331,6 +329,11 @@ class RunStore:
                 (run_id, task, instance_id),
             ).fetchone()
         return None if row is None else _retrieval(*row)
+
+
+def _check_there(db: sqlite3.Connection, dataset: DatasetInfo) -> None:
+    if dataset.sha256 not in {info.sha256 for info in datasets_in(db) if info.id == dataset.id}:
+        raise UnknownNameError(f"dataset {shown(dataset.name)}", "has been deleted", "Ingest it again.")
 
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:

@@ -195,3 +195,11 @@ def test_files_that_are_none_and_systems_that_cannot_be_asked(
         import_run(store, "tiny", saved(tmp_path, {ID: [0]}), "mine", ["er@10"])
     with pytest.raises(EvidenceBenchError, match="is not here to be asked"):
         retriever_entry("imported")
+
+
+def test_a_dataset_that_was_deleted_meanwhile(store: Store) -> None:
+    info = store.dataset("tiny")
+    with store.write() as db:
+        db.execute("DELETE FROM datasets")
+    with pytest.raises(EvidenceBenchError, match="has been deleted"):
+        RunStore(store).import_answers(info, "mine", {})

@@ -199,6 +199,7 @@ def _export_dataset(args: argparse.Namespace) -> int:
 
 
 def _write_benchmark(store: Store, args: argparse.Namespace) -> None:
+    from evidencebench_core.data.store import MARKED_BY_HAND
     from evidencebench_core.export import stream_dataset
 
     if args.task is not None:
@@ -207,7 +208,8 @@ def _write_benchmark(store: Store, args: argparse.Namespace) -> None:
     with _output(args.out) as stream:
         written = stream_dataset(store, info, stream)
     same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
-    note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes: {same} of {info.source}")
+    of = f": {same} of {info.source}" if info.source != MARKED_BY_HAND else ", marked by hand"
+    note(f"{quantity(written.n_instances, 'instance')}, {written.n_bytes:,} bytes{of}")
     if args.json:
         names = ("n_instances", "n_bytes", "sha256", "identical")
         facts = {name: getattr(written, name) for name in names}

@@ -9,7 +9,7 @@ function words(tag, className, text) {
 
 /** One pick: its place and section, the sentence among its neighbours, why, and who else. */
 function row(pick, data) {
-  const item = element("li", "pick");
+  const item = element("div", "pick");
   item.dataset.sentence = String(pick.index);
   item.tabIndex = 0;
   item.setAttribute("role", "button");
@@ -29,7 +29,9 @@ function row(pick, data) {
   body.append(where, text);
   if (pick.why) body.append(words("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1")));
   item.append(place, body);
-  return item;
+  const line = element("li");
+  line.append(item);
+  return line;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -43,7 +45,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const choose = (target) => {
     const item = target.closest?.(".pick");
     if (!item || String(window.getSelection())) return false;
-    for (const other of list.children) other.setAttribute("aria-pressed", String(other === item));
+    for (const other of list.querySelectorAll(".pick")) other.setAttribute("aria-pressed", String(other === item));
     setTriggerValue("event", { sentence: Number(item.dataset.sentence) });
     // Where paper and list stand below each other, the paper comes into view.
     if (innerWidth <= 640) document.querySelector(".st-key-paper-stays-in-sight")?.scrollIntoView();
@@ -53,7 +55,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   list.onkeydown = (event) => {
     if ((event.key === "Enter" || event.key === " ") && choose(event.target)) event.preventDefault();
     const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
-    const target = next && event.target.closest?.(".pick")?.[next];
+    const target = next && event.target.closest?.("li")?.[next]?.querySelector(".pick");
     if (target) {
       event.preventDefault();
       target.focus();

@@ -100,7 +100,7 @@ def _draw_upload(dataset: DatasetInfo) -> None:
     st.markdown("A variants file is one JSON object; every instance has paraphrases, a negation, or both:")
     st.code(
         '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
-        language="json",
+        language=None,
         wrap_lines=True,
     )
     given = st.file_uploader("Variants file", type=["json"], key=f"wordings.{dataset.id}")

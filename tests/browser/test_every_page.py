@@ -1,0 +1,122 @@
+"""Every page, light and dark: axe finds nothing serious, a phone never scrolls it sideways, no other host is asked.
+
+Nothing is excused: what axe found in Streamlit's own widgets, `page.css` could style.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.data import Store
+from evidencebench_core.papers import read_paper
+from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.runs import RunStore
+from tests.browser.conftest import DESKTOP
+from tests.browser.serving import ROOT
+from tests.browser.settling import assert_fits, hosts_asked, press, settled
+
+SAMPLE = ROOT / "sample_data" / "sample_data.json"
+PHONE = {"width": 390, "height": 844}
+GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}
+
+PAGES = {  # the address, and what it shows once it is whole
+    "/": ".table-root tbody tr",
+    "/browse?dataset=sample_data&s=adherence": "td.snippet",
+    "/browse?instance=sample_cohort&task=er%4010&r=bm25~abstract-tail&sentence=12": ".s.selected",
+    "/paper": "[data-testid=stFileUploader]",
+    "/paper?paper=sample_trial&r=bm25~lead&sentence=3": ".pick",
+    "/paper?paper=sample_trial&r=bm25&present=1": ".pick",
+    "/annotate": ".table-root tbody tr",
+    "/annotate?paper=1&annotator=Ada&sentence=4": ".s.selected",
+    "/annotate?paper=1&view=compare": ".table-root tbody tr",
+    "/leaderboard?compare={bm25},{lead}": ".js-plotly-plot >> nth=1",
+    "/models": "input",
+    "/models?part=prices": "[data-testid=stDataFrame]",
+    "/models?part=prompts": ".table-root tbody tr",
+    "/models?part=ranker": "button",
+    "/missed?run={bm25}": ".table-root tbody tr",
+    "/missed?dataset=sample_data&run={bm25}&instance=sample_cohort&aspect=sample_cohort_aspect_5": ".s",
+    "/middle": ".js-plotly-plot",
+    "/middle?view=ends": ".table-root tbody tr",
+    "/middle?view=needle": ".js-plotly-plot",
+    "/wording": ".js-plotly-plot",
+    "/wording?part=wordings": ".table-root tbody tr",
+    "/wording?part=make": "input",
+    "/wording?part=review": "h1",
+    "/compare": ".js-plotly-plot",
+    "/dataset": ".js-plotly-plot",
+}
+
+
+@pytest.fixture(scope="module")
+def links(store: Store) -> dict[str, str]:
+    """Ids of runs, by retriever, for the addresses; a kept paper is there too, marked by Ada and Ben."""
+    text = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30))
+    own = OwnPapers(store).save(read_paper(text.encode(), "tea.md"), "Tea", "Tea lowers pressure.")
+    for who, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
+        begun = add_aspect(Annotation(who, own.hypothesis, own.n_sentences), "Pressure fell")
+        Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
+    ingest_sample(store, SAMPLE)
+    return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
+
+
+def wear(page: Page, scheme: str) -> None:
+    """Show the page light or dark."""
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", GROUNDS[scheme])
+    settled(page)
+
+
+def assert_accessible(page: Page) -> None:
+    """That axe finds nothing serious or critical in a page as it stands."""
+    violations = Axe().run(page).response["violations"]
+    serious = [one for one in violations if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], node["target"], node["html"]) for one in serious for node in one["nodes"]] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
+    new_page: Callable[..., Page], app_url: str, links: dict[str, str], path: str
+) -> None:
+    page = new_page(viewport=PHONE)
+    hosts = hosts_asked(page)
+    page.goto(app_url + path.format(**links))
+    expect(page.locator(PAGES[path]).first).to_be_visible()
+    for scheme in GROUNDS:
+        wear(page, scheme)
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        assert_fits(page)
+        page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+        assert_accessible(page)
+    assert hosts - {""} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("scheme", GROUNDS)
+def test_a_dialog_is_accessible(page: Page, app_url: str, scheme: str) -> None:
+    page.goto(app_url + "/leaderboard?dataset=sample_data")
+    wear(page, scheme)
+    press(page, "Start or resume a run")
+    expect(page.get_by_role("dialog").get_by_role("button", name="Start", exact=True)).to_be_visible()
+    settled(page)
+    assert_accessible(page)
+
+
+def test_what_has_the_focus_has_a_ring(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/browse?dataset=sample_data")
+    for role, name in (("link", "Leaderboard"), ("button", "Sentences"), ("button", "Copy link")):
+        target = page.get_by_role(role, name=name).first  # type: ignore[arg-type]
+        expect(target).to_be_visible()
+        settled(page)
+        target.focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")  # a ring is for those who come by keyboard
+        expect(target).to_be_focused()
+        expect(target).to_have_css("outline-style", "solid")
+        expect(target).to_have_css("outline-width", "2px")

@@ -91,9 +91,10 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
     expect(page.locator(PAGES[path]).first).to_be_visible()
     for scheme in GROUNDS:
         wear(page, scheme)
-        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         assert_fits(page)
-        page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+    page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+    for scheme in reversed(GROUNDS):
+        wear(page, scheme)
         assert_accessible(page)
     assert hosts - {""} == {"127.0.0.1"}
 

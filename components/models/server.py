@@ -80,8 +80,9 @@ def restore_server() -> None:
 
 def share_server(state: PageState, asks: bool = True) -> None:
     """Put server and model into the page's address, where it asks one, so that a reload forgets neither."""
-    server, model = session_text("llm.server"), session_text("llm.model")
-    state.put(server=server if asks else None, model=model if asks else None)
+    wanted = {name: session_text(f"llm.{name}") if asks else "" for name in SERVER_DEFAULTS}
+    if any(state[name] != value for name, value in wanted.items()):  # else the address stays as it was opened
+        state.put(**wanted)
 
 
 def remember_asked(connection: Connection) -> None:

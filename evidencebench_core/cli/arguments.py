@@ -26,6 +26,12 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_predictions(parser: argparse.ArgumentParser, form: str) -> None:
+    """``--dataset`` and ``--predictions``: a file of this form."""
+    parser.add_argument("--dataset", metavar="NAME", required=True, help="the dataset that was predicted")
+    parser.add_argument("--predictions", metavar="FILE", type=Path, required=True, help=form)
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """``--set``, as often as wanted: a list of key and value."""
     parser.add_argument(

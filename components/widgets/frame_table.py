@@ -15,6 +15,7 @@ from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
 from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.export import cell
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
@@ -95,8 +96,10 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """A frame as CSV (RFC 4180)."""
-    return frame.to_csv(index=False, lineterminator="\r\n")
+    """A frame as CSV (RFC 4180), its texts as a spreadsheet may have them (`cell`)."""
+    texts = frame.select_dtypes(["object", "string"])
+    texts = texts.map(lambda value: cell(value) if isinstance(value, str) else value)
+    return frame.assign(**texts).to_csv(index=False, lineterminator="\r\n")
 
 
 def csv_button(label: str, name: str, made: Callable[[], pd.DataFrame]) -> None:

@@ -10,11 +10,16 @@ from typing import NoReturn
 from evidencebench_core.errors import DataError, shown
 
 
-def json_value(path: Path, remedy: str, repeated: str = "Keep one of them.") -> object:
-    """The value of a file, or `DataError`: `remedy` says what it should hold, `repeated` what to do about a key."""
+def json_value(
+    path: Path, remedy: str, repeated: str = "Keep one of them.", content: bytes | None = None
+) -> object:
+    """The value of a file, or `DataError`: `remedy` says what it should hold, `repeated` what to do about a key.
+
+    ``content`` is what was read of the file already.
+    """
     place = str(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(place, f"is not UTF-8 text: {error}", remedy) from error
     except OSError as error:

@@ -169,8 +169,8 @@ def imported_named(store: Store, names: Sequence[str], task: str) -> tuple[Impor
     return tuple(known[" ".join(name.lower().split())] for name in names)
 
 
-def predictions_from(path: Path) -> dict[str, list[object]]:
-    """The lists of a prediction file by instance id, in the order of the file.
+def predictions_from(path: Path, content: bytes | None = None) -> dict[str, list[object]]:
+    """The lists of a prediction file by instance id, in the order of the file; ``content`` is what was read of it.
 
     Whether the indices fit their papers is for `score_predictions` to say, which knows the papers.
 
@@ -179,7 +179,7 @@ def predictions_from(path: Path) -> dict[str, list[object]]:
     DataError
         If the file cannot be read, is not one JSON object of lists, or names an instance twice.
     """
-    value = json_value(path, _PREDICTIONS, "Keep one prediction an instance.")
+    value = json_value(path, _PREDICTIONS, "Keep one prediction an instance.", content)
     if not isinstance(value, dict):
         raise DataError(str(path), f"holds {shown(value)}, not an object", _PREDICTIONS)
     for instance_id, picks in value.items():

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite, nan
 from pathlib import Path
 from types import MappingProxyType
@@ -98,9 +99,10 @@ def import_run(
     info, plain = store.dataset(dataset), _checked_name(name)
     chosen = tuple(dict.fromkeys(task_named(task) for task in tasks))
     data, gold = file_content(path, _LARGEST, _FORMATS), store.gold(dataset)
+    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
     source = f"{path.name} {hashlib.sha256(data).hexdigest()[:12]}"
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    ranked = _predictions(path, gold) if is_json else _trec_run(path, data, gold)
+    ranked = (_predictions if is_json else _trec_run)(path, data, sizes)
     if not ranked:
         raise DataError(str(path), "holds no answer", _FORMATS)
     answers: dict[str, dict[str, Retrieval]] = {}
@@ -110,7 +112,7 @@ def import_run(
         if not asked:
             left_out[task.name] = "it asks about none of the instances"
             continue
-        if not chosen and (problem := _misfit(task, asked, gold, ranked, is_json)):
+        if not chosen and (problem := _misfit(task, asked, sizes, ranked, is_json)):
             left_out[task.name] = problem
             continue
         if is_json and not allow_longer:
@@ -143,10 +145,13 @@ def _asked(task: Task, gold: Gold, ranked: Mapping[str, Ranked]) -> dict[str, in
 
 
 def _misfit(
-    task: Task, asked: Mapping[str, int | None], gold: Gold, ranked: Mapping[str, Ranked], is_json: bool
+    task: Task,
+    asked: Mapping[str, int | None],
+    sizes: Mapping[str, int],
+    ranked: Mapping[str, Ranked],
+    is_json: bool,
 ) -> str:
     """Why the lists are not made for a task, or nothing if they are."""
-    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
     lengths = [
         (len(ranked[one][0]), sizes[one] if k is None else min(k, sizes[one])) for one, k in asked.items()
     ]
@@ -169,14 +174,13 @@ def _check_length(
             )
 
 
-def _predictions(path: Path, gold: Gold) -> dict[str, Ranked]:
-    lists = predictions_from(path)
-    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+def _predictions(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str, Ranked]:
+    lists = predictions_from(path, data)
     ranked: dict[str, Ranked] = {}
     for one, picks in lists.items():
         place = f"{path}, {shown(one)}"
         if one not in sizes:
-            raise _unknown(place, gold)
+            raise _unknown(place, sizes)
         indices = validated_selection(picks, sizes[one], place)
         if len(indices) < len(picks):
             again = next(pick for number, pick in enumerate(picks) if pick in picks[:number])
@@ -187,12 +191,11 @@ def _predictions(path: Path, gold: Gold) -> dict[str, Ranked]:
     return ranked
 
 
-def _trec_run(path: Path, data: bytes, gold: Gold) -> dict[str, Ranked]:
+def _trec_run(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str, Ranked]:
     try:
         lines = data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"is not UTF-8 text: {error}", _FORMATS) from error
-    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
     rows: dict[str, dict[int, tuple[float, int]]] = {}  # by instance and sentence the place in the order
     for number, line in enumerate(lines, start=1):
         columns = line.split()
@@ -204,7 +207,7 @@ def _trec_run(path: Path, data: bytes, gold: Gold) -> dict[str, Ranked]:
         qid, _, sentence, rank, score, _ = columns
         one = decoded if (decoded := unquote(qid)) in sizes else qid
         if one not in sizes:
-            raise _unknown(f"{place}, {shown(qid)}", gold)
+            raise _unknown(f"{place}, {shown(qid)}", sizes)
         if not (_NUMBER.fullmatch(sentence) and _NUMBER.fullmatch(rank)):
             raise DataError(
                 place, f"has {shown(sentence)} for a sentence and {shown(rank)} for its rank", _LINE
@@ -234,8 +237,8 @@ def _ranked(places: Mapping[int, tuple[float, int]]) -> Ranked:
     return tuple(order), tuple(-places[index][0] for index in order)
 
 
-def _unknown(place: str, gold: Gold) -> SelectionError:
-    there = ", ".join(map(shown, gold.ids[:3]))
+def _unknown(place: str, ids: Iterable[str]) -> SelectionError:
+    there = ", ".join(map(shown, islice(ids, 3)))
     return SelectionError(
         place, "is no instance of the dataset", f"Its ids are {there}, ...: choose another dataset?"
     )

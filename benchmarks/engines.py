@@ -52,14 +52,14 @@ def timed(store: Store, dataset: str, retriever: str, engine: Any, limit: int | 
 
 
 def writer(store: Store) -> None:
-    """Answers a second that `RunStore.add_all` takes: rankings of 172 sentences, 32 instances a transaction."""
+    """Answers a second that `RunStore.add` takes: rankings of 172 sentences, 32 instances a transaction."""
     run = RunStore(store).create(plan(store, "copies", "lead").spec, store.dataset("copies"))
     ranking = tuple(range(172))
     one = Retrieval(ranking, tuple(float(n) for n in ranking), ranking[:10], 0.1, MappingProxyType({}))
     n_batches, tasks = 60, ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
     began, cpu = time.perf_counter(), time.process_time()
     for batch in range(n_batches):
-        RunStore(store).add_all(run.id, {f"{batch}-{n}": dict.fromkeys(tasks, one) for n in range(32)})
+        RunStore(store).add(run.id, {f"{batch}-{n}": dict.fromkeys(tasks, one) for n in range(32)})
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     n = n_batches * 32 * len(tasks)
     print(f"writer: {n / seconds:,.0f} answers a second ({n / cpu:,.0f} a second of processor time)")

@@ -23,7 +23,7 @@ from evidencebench_core.data import DatasetInfo, published_results
 from evidencebench_core.palette import retriever_hue
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.llm import outdated_prompts
-from evidencebench_core.runs import RunInfo, RunStore, delete_run, rename_run, run_dependents
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Score, Task
 
 _COLUMNS: Final = (
@@ -147,8 +147,8 @@ def draw_keeping(runs: Sequence[RunInfo]) -> None:
         store = RunStore(resources.store())
         note = "Without a name it is called after its retriever and settings."
         name = store.run(run.id).label  # without the warning of a trained one
-        draw_rename(name, lambda new: rename_run(store, run, new), f"{run.id}.{name}", note)
-        draw_delete(run.label, run_dependents(store, run), lambda: delete_run(store, run), run.id)
+        draw_rename(name, lambda new: store.rename(run, new), f"{run.id}.{name}", note)
+        draw_delete(run.label, store.dependents(run), lambda: store.delete(run), run.id)
 
 
 def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame:

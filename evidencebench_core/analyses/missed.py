@@ -21,7 +21,6 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.runs.retrievals import packed_retrievals
 from evidencebench_core.tasks import Task, task_named
 
 
@@ -147,7 +146,7 @@ class _Ranked:
         last_score, score = np.full(n, np.nan), np.full(n_pairs, np.nan)
         rank = np.zeros(n_pairs, dtype=np.int64)
         edges = np.searchsorted(gold.instance[gold.aspect], np.arange(n + 1))
-        for batch in packed_retrievals(store, run_id, task):
+        for batch in RunStore(store).packed_retrievals(run_id, task):
             names, rankings, scores, selections = zip(*batch, strict=True)
             rows = np.array([row_of[name] for name in names], dtype=np.int64)
             answered[rows] = True

@@ -13,7 +13,6 @@ from evidencebench_core.llm import LLM
 from evidencebench_core.metrics import expected_recall
 from evidencebench_core.retrievers import full_settings
 from evidencebench_core.runs import RunSpec, RunStore, Step, Variant, execute, plan, run_label
-from evidencebench_core.runs.retrievals import retrievals
 from evidencebench_core.tasks import Task
 
 
@@ -123,7 +122,7 @@ class Answers:
 def answers_of(store: Store, setup: Setup, variant: Variant | None) -> Answers:
     """The stored answers of a retriever over a variant; empty where it has never run."""
     task = setup.task
-    stored = dict(retrievals(store, setup.run_id(store, variant), task.name))
+    stored = dict(RunStore(store).retrievals(setup.run_id(store, variant), task.name))
     rows = []
     scorable = set[str]()
     for instance_id, evidence in store.evidence_sets(setup.dataset):

@@ -47,13 +47,12 @@ def _dataset(store: Store, name: str) -> _Removal:
 
 
 def _run(store: Store, name: str) -> _Removal:
-    from evidencebench_core.runs.removal import delete_run, run_dependents
-    from evidencebench_core.runs.store import RunStore
+    from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)
     run = runs.run(name)
     what = f"run {run.id} ({run.label} on {run.dataset})"
-    return what, run_dependents(runs, run), lambda: delete_run(runs, run)
+    return what, runs.dependents(run), lambda: runs.delete(run)
 
 
 def _paper(store: Store, name: str) -> _Removal:
@@ -88,15 +87,14 @@ def _rename(args: argparse.Namespace) -> int:
     """Rename; what depends on it stays with it."""
     from evidencebench_core.data.removal import rename_dataset
     from evidencebench_core.papers.own import OwnPapers
-    from evidencebench_core.runs.removal import rename_run
-    from evidencebench_core.runs.store import RunStore
+    from evidencebench_core.runs import RunStore
 
     store = store_of(args)
     if args.kind == "dataset":
         renamed = rename_dataset(store, args.name, args.new).name
     elif args.kind == "run":
         runs = RunStore(store)
-        renamed = rename_run(runs, runs.run(args.name), args.new).label
+        renamed = runs.rename(runs.run(args.name), args.new).label
     else:
         renamed = OwnPapers(store).rename(_own_paper(store, args.name).id, args.new).name
     print(one_line(f"Renamed {args.name} to {renamed}."))

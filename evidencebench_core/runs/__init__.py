@@ -30,7 +30,6 @@ from evidencebench_core.runs.imported import (
 )
 from evidencebench_core.runs.imported_run import RunImport, import_run
 from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
-from evidencebench_core.runs.removal import delete_run, rename_run, run_dependents
 from evidencebench_core.runs.results import (
     LeaderboardRow,
     compare_runs,
@@ -38,9 +37,8 @@ from evidencebench_core.runs.results import (
     score_predictions,
     score_run,
 )
-from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.step import Step, drive
-from evidencebench_core.runs.store import RunInfo, RunStore, run_label
+from evidencebench_core.runs.store import RunInfo, RunSpec, RunStore, run_label
 from evidencebench_core.runs.train_ranker import CrossValidation, RankerTraining, train_ranker
 from evidencebench_core.runs.trained import keep_trained, trained_on_ids
 from evidencebench_core.runs.variant import Variant, digest_of, variant_named, variant_names, wording_variant
@@ -70,7 +68,6 @@ __all__ = [
     "Step",
     "Variant",
     "compare_runs",
-    "delete_run",
     "digest_of",
     "drive",
     "embedded_papers",
@@ -87,8 +84,6 @@ __all__ = [
     "plan",
     "predictions_from",
     "read_content",
-    "rename_run",
-    "run_dependents",
     "run_label",
     "score_predictions",
     "score_run",

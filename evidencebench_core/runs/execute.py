@@ -186,7 +186,7 @@ class _Execution:
     def keep(self, answers: Mapping[str, Mapping[str, Retrieval | str]]) -> None:
         if answers:
             self.create()
-            RunStore(self.plan.store).add_all(self.plan.spec.id, answers, self.plan.fresh)
+            RunStore(self.plan.store).add(self.plan.spec.id, answers, self.plan.fresh)
 
     def create(self) -> None:
         if not self.is_created:

@@ -19,8 +19,7 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs.spec import RunSpec
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.store import RunSpec, RunStore
 from evidencebench_core.runs.trained import training_behind
 from evidencebench_core.runs.variant import Order, Variant, arranged_evidence, arranged_query
 from evidencebench_core.tasks import Task, task_named

@@ -5,18 +5,20 @@ Append-only: an answer, once given, is never changed; only a failure can be repl
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import EvidenceBenchError, SettingError, UnknownNameError, shown
 from evidencebench_core.retrievers import (
@@ -26,33 +28,79 @@ from evidencebench_core.retrievers import (
     full_settings,
     is_derived,
     retriever_entry,
+    run_marks,
 )
 from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
-from evidencebench_core.runs.spec import RunSpec, settings_from_json, settings_json
 from evidencebench_core.runs.trained import n_trained_on
 from evidencebench_core.tasks import TASKS
+from evidencebench_core.words import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
+Answers = Mapping[str, Mapping[str, Retrieval | str]]
+"""By instance id and task name: the raw retrieval, or in one line why there is none."""
 
-_RUNS = """
-    SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
-    FROM runs JOIN datasets ON datasets.id = runs.dataset_id
-"""
-_ADD = """
-    INSERT INTO retrievals
+_BATCH: Final = 1024
+_RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
+    FROM runs JOIN datasets ON datasets.id = runs.dataset_id"""
+_CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
+_ADD: Final = """INSERT INTO retrievals
         (run_id, task, instance_id, ranking, scores, selection, seconds, details, error, outcome, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (run_id, task, instance_id) DO UPDATE SET
         ranking = excluded.ranking, scores = excluded.scores, selection = excluded.selection,
         seconds = excluded.seconds, details = excluded.details, error = excluded.error,
         outcome = excluded.outcome, created_at = excluded.created_at
-    WHERE retrievals.error IS NOT NULL
-"""
-_REPLACE = f"{_ADD} OR excluded.error IS NULL"
+    WHERE retrievals.error IS NOT NULL"""
+_REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
+# A run and, of one over the papers as they stand, those with the same settings over perturbed ones.
+_GOING: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.id = own.id
+    OR own.variant = '' AND other.dataset_id = own.dataset_id AND other.retriever = own.retriever
+        AND other.settings = own.settings AND other.variant <> '' WHERE own.id = :id"""
+_DEPENDENTS: Final = {
+    "perturbed run": f"runs WHERE id <> :id AND id IN ({_GOING})",
+    "note": f"notes WHERE run_id IN ({_GOING})",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """The identity of a run. Tasks are no part of it: a run gains tasks and instances as they are asked for.
+
+    Attributes
+    ----------
+    dataset_sha256 : str
+        Of the dataset's content; its name does not matter.
+    retriever : str
+    settings : mapping of str to Setting
+        All of them, defaults filled in (`retrievers.full_settings`).
+    variant, variant_digest : str
+        Name and digest of the `Variant` that perturbs the instances; empty for the originals.
+    """
+
+    dataset_sha256: str
+    retriever: str
+    settings: Mapping[str, Setting]
+    variant: str = ""
+    variant_digest: str = ""
+
+    @property
+    def id(self) -> str:
+        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII.
+
+        The retriever's `run_marks` are in it, and the variant where there is one.
+        """
+        settings = dict(self.settings)
+        document = {"dataset": self.dataset_sha256, "retriever": self.retriever, "settings": settings}
+        document |= run_marks(self.retriever, self.settings)
+        if self.variant:
+            document |= {"variant": self.variant, "variant_digest": self.variant_digest}
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +123,7 @@ class RunInfo:
     n_failed : int
         Instance and task pairs whose last try failed.
     label : str
-        The name that it was given, else the retriever with the settings that differ from its defaults,
-        ``"bm25 k1=1.2"``, and the variant where there is one, ``"bm25 [negation]"``.
+        The name that it was given, else `run_label`.
     variant : str
         How the instances were perturbed; empty for a run over the originals.
     n_trained_on : int
@@ -108,15 +155,12 @@ class RunStore:
     def __init__(self, store: Store) -> None:
         self.store = store
 
+    # -- runs ---------------------------------------------------------------------------------
+
     def create(self, spec: RunSpec, dataset: DatasetInfo) -> RunInfo:
         """The run of this spec: a new one, or the one that is already there."""
         with self.store.write() as db:
-            _check_there(db, dataset)
-            db.execute(
-                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)"
-                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (spec.id, dataset.id, spec.retriever, settings_json(spec.settings), _now(), spec.variant),
-            )
+            _insert(db, spec, dataset, "NOTHING")
         return self.run(spec.id)
 
     def runs(self, dataset: str | None = None, variants: bool = False) -> tuple[RunInfo, ...]:
@@ -152,50 +196,46 @@ class RunStore:
         UnknownNameError
             If there is none, or more than one.
         """
-        prefix = id_or_prefix.strip().lower()
+        prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         with self.store.read() as db:
-            rows = db.execute(
-                f"{_RUNS} WHERE substr(runs.id, 1, ?) = ? ORDER BY runs.id", (len(prefix), prefix)
-            ).fetchall()
-            if prefix and len(rows) == 1:
+            where = "WHERE ?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id"
+            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall()
+            if len(rows) == 1:
                 return _info(db, rows[0])
-        if prefix and rows:
+        if rows:
             found = ", ".join(str(row[0]) for row in rows[:4])
-            raise UnknownNameError(
-                f"run {shown(id_or_prefix)}",
-                f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})",
-                "Give more of the id.",
-            )
-        raise UnknownNameError(
-            f"run {shown(id_or_prefix)}",
-            f"is not in {self.store.path}",
-            "`evidencebench runs` lists the runs there are.",
-        )
+            problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
+            raise UnknownNameError(place, problem, "Give more of the id.")
+        remedy = "`evidencebench runs` lists the runs there are."
+        raise UnknownNameError(place, f"is not in {self.store.path}", remedy)
 
-    def add(self, run_id: str, instance_id: str, answers: Mapping[str, Retrieval | str]) -> None:
-        """Keep what a retriever answered for an instance, all tasks in one transaction.
+    def rename(self, run: RunInfo, name: str) -> RunInfo:
+        """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""
+        with self.store.write() as db:
+            db.execute("UPDATE runs SET name = ? WHERE id = ?", (one_line(name).strip(), run.id))
+        return self.run(run.id)
 
-        Parameters
-        ----------
-        run_id, instance_id : str
-        answers : mapping of str to Retrieval or str
-            By task name: the raw retrieval, or in one line why there is none. An answer that is
-            already there stays as it is; a failure that is already there gives way.
-        """
-        self.add_all(run_id, {instance_id: answers})
+    def dependents(self, run: RunInfo) -> dict[str, int]:
+        """How many answers, notes, and runs of the same settings over perturbed papers go with a run; no zeros."""
+        with self.store.read() as db:
+            counts = counted(db, _DEPENDENTS, {"id": run.id})
+        answers = sum(run.tasks.values())
+        return {"answer": answers, **counts} if answers else counts
 
-    def add_all(
-        self, run_id: str, answers: Mapping[str, Mapping[str, Retrieval | str]], replace: bool = False
-    ) -> None:
-        """Keep what was answered for several instances, all in one transaction.
+    def delete(self, run: RunInfo) -> None:
+        """Delete a run with all that depends on it, in one transaction."""
+        with self.store.write() as db:
+            ids = db.execute(_GOING, {"id": run.id}).fetchall()
+            db.executemany("DELETE FROM trained_models WHERE digest = ?", ids)
+            db.executemany("DELETE FROM runs WHERE id = ?", ids)
 
-        Parameters
-        ----------
-        run_id : str
-        answers : mapping of str to mapping
-            By instance id what `add` takes.
-        replace : bool
-            Whether a new answer takes the place of an older one; a failure never does.
+    # -- answers in ---------------------------------------------------------------------------
+
+    def add(self, run_id: str, answers: Answers, replace: bool = False) -> None:
+        """Keep what was answered for some instances, all in one transaction.
+
+        An answer that is already there stays as it is, but with ``replace`` gives way to another, not to a failure;
+        a failure that is already there gives way.
         """
         moment = _now()
         rows = [
@@ -203,8 +243,6 @@ class RunStore:
             for instance_id, by_task in answers.items()
             for task, answer in by_task.items()
         ]
-        if not rows:
-            return
         with self.store.write() as db:
             if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
@@ -223,7 +261,7 @@ class RunStore:
         """
         spec, moment = RunSpec(dataset.sha256, IMPORTED, {"name": name}), _now()
         with self.store.write() as db:
-            _check_there(db, dataset)
+            _insert(db, spec, dataset, "UPDATE SET created_at = excluded.created_at")
             counts = db.execute(
                 "SELECT task FROM retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
             )
@@ -234,11 +272,6 @@ class RunStore:
                     f"there is an imported run of this name with answers for {', '.join(taken)}",
                     "Choose another name, or have them replaced (--replace).",
                 )
-            db.execute(
-                "INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)"
-                " VALUES (?, ?, ?, ?, ?, '') ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at",
-                (spec.id, dataset.id, spec.retriever, settings_json(spec.settings), moment),
-            )
             for task, by_instance in answers.items():
                 db.execute("DELETE FROM retrievals WHERE run_id = ? AND task = ?", (spec.id, task))
                 rows = (
@@ -247,47 +280,30 @@ class RunStore:
                 db.executemany(_ADD, rows)
         return self.run(spec.id)
 
+    # -- answers out --------------------------------------------------------------------------
+
     def done(self, run_id: str, task: str) -> set[str]:
         """Ids of the instances that have an answer."""
-        with self.store.read() as db:
-            rows = db.execute(
-                "SELECT instance_id FROM retrievals WHERE run_id = ? AND task = ? AND error IS NULL",
-                (run_id, task),
-            )
-            return {instance_id for (instance_id,) in rows}
+        return {one for (one,) in self._rows("instance_id", run_id, task, "error IS NULL")}
 
     def failures(self, run_id: str, task: str) -> dict[str, str]:
         """Why the last try failed, by instance id, for those without an answer."""
-        with self.store.read() as db:
-            rows = db.execute(
-                "SELECT instance_id, error FROM retrievals"
-                " WHERE run_id = ? AND task = ? AND error IS NOT NULL ORDER BY instance_id",
-                (run_id, task),
-            )
-            return dict(rows.fetchall())
+        wanted = "error IS NOT NULL ORDER BY instance_id"
+        return dict(self._rows("instance_id, error", run_id, task, wanted))
 
     def lost(self, run_id: str, task: str) -> set[str]:
         """Ids of the instances whose answers gave no selection: refused, cut off, or not to be read."""
         from evidencebench_core.retrievers.llm.outcome import LOST
 
-        with self.store.read() as db:
-            rows = db.execute(
-                "SELECT instance_id, outcome FROM retrievals WHERE run_id = ? AND task = ? AND outcome <> ''",
-                (run_id, task),
-            )
-            return {instance_id for instance_id, outcome in rows if outcome.partition(" ")[0] in LOST}
+        rows = self._rows("instance_id, outcome", run_id, task, "outcome <> ''")
+        return {instance_id for instance_id, outcome in rows if outcome.partition(" ")[0] in LOST}
 
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
-        with self.store.read() as db:
-            rows = db.execute(
-                "SELECT instance_id, selection FROM retrievals"
-                " WHERE run_id = ? AND task = ? AND error IS NULL",
-                (run_id, task),
-            )
-            ids, blobs = zip(*found, strict=True) if (found := rows.fetchall()) else ((), ())
-        picks = iter(_integers(b"".join(blobs)))  # unpacked at once, then cut: there may be 100,000
-        return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in zip(ids, blobs, strict=True)}
+        rows = self._rows("instance_id, selection", run_id, task, "error IS NULL")
+        # unpacked at once, then cut: there may be 100,000
+        picks = iter(_integers(b"".join(blob for _, blob in rows)))
+        return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in rows}
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
         """Counts of a model's outcomes by task name; empty for a run that asked none."""
@@ -299,45 +315,58 @@ class RunStore:
                 " GROUP BY task, outcome",
                 (run_id,),
             ).fetchall()
-            (retriever,) = db.execute("SELECT retriever FROM runs WHERE id = ?", (run_id,)).fetchone() or (
-                "",
-            )
-            failed: dict[str, int] = {}
-            if rows or retriever == "llm":
-                failed = dict(
-                    db.execute(
-                        "SELECT task, n_failed FROM retrieval_counts WHERE run_id = ? AND n_failed > 0",
-                        (run_id,),
-                    ).fetchall()
-                )
-        names = sorted({*failed, *(task for task, _, _ in rows)}, key=lambda task: _place((task, 0, 0)))
+            failed = db.execute(
+                "SELECT task, n_failed FROM retrieval_counts JOIN runs ON runs.id = run_id"
+                " WHERE run_id = ? AND n_failed > 0 AND (retriever = 'llm' OR ?)",
+                (run_id, bool(rows)),
+            ).fetchall()
+        texts: dict[str, list[tuple[str, int]]] = {task: [] for task, _ in failed}
+        for task, text, number in rows:
+            texts.setdefault(task, []).append((text, number))
+        n_failed = dict(failed)
         return MappingProxyType(
-            {
-                name: OutcomeCounts.of(
-                    [(text, number) for task, text, number in rows if task == name], failed.get(name, 0)
-                )
-                for name in names
-            }
+            {task: OutcomeCounts.of(texts[task], n_failed.get(task, 0)) for task in sorted(texts, key=_place)}
         )
 
     def retrieval(self, run_id: str, task: str, instance_id: str) -> Retrieval | None:
         """The raw retrieval, or ``None`` where there is none or the last try failed."""
+        columns, wanted = "ranking, scores, selection, seconds, details", "error IS NULL AND instance_id = ?"
+        rows = self._rows(columns, run_id, task, wanted, instance_id)
+        return _retrieval(*rows[0]) if rows else None
+
+    def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
+        """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
+        for rows in self.packed_retrievals(run_id, task):
+            yield from ((one, _retrieval(ranking, scores, picks)) for one, ranking, scores, picks in rows)
+
+    def packed_retrievals(self, run_id: str, task: str) -> Iterator[list[tuple[str, bytes, bytes, bytes]]]:
+        """The same, many at a time, as they are stored: id, ranking in int32, scores in float64, selection in int32."""
+        columns = "instance_id, ranking, scores, selection"
+        wanted = f"error IS NULL AND instance_id > ? ORDER BY instance_id LIMIT {_BATCH}"
+        last = ""
+        while rows := self._rows(columns, run_id, task, wanted, last):
+            yield rows
+            last = rows[-1][0]
+
+    def _rows(self, columns: str, run_id: str, task: str, wanted: str, *values: object) -> list[Any]:
+        sql = f"SELECT {columns} FROM retrievals WHERE run_id = ? AND task = ? AND {wanted}"
         with self.store.read() as db:
-            row = db.execute(
-                "SELECT ranking, scores, selection, seconds, details FROM retrievals"
-                " WHERE run_id = ? AND task = ? AND instance_id = ? AND error IS NULL",
-                (run_id, task, instance_id),
-            ).fetchone()
-        return None if row is None else _retrieval(*row)
+            return db.execute(sql, (run_id, task, *values)).fetchall()
 
 
-def _check_there(db: sqlite3.Connection, dataset: DatasetInfo) -> None:
+def _insert(db: sqlite3.Connection, spec: RunSpec, dataset: DatasetInfo, otherwise: str) -> None:
     if dataset.sha256 not in {info.sha256 for info in datasets_in(db) if info.id == dataset.id}:
         raise UnknownNameError(f"dataset {shown(dataset.name)}", "has been deleted", "Ingest it again.")
+    settings = settings_json(spec.settings)
+    values = (spec.id, dataset.id, spec.retriever, settings, _now(), spec.variant)
+    db.execute(_CREATE + otherwise, values)
 
 
 def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = "") -> str:
-    """The retriever, the settings that are not its defaults (all where it is not installed), the variant."""
+    """The retriever, the settings that are not its defaults (all where it is not installed), the variant.
+
+    ``"bm25 k1=1.2"``, ``"bm25 [negation]"``.
+    """
     if retriever == IMPORTED:
         return f"{settings.get('name')} (imported)"
     perturbed = [f"[{variant}]"] if variant else []
@@ -349,16 +378,12 @@ def run_label(retriever: str, settings: Mapping[str, Setting], variant: str = ""
     except EvidenceBenchError:
         nests, defaults = False, {}
     changed = (
-        f"{name}={_setting_text(value)}"
+        f"{name}={'+'.join(map(str, value)) if isinstance(value, tuple) else value}"
         for name, value in settings.items()
         if not is_derived(retriever, name)
         and (name not in defaults or defaults[name] != value or (nests and name == "of"))
     )
     return " ".join((retriever, *changed, *perturbed))
-
-
-def _setting_text(value: Setting) -> str:
-    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
@@ -368,13 +393,14 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
         "SELECT task, n_answered, n_failed FROM retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
         (run_id,),
     ).fetchall()
+    counts.sort(key=lambda count: _place(count[0]))
     return RunInfo(
         id=run_id,
         dataset=dataset,
         retriever=retriever,
         settings=MappingProxyType(settings),
         created_at=created_at,
-        tasks=MappingProxyType({task: answered for task, answered, _ in sorted(counts, key=_place)}),
+        tasks=MappingProxyType({task: answered for task, answered, _ in counts}),
         n_failed=sum(failed for _, _, failed in counts),
         label=name or run_label(retriever, settings, variant),
         variant=variant,
@@ -382,49 +408,52 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
     )
 
 
-def _place(count: tuple[str, int, int]) -> tuple[int, str]:
+def _place(task: str) -> tuple[int, str]:
     """Where a task stands in lists: the benchmark's own first, in their order."""
     known = list(TASKS)
-    return (known.index(count[0]) if count[0] in known else len(known), count[0])
+    return (known.index(task) if task in known else len(known), task)
+
+
+# -- values of columns ----------------------------------------------------------------------------
+
+
+def settings_json(settings: Mapping[str, Setting]) -> str:
+    """Settings as the store keeps them: JSON with sorted keys."""
+    return json.dumps(dict(settings), sort_keys=True, allow_nan=False)
+
+
+def settings_from_json(text: str) -> dict[str, Setting]:
+    """The inverse of `settings_json`: lists come back as the tuples they were."""
+    return {name: _setting(value) for name, value in json.loads(text).items()}
+
+
+def _setting(value: Setting | list[Setting]) -> Setting:
+    return tuple(_setting(item) for item in value) if isinstance(value, list) else value
 
 
 def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, str | None, str]:
     if isinstance(answer, str):
         return b"", b"", b"", 0.0, "{}", answer, ""
-    return (
-        _integer_blob(answer.ranking),
-        struct.pack(f"<{len(answer.scores)}d", *answer.scores),
-        _integer_blob(answer.selection),
-        answer.seconds,
-        _json(dict(answer.details)),
-        None,
-        answer.details.get("outcome", ""),
-    )
-
-
-def _json(details: dict[str, str]) -> str:
+    details = dict(answer.details)
     try:
-        return orjson.dumps(details).decode()
+        text = orjson.dumps(details).decode()
     except orjson.JSONEncodeError:  # half a surrogate pair: only escaped can it be kept
-        return json.dumps(details)
-
-
-def _integer_blob(values: Sequence[int]) -> bytes:
-    return struct.pack(f"<{len(values)}i", *values)
+        text = json.dumps(details)
+    ranking, selection = (struct.pack(f"<{len(of)}i", *of) for of in (answer.ranking, answer.selection))
+    scores = struct.pack(f"<{len(answer.scores)}d", *answer.scores)
+    return ranking, scores, selection, answer.seconds, text, None, details.get("outcome", "")
 
 
 def _integers(blob: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(blob) // 4}i", blob)
 
 
-def _retrieval(ranking: bytes, scores: bytes, selection: bytes, seconds: float, details: str) -> Retrieval:
-    return Retrieval(
-        ranking=_integers(ranking),
-        scores=struct.unpack(f"<{len(scores) // 8}d", scores),
-        selection=_integers(selection),
-        seconds=seconds,
-        details=MappingProxyType(json.loads(details)),
-    )
+def _retrieval(
+    ranking: bytes, scores: bytes, selection: bytes, seconds: float = 0.0, details: str = "{}"
+) -> Retrieval:
+    numbers = struct.unpack(f"<{len(scores) // 8}d", scores)
+    described = MappingProxyType(json.loads(details))
+    return Retrieval(_integers(ranking), numbers, _integers(selection), seconds, described)
 
 
 def _now() -> str:

@@ -22,9 +22,8 @@ from evidencebench_core.runs.crossvalidation import (
     fit,
     held_out,
 )
-from evidencebench_core.runs.spec import RunSpec
 from evidencebench_core.runs.step import Step
-from evidencebench_core.runs.store import RunStore
+from evidencebench_core.runs.store import RunSpec, RunStore
 from evidencebench_core.runs.trained import keep_trained
 
 if TYPE_CHECKING:
@@ -272,5 +271,5 @@ def _stored_run(
     run = runs.create(RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest}), info)
     if seen_by_encoder is not None:
         keep_trained(store, run.id, seen_by_encoder)
-    runs.add_all(run.id, answers)
+    runs.add(run.id, answers)
     return run.id

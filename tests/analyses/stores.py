@@ -21,7 +21,7 @@ def run_of(
     runs = RunStore(store)
     run = runs.create(RunSpec(info.sha256, retriever, {"k": 1} if settings is None else settings), info)
     for instance_id, by_task in answers.items():
-        runs.add(run.id, instance_id, by_task)
+        runs.add(run.id, {instance_id: by_task})
     return run.id
 
 

@@ -142,7 +142,7 @@ def stored_run(store: Store, retriever: str, picks: tuple[int, ...], **settings:
     run = runs.create(RunSpec(dataset.sha256, retriever, settings), dataset)
     for instance_id in store.ids(dataset.name):
         answer = Retrieval(picks, (), picks)
-        runs.add(run.id, instance_id, dict.fromkeys(("er@10", "result-er@optimal"), answer))
+        runs.add(run.id, {instance_id: dict.fromkeys(("er@10", "result-er@optimal"), answer)})
     return run.id
 
 

@@ -13,15 +13,7 @@ from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.papers.annotation import Annotation
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.marked import instance_key
-from evidencebench_core.runs import (
-    RunStore,
-    delete_run,
-    execute,
-    plan,
-    rename_run,
-    run_dependents,
-    variant_named,
-)
+from evidencebench_core.runs import RunStore, execute, plan, variant_named
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.factories import tiny_dataset
 
@@ -52,9 +44,9 @@ def test_a_run_goes_with_its_notes_and_perturbed_runs_and_no_other(store: Store)
     note(store, bm25)
     info = runs.run(bm25)
     n_answers = sum(info.tasks.values())
-    assert run_dependents(runs, info) == {"answer": n_answers, "perturbed run": 1, "note": 1}
-    assert "perturbed run" not in run_dependents(runs, runs.run(spelt))
-    assert delete_run(runs, info)["note"] == 1
+    assert runs.dependents(info) == {"answer": n_answers, "perturbed run": 1, "note": 1}
+    assert "perturbed run" not in runs.dependents(runs.run(spelt))
+    runs.delete(info)
     assert n_rows(store) == before
     assert [one.id for one in runs.runs(variants=True)] == [lead]
     with pytest.raises(UnknownNameError):
@@ -80,7 +72,7 @@ def test_a_run_under_way_that_is_deleted_ends_with_a_reason(store: Store, what: 
     next(steps)
     if what == "run":
         next(steps)
-        delete_run(RunStore(store), RunStore(store).runs()[0])
+        RunStore(store).delete(RunStore(store).runs()[0])
     else:
         delete_dataset(store, "tiny")
     with pytest.raises(UnknownNameError, match=r"has been deleted|is not in"):
@@ -91,9 +83,9 @@ def test_a_run_under_way_that_is_deleted_ends_with_a_reason(store: Store, what: 
 def test_a_renamed_run_is_the_same_run(store: Store) -> None:
     runs, run_id = RunStore(store), run(store, "lead")
     before = runs.run(run_id)
-    assert rename_run(runs, before, " the\nfirst ") == replace(before, label="the first")
+    assert runs.rename(before, " the\nfirst ") == replace(before, label="the first")
     assert run(store, "lead") == run_id
-    assert rename_run(runs, before, " ") == before
+    assert runs.rename(before, " ") == before
 
 
 def test_a_run_goes_on_over_a_dataset_that_grew_and_loses_answers_of_an_instance_that_went(

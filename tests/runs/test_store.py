@@ -9,7 +9,6 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.retrievers import Retrieval, full_settings
 from evidencebench_core.runs import RunInfo, RunSpec, RunStore, run_label
-from evidencebench_core.runs.retrievals import retrievals
 
 ANSWER = Retrieval((3, 0, 7), (2.5, math.pi, -0.0), (3, 0), 0.25, MappingProxyType({"prompt": "é\x1b<b>"}))
 
@@ -67,8 +66,8 @@ def test_a_beginning_that_fits_two_runs(runs: RunStore) -> None:
 
 def test_an_answer_comes_back_as_it_was(runs: RunStore) -> None:
     run = made(runs)
-    runs.add(run.id, "tiny_0", {"er@10": ANSWER, "er@optimal": "no luck"})
-    runs.add(run.id, "tiny_1", {"er@10": Retrieval((), (), ())})  # an empty selection is an answer
+    runs.add(run.id, {"tiny_0": {"er@10": ANSWER, "er@optimal": "no luck"}})
+    runs.add(run.id, {"tiny_1": {"er@10": Retrieval((), (), ())}})  # an empty selection is an answer
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER
     assert runs.selections(run.id, "er@10") == {"tiny_0": (3, 0), "tiny_1": ()}
     assert runs.done(run.id, "er@10") == {"tiny_0", "tiny_1"}
@@ -77,23 +76,23 @@ def test_an_answer_comes_back_as_it_was(runs: RunStore) -> None:
 
 def test_a_failure_is_no_answer_and_gives_way_to_one(runs: RunStore) -> None:
     run = made(runs)
-    runs.add(run.id, "tiny_0", {"er@10": "no luck"})
+    runs.add(run.id, {"tiny_0": {"er@10": "no luck"}})
     assert runs.failures(run.id, "er@10") == {"tiny_0": "no luck"}
     assert runs.retrieval(run.id, "er@10", "tiny_0") is None
     assert (runs.selections(run.id, "er@10"), runs.done(run.id, "er@10")) == ({}, set())
     again = runs.run(run.id)
     assert (dict(again.tasks), again.n_failed) == ({"er@10": 0}, 1)
     for outcome in (ANSWER, "late failure", Retrieval((1,), (1.0,), (1,))):
-        runs.add(run.id, "tiny_0", {"er@10": outcome})
+        runs.add(run.id, {"tiny_0": {"er@10": outcome}})
     assert runs.retrieval(run.id, "er@10", "tiny_0") == ANSWER  # the first answer stays
     assert runs.failures(run.id, "er@10") == {}
 
 
 def test_counts_follow_answers_failures_and_deletions(runs: RunStore) -> None:
     run = made(runs)
-    runs.add_all(run.id, {"tiny_0": {"er@10": "no luck"}, "tiny_1": {"er@10": ANSWER, "er@5": "no luck"}})
+    runs.add(run.id, {"tiny_0": {"er@10": "no luck"}, "tiny_1": {"er@10": ANSWER, "er@5": "no luck"}})
     assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 1, "er@5": 0}, 2)
-    runs.add_all(run.id, {"tiny_0": {"er@10": ANSWER}, "tiny_1": {"er@10": ANSWER}}, replace=True)
+    runs.add(run.id, {"tiny_0": {"er@10": ANSWER}, "tiny_1": {"er@10": ANSWER}}, replace=True)
     assert (dict(runs.run(run.id).tasks), runs.run(run.id).n_failed) == ({"er@10": 2, "er@5": 0}, 1)
     with runs.store.write() as db:
         db.execute("DELETE FROM retrievals WHERE instance_id = 'tiny_1'")
@@ -103,10 +102,10 @@ def test_counts_follow_answers_failures_and_deletions(runs: RunStore) -> None:
 def test_answers_of_one_task_in_one_pass_without_failures_or_details(runs: RunStore) -> None:
     run = made(runs)
     answer = Retrieval((2, 0), (1.5, -1.0), (2,), 0.5, {"prompt": "long"})
-    runs.add(run.id, "tiny_1", {"er@10": answer, "er@optimal": answer})
-    runs.add(run.id, "tiny_0", {"er@10": Retrieval((), (), ())})
-    runs.add(run.id, "tiny_2", {"er@10": "failed"})
-    assert list(retrievals(runs.store, run.id, "er@10")) == [
+    runs.add(run.id, {"tiny_1": {"er@10": answer, "er@optimal": answer}})
+    runs.add(run.id, {"tiny_0": {"er@10": Retrieval((), (), ())}})
+    runs.add(run.id, {"tiny_2": {"er@10": "failed"}})
+    assert list(runs.retrievals(run.id, "er@10")) == [
         ("tiny_0", Retrieval((), (), ())),
         ("tiny_1", Retrieval((2, 0), (1.5, -1.0), (2,))),
     ]
@@ -120,13 +119,13 @@ def test_more_answers_than_a_batch(runs: RunStore) -> None:
             "INSERT INTO retrievals VALUES (?, 'er@10', ?, x'', x'', x'', 0, '{}', NULL, '', '')",
             [(run.id, instance_id) for instance_id in ids],
         )
-    assert [instance_id for instance_id, _ in retrievals(runs.store, run.id, "er@10")] == ids
+    assert [instance_id for instance_id, _ in runs.retrievals(run.id, "er@10")] == ids
 
 
 def test_tasks_stand_in_the_benchmarks_order(runs: RunStore) -> None:
     run = made(runs)
     tasks = ["result-er@5", "er@3", "er@10", "er@optimal"]
-    runs.add(run.id, "tiny_0", dict.fromkeys(tasks, ANSWER))
+    runs.add(run.id, {"tiny_0": dict.fromkeys(tasks, ANSWER)})
     assert list(runs.run(run.id).tasks) == ["er@optimal", "er@10", "result-er@5", "er@3"]
 
 

@@ -283,7 +283,16 @@ def _draw_form(
             stay = st.form_submit_button("Save")
     if onward or stay:
         set_session_text("author", author.strip())
-        note = Note(queue.run.id, queue.task.name, *key, author, cause, tuple(tags), text)
+        note = Note(
+            run_id=queue.run.id,
+            task=queue.task.name,
+            instance_id=key[0],
+            aspect_id=key[1],
+            author=author,
+            cause=cause,
+            tags=tuple(tags),
+            text=text,
+        )
         NoteStore(resources.store()).add(note)
         flash("Noted.")
         if onward:

@@ -15,7 +15,7 @@ from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
 from components.widgets.table import Column, Interval, Row, table
 from evidencebench_core.data import DatasetInfo
-from evidencebench_core.export import cell
+from evidencebench_core.export import csv_text
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
@@ -93,13 +93,6 @@ def first_shown(frame: pd.DataFrame) -> str:
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with headings to be read: ``n_left_out`` as "Number left out"."""
     return frame.rename(columns=lambda name: re.sub("^n_", "number_", name).replace("_", " ").capitalize())
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """A frame as CSV (RFC 4180), its texts as a spreadsheet may have them (`cell`)."""
-    texts = frame.select_dtypes(["object", "string"])
-    texts = texts.map(lambda value: cell(value) if isinstance(value, str) else value)
-    return frame.assign(**texts).to_csv(index=False, lineterminator="\r\n")
 
 
 def csv_button(label: str, name: str, made: Callable[[], pd.DataFrame]) -> None:

@@ -52,6 +52,7 @@ VERBS: Final[Mapping[str, Verb]] = {
         "export", "write a run as TREC, CSV, JSON, predictions, BibTeX, or a page to read and print"
     ),
     "export-dataset": Verb("export", "write a dataset as the benchmark's JSON, or its gold as TREC qrels"),
+    "notes": Verb("notes", "list the flags and comments on a dataset, or write them to a file"),
     "delete": Verb("keep", "delete a dataset, a run or a kept paper, with what depends on it"),
     "rename": Verb("keep", "give a dataset, a run or a kept paper another name"),
     "train-ranker": Verb(

@@ -13,11 +13,11 @@ from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
 
 _BATCH: Final = 256
-_RUNS: Final = "run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _COUNTS: Final = {
     "instance": "instances WHERE dataset_id = :id",
     "run": "runs WHERE dataset_id = :id",
-    "note": f"notes WHERE {_RUNS}",
+    "note": "notes WHERE dataset_id = :id",
+    "saved filter": "saved_filters WHERE dataset_id = :id",
     "added wording": "hypothesis_variants WHERE dataset_id = :id",
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
     "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
@@ -32,13 +32,13 @@ _PAPERS: Final = f"""SELECT id, body FROM papers WHERE id IN (SELECT paper FROM 
 _OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _COUNTS_OF_INSTANCE: Final = {
     "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
-    "note": f"notes WHERE {_OF_INSTANCE}",
+    "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
     "marking": "annotation_heads WHERE revision > 0 AND paper = :key || :instance",
 }
 
 
 def dataset_dependents(store: Store, name: str) -> dict[str, int]:
-    """How many instances, runs, notes, added wordings, drafts and markings go with a dataset; without zeros."""
+    """How many instances, runs, notes, saved filters, ... go with a dataset, by noun; without zeros."""
     values = _values(store.dataset(name))
     with store.read() as db:
         return counted(db, _COUNTS, values)
@@ -89,9 +89,8 @@ def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]
         papers = _forget_words(db, values)
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE paper = :key || :instance", values)
-        for table in ("retrievals", "notes"):
-            db.execute(f"DELETE FROM {table} WHERE {_OF_INSTANCE}", values)
-        for table in ("hypothesis_variants", "hypothesis_drafts"):
+        db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
+        for table in ("notes", "hypothesis_variants", "hypothesis_drafts"):
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
         db.execute(f"DELETE FROM instances WHERE id IN ({_GONE})", values)
         db.executemany("DELETE FROM papers WHERE id = ?", papers)

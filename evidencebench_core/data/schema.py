@@ -283,6 +283,40 @@ _NAMES: Final = (
     "ALTER TABLE runs ADD COLUMN name TEXT NOT NULL DEFAULT ''",
 )
 
+_PLACE_NOTES: Final = (
+    # Notes on an instance or a sentence of it too, whatever a run made of it.
+    """CREATE TABLE place_notes (
+        id INTEGER PRIMARY KEY,
+        dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+        instance_id TEXT NOT NULL,
+        sentence INTEGER,                     -- NULL where it is not on one sentence
+        run_id TEXT REFERENCES runs (id) ON DELETE CASCADE,  -- NULL where it is on no aspect that a run missed,
+        task TEXT NOT NULL,                   -- '' then
+        aspect_id TEXT NOT NULL,              -- and '' too
+        author TEXT NOT NULL,
+        flagged INTEGER NOT NULL,
+        cause TEXT,                           -- confirmed or changed; NULL where left open
+        tags TEXT NOT NULL,                   -- JSON list
+        text TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    )""",
+    """INSERT INTO place_notes
+        SELECT n.id, r.dataset_id, n.instance_id, NULL, n.run_id, n.task, n.aspect_id, n.author, 0, n.cause,
+            n.tags, n.text, n.created_at FROM notes AS n JOIN runs AS r ON r.id = n.run_id""",
+    "DROP TABLE notes",
+    "ALTER TABLE place_notes RENAME TO notes",
+    "CREATE INDEX notes_by_run ON notes (run_id, task, instance_id, aspect_id)",
+    "CREATE INDEX notes_by_dataset ON notes (dataset_id, instance_id)",
+    # Filters of the table of instances that somebody wants to see again.
+    """CREATE TABLE saved_filters (
+        dataset_id INTEGER NOT NULL REFERENCES datasets (id) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        parts TEXT NOT NULL,                  -- JSON object of texts
+        saved_at TEXT NOT NULL,
+        PRIMARY KEY (dataset_id, name)
+    ) WITHOUT ROWID""",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -294,6 +328,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _BATCHES,
     _COMPACT,
     _NAMES,
+    _PLACE_NOTES,
 )
 
 VERSION: Final = len(_MIGRATIONS)

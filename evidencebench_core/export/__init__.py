@@ -11,7 +11,14 @@ from evidencebench_core.export.report import (
     report_html,
     run_html,
 )
-from evidencebench_core.export.tables import cell, places_and_scores, write_csv, write_json, write_predictions
+from evidencebench_core.export.tables import (
+    cell,
+    csv_text,
+    places_and_scores,
+    write_csv,
+    write_json,
+    write_predictions,
+)
 from evidencebench_core.export.trec import trec_id, write_qrels, write_run
 from evidencebench_core.export.used import bibtex, versions
 
@@ -23,6 +30,7 @@ __all__ = [
     "RunAnswers",
     "bibtex",
     "cell",
+    "csv_text",
     "explanations",
     "left_out_text",
     "paper_report",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 from evidencebench_core.data.store import DatasetInfo
 from evidencebench_core.export.answers import Answer, ExportCounts
@@ -14,6 +14,9 @@ from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score, Task
 from evidencebench_core.words import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _KEYS: Final = ("run", "task", "instance")
 _VALUES: Final = ("pick", "rank", "sentence", "score", "picked", "covers", "newly_covered")
@@ -32,6 +35,13 @@ def cell(text: str) -> str:
     """
     shown = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
     return f"'{shown}" if shown.lstrip(" \n").startswith(_FORMULA) else shown
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A frame as CSV (RFC 4180), its texts as a spreadsheet may have them (`cell`)."""
+    texts = frame.select_dtypes(["object", "string"])
+    texts = texts.map(lambda value: cell(value) if isinstance(value, str) else value)
+    return frame.assign(**texts).to_csv(index=False, lineterminator="\r\n")
 
 
 def write_csv(

@@ -43,7 +43,18 @@ def test_notes_are_keyed_by_instance_and_aspect(tmp_path: Path) -> None:
     store = missed_store(tmp_path)
     run = run_of(store, "one", {"tea": {"er@3": PICKS}})
     for text in ("first", "second"):
-        NoteStore(store).add(Note(run, "er@3", "tea", "harm", "ml", "budget", ("a", "b"), text))
+        NoteStore(store).add(
+            Note(
+                run_id=run,
+                task="er@3",
+                instance_id="tea",
+                aspect_id="harm",
+                author="ml",
+                cause="budget",
+                tags=("a", "b"),
+                text=text,
+            )
+        )
     report = notes_report(store, run[:5], "er@3")
     (row,) = report.tables["notes"].to_dict("records")
     assert list(row)[:2] == ["instance_id", "aspect_id"]

@@ -11,6 +11,7 @@ from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import StoreError
+from evidencebench_core.runs.notes import Note, NoteStore
 from tests.factories import raw_dataset, written
 
 
@@ -68,9 +69,19 @@ def test_every_older_version_is_brought_up_to_date(
                 " VALUES ('r', 'er@10', 'tiny_0', x'01000000', NULL, 'now'),"
                 " ('r', 'er@10', 'tiny_1', x'', 'lost', 'now')"
             )
+            if 2 <= version < 11:  # notes were on misses only
+                db.execute(
+                    "INSERT INTO notes VALUES (7, 'r', 'er@10', 'tiny_0', 'harm', 'ml', NULL, '[]', 'x', 'now')"
+                )
     updated = open_store(empty.path)
     assert [instance.id for instance in updated.iter("old")] == ["tiny_0", "tiny_1", "tiny_2"]
     assert dict(updated.evidence_sets("old")) == {one.id: one.evidence for one in updated.iter("old")}
+    if 2 <= version < 11:
+        (note,) = NoteStore(updated).notes("r")
+        assert note == Note(
+            instance_id="tiny_0", author="ml", dataset="old", run_id="r", task="er@10", aspect_id="harm",
+            text="x", created_at="now",
+        )  # fmt: skip
     with updated.read() as db:
         assert db.execute("SELECT * FROM retrieval_counts").fetchall() == [("r", "er@10", 1, 1)]
         assert db.execute("SELECT id FROM runs").fetchall() == [("r",)]

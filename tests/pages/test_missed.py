@@ -25,12 +25,16 @@ def misses(sample_store: Store, run: str) -> list[dict[str, str]]:
     return [{"run": run, **row} for row in frame.to_dict("records")]
 
 
+def place_of(miss: dict[str, str]) -> dict[str, str]:
+    """The fields of a note on a miss that say what it is on."""
+    return {"run_id": miss["run"], "task": TASK, "instance_id": miss["instance"], "aspect_id": miss["aspect"]}
+
+
 def test_the_queue_and_the_notes_are_exported_with_their_words(
     sample_store: Store, run: str, misses: list[dict[str, str]]
 ) -> None:
-    first = misses[0]
     NoteStore(sample_store).add(
-        Note(run, TASK, first["instance"], first["aspect"], "ml", "far", ("t",), "Why?")
+        Note(**place_of(misses[0]), author="ml", cause="far", tags=("t",), text="Why?")
     )
 
     def script(run: str) -> None:
@@ -49,7 +53,7 @@ def test_the_queue_and_the_notes_are_exported_with_their_words(
 
     exported, notes = (one.value for one in drawn(script, run).dataframe)
     assert len(exported) == len(misses)
-    (note,) = notes.to_dict("records")
+    (note,), first = notes.to_dict("records"), misses[0]
     row = exported.iloc[0]
     assert (row["instance"], row["notes"]) == (first["instance"], "ml: far, t, Why?")
     instance = sample_store.get("sample_data", first["instance"])
@@ -116,8 +120,9 @@ def test_a_note_needs_an_author_and_then_the_next_miss_is_opened(
 def test_a_note_is_shown_as_text(
     open_page: OpenPage, run: str, misses: list[dict[str, str]], sample_store: Store
 ) -> None:
-    where = (misses[0]["instance"], misses[0]["aspect"])
-    NoteStore(sample_store).add(Note(run, TASK, *where, "<i>ml</i>", "odd*cause*", (":red[t]",), "$x$"))
+    NoteStore(sample_store).add(
+        Note(**place_of(misses[0]), author="<i>ml</i>", cause="odd*cause*", tags=(":red[t]",), text="$x$")
+    )
     shown = open_page("missed", **misses[0]).raw
     assert all(escaped in shown for escaped in ("\\<i\\>ml", "\\:red\\[t\\]", "\\$x\\$"))
 

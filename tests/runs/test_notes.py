@@ -1,11 +1,15 @@
-"""Notes: append-only, the newest of an author counts."""
+"""Notes on misses, instances and sentences: append-only, the newest of an author counts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from evidencebench_core.analyses.notes import dataset_notes
+from evidencebench_core.analyses.report import records
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
 from evidencebench_core.runs import RunSpec, RunStore
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, NoteStore, nested_notes, note_rows
 
@@ -17,7 +21,16 @@ def run(store: Store) -> str:
 
 
 def note(run: str, author: str = "ml", text: str = "x", aspect: str = "harm") -> Note:
-    return Note(run, "er@10", "tiny_0", aspect, author, "budget", (" b ", "a", "b", ""), text)
+    return Note(
+        run_id=run,
+        task="er@10",
+        instance_id="tiny_0",
+        aspect_id=aspect,
+        author=author,
+        cause="budget",
+        tags=(" b ", "a", "b", ""),
+        text=text,
+    )
 
 
 def test_a_note_comes_back_with_its_time_and_tidy_tags(store: Store, run: str) -> None:
@@ -50,8 +63,6 @@ def test_the_newest_of_each_author_counts_and_none_is_lost(store: Store, run: st
 def test_what_cannot_be_kept_is_refused(
     store: Store, run: str, changed: dict[str, object], said: str
 ) -> None:
-    from dataclasses import replace
-
     with pytest.raises(SettingError, match=said):
         NoteStore(store).add(replace(note(run), **changed))
     assert NoteStore(store).notes(run) == ()
@@ -69,3 +80,63 @@ def test_exports_are_keyed_by_instance_and_aspect(store: Store, run: str) -> Non
     said = nested_notes([kept])["tiny_0"]["harm"][0]
     assert (said["author"], said["tags"], said["cause"]) == ("ml", ["b", "a"], "budget")
     assert "instance_id" not in said
+
+
+def on_place(text: str = "", author: str = "ml", **about: object) -> Note:
+    return Note(instance_id="tiny_0", author=author, dataset="tiny", text=text, **about)  # type: ignore[arg-type]
+
+
+def test_instances_and_sentences_are_flagged_and_commented_whatever_the_runs(store: Store, run: str) -> None:
+    notes = NoteStore(store)
+    whole = notes.add(on_place(flagged=True))
+    sentence = notes.add(on_place(" Odd. ", sentence=3))
+    notes.add(on_place("No.", "kd", sentence=3))
+    miss = notes.add(note(run))
+    assert (sentence.text, sentence.run_id, miss.dataset) == ("Odd.", "", "tiny")
+    assert [n.author for n in notes.notes_on("tiny")] == ["ml", "ml", "kd", "ml"]
+    assert notes.notes_on("tiny", "tiny_1") == ()
+    assert notes.notes(run) == (miss,)
+    # What says nothing takes back what its author said of that place, and only that.
+    notes.add(on_place(sentence=3))
+    assert [(n.author, n.sentence) for n in notes.notes_on("tiny")] == [("ml", None), ("kd", 3), ("ml", None)]
+    assert notes.notes_on("tiny", "tiny_0")[0] == whole
+    assert len(notes.notes_on("tiny", history=True)) == 5
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"sentence": 12}, SelectionError),
+        ({"sentence": -1}, SelectionError),
+        ({"dataset": "none"}, UnknownNameError),
+        ({"instance_id": "none"}, UnknownNameError),
+    ],
+)
+def test_a_note_on_no_place_is_refused(
+    store: Store, changed: dict[str, object], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        NoteStore(store).add(replace(on_place("x"), **changed))
+    assert NoteStore(store).notes_on("tiny") == ()
+
+
+def test_notes_come_with_the_words_that_they_are_about(store: Store, run: str) -> None:
+    NoteStore(store).add(note(run))
+    NoteStore(store).add(on_place("=1+1", sentence=3))
+    NoteStore(store).add(replace(on_place(flagged=True), instance_id="tiny_1"))
+    report = dataset_notes(store, "tiny")
+    comment, miss, flag = records(report.to_pandas())
+    paper = store.get("tiny", "tiny_0")
+    assert (comment["sentence"], comment["sentence_text"]) == (3, paper.sentences[3])
+    assert (comment["hypothesis"], comment["flagged"], comment["run_id"]) == (paper.hypothesis, False, "")
+    assert (miss["aspect_id"], miss["cause"], miss["tags"], miss["sentence"]) == (
+        "harm",
+        "budget",
+        "b; a",
+        None,
+    )
+    assert (flag["instance_id"], flag["flagged"], flag["sentence_text"]) == ("tiny_1", True, None)
+    assert "3 notes on 2 instances, 1 of them flags" in report.notes[0]
+    assert len(dataset_notes(store, "tiny", ["tiny_0"]).to_pandas()) == 2
+    assert records(dataset_notes(store, "tiny", flagged=True).to_pandas()) == [flag]
+    assert len(dataset_notes(store, "tiny", []).to_pandas()) == 0

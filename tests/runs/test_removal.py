@@ -28,7 +28,9 @@ def run(store: Store, retriever: str, variant: str = "") -> str:
 
 
 def note(store: Store, run_id: str) -> None:
-    NoteStore(store).add(Note(run_id, "er@10", "tiny_0", "a", "Ada", text="why"))
+    NoteStore(store).add(
+        Note(run_id=run_id, task="er@10", instance_id="tiny_0", aspect_id="a", author="Ada", text="why")
+    )
 
 
 def n_rows(store: Store) -> list[int]:
@@ -55,12 +57,13 @@ def test_a_run_goes_with_its_notes_and_perturbed_runs_and_no_other(store: Store)
 
 def test_a_dataset_goes_with_runs_notes_and_markings(store: Store) -> None:
     note(store, run(store, "bm25"))
+    NoteStore(store).add(Note(instance_id="tiny_0", author="Ada", dataset="tiny", sentence=1, flagged=True))
     dataset = store.dataset("tiny")
     key = instance_key(dataset, "tiny_0")
     n_sentences = len(store.get("tiny", "tiny_0").sentences)
     for paper in (key, "own:1"):
         Annotations(store).save(paper, Annotation("Ada", "Tea.", n_sentences))
-    assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 1, "marking": 1}
+    assert dataset_dependents(store, "tiny") == {"instance": 6, "run": 1, "note": 2, "marking": 1}
     delete_dataset(store, "tiny")
     assert n_rows(store) == [0, 0, 0, 0, 1, 1]
     assert Annotations(store).papers() == ("own:1",)
@@ -99,5 +102,7 @@ def test_a_run_goes_on_over_a_dataset_that_grew_and_loses_answers_of_an_instance
     add_instance(store, "mine", *raws[2])
     planned = plan(store, "mine", "lead")
     assert (planned.spec, set(planned.missing)) == (spec, {raws[2][0]})
-    assert delete_instance(store, "mine", raws[0][0]).keys() == {"answer"}
+    NoteStore(store).add(Note(instance_id=raws[0][0], author="Ada", dataset="mine", flagged=True))
+    assert delete_instance(store, "mine", raws[0][0]).keys() == {"answer", "note"}
+    assert NoteStore(store).notes_on("mine", history=True) == ()
     assert RunStore(store).done(spec.id, "er@10") == {raws[1][0]}

@@ -12,6 +12,7 @@ from components.widgets import frame_table
 from components.widgets.runs import answer_key, reader_link, run_colours
 from components.widgets.table import Column
 from evidencebench_core.data import ingest, open_store
+from evidencebench_core.export import csv_text
 from evidencebench_core.runs import RunStore
 from evidencebench_core.tasks import task_named
 from tests.pages.app import SAMPLE, finished_runs
@@ -57,7 +58,7 @@ def test_a_table_to_take_away_holds_no_formula() -> None:
     frame = pd.DataFrame(
         {"hypothesis": ['=HYPERLINK("x")', "tea \u202e, not wine", None], "difference": [-1, 2, 3]}
     )
-    lines = frame_table.csv_text(frame).encode().split(b"\r\n")
+    lines = csv_text(frame).encode().split(b"\r\n")
     assert lines == [
         b"hypothesis,difference",
         b'"\'=HYPERLINK(""x"")",-1',

@@ -27,6 +27,9 @@ DEFAULTS = {
     "r": default_retriever(),
     "sentence": "",
     "system": "0",
+    "view": "",
+    "page": "",
+    "zoom": "",
     "present": "",
     **SERVER_DEFAULTS,
 }

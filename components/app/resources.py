@@ -44,7 +44,8 @@ from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, UnknownNameError
-from evidencebench_core.papers import DEFAULT_LIMITS, Limits
+from evidencebench_core.papers import DEFAULT_LIMITS, Limits, PageImage
+from evidencebench_core.papers import page_image as drawn_page
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
@@ -102,6 +103,7 @@ _KEYS: Final[dict[str | type[Any], Callable[[Any], object]]] = {
     Reading: lambda reading: reading.key,
     Choice: lambda choice: choice.key,
     OwnPaper: repr,
+    OpenPaper: lambda opened: opened.ref,
 }
 _KEYS_WITH_OTHER_RUNS: Final = {**_KEYS, RunInfo: _key_with_other_runs}
 _KEYS_WITH_WORDINGS: Final = {**_KEYS, DatasetInfo: _key_with_wordings}
@@ -396,3 +398,10 @@ def paper_annotations() -> Annotations:
 def own_paper(own: OwnPaper) -> OpenPaper:
     """A kept paper with its text."""
     return of_kept(own, own_papers().paper(own.id))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_KEYS)
+def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
+    """A page of a paper that has pages, from 1; a file that is not the paper's is never looked at."""
+    content = opened.pdf or own_papers().pdf(int(opened.ref))
+    return drawn_page(content, page, scale, opened.name, paper_limits())

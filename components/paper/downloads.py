@@ -112,7 +112,9 @@ def picks_as_csv(opened: OpenPaper, hypothesis: str, budget: int, answers: Mappi
     """One line a pick, retriever after retriever, as run exports have it."""
     stream, instance = io.StringIO(newline=""), opened.instance(hypothesis)
     for number, (label, retrieval) in enumerate(answers.items()):
-        answer = Answer(opened.title, instance.evidence, retrieval, instance=instance)
+        answer = Answer(
+            opened.title, instance.evidence, retrieval, instance=instance, pages=opened.paper.pages
+        )
         write_csv([answer], task_named(f"er@{budget}"), stream, label, header=number == 0)
     return stream.getvalue()
 

@@ -41,7 +41,7 @@ def forget_job() -> None:
 def start_reading(content: bytes, name: str, kind: PaperKind | None = None, given: str = "") -> None:
     """Read a file's bytes in a process of their own, which a cancel kills."""
     steps = read_content(content, name, kind, resources.paper_limits())
-    _start(name, f"Reading {name}", steps, given)
+    _start(name, f"Reading {name}", steps, given, content=content)
 
 
 def start_fetching(reference: str) -> None:
@@ -54,7 +54,12 @@ def start_fetching(reference: str) -> None:
 
 
 def _start(
-    wanted: str, title: str, steps: Generator[Step, None, ReadPaper], given: str, origin: str = ""
+    wanted: str,
+    title: str,
+    steps: Generator[Step, None, ReadPaper],
+    given: str,
+    origin: str = "",
+    content: bytes = b"",
 ) -> None:
     forget_job()
     ref, papers = new_ref(), resources.open_papers()
@@ -64,7 +69,9 @@ def _start(
         read = drive(steps, lambda step: job.report(0, 0, step.text * (step.text != title), stop=True))
         name = f"{read.name.removesuffix('.xml')}{origin}" if origin else read.name
         job.stop_if_cancelled()
-        papers.put(OpenPaper(ref, read.paper, name, given=given, seconds=time.monotonic() - began))
+        pdf = content if read.paper.kind == "pdf" else b""
+        seconds = time.monotonic() - began
+        papers.put(OpenPaper(ref, read.paper, name, given=given, seconds=seconds, pdf=pdf))
         return f"{wanted} was read."
 
     set_session_text(_CURRENT, ref)

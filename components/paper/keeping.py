@@ -14,7 +14,8 @@ from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import EvidenceBenchError
 
-_OF_ONE_PAPER: Final = ("h", "h0", "sentence", "system")
+_OF_ONE_PAPER: Final = ("h", "h0", "sentence", "system", "page")
+_MIB: Final = 1024 * 1024
 _COLUMNS: Final = (
     Column("name", "Kept paper", "title"),
     Column("hypothesis", "Hypothesis"),
@@ -39,10 +40,12 @@ def draw_keep(state: PageState, opened: OpenPaper) -> None:
         type="primary" if opened.origin == "memory" else "secondary",
         key=f"keep.{opened.ref}",
     ):
-        st.markdown("Into the store of this machine, with its hypothesis. It then has a link.")
+        pages = f" and its PDF ({len(opened.pdf) / _MIB:.1f} MiB)" if opened.pdf else ""
+        st.markdown(f"Into the store of this machine, with its hypothesis{pages}. It then has a link.")
         name = st.text_input("Name", value=opened.title[:200], max_chars=200, key=f"keep-name.{opened.ref}")
         if st.button("Keep", type="primary", key="keep-paper"):
-            own = resources.own_papers().save(opened.paper, name.strip(), state["h"] or opened.hypothesis)
+            hypothesis = state["h"] or opened.hypothesis
+            own = resources.own_papers().save(opened.paper, name.strip(), hypothesis, opened.pdf)
             resources.open_papers().drop(opened.ref)
             state.put(paper=str(own.id))
             flash(f"Kept as {literal(own.name, 80)}.")
@@ -57,7 +60,8 @@ def _manage(state: PageState, opened: OpenPaper) -> None:
         own.remove(number)
         open_paper(state, None)
 
-    counts = {"sentence": len(opened.paper.sentences)} | ({"marking": markings} if markings else {})
+    counts = {"sentence": len(opened.paper.sentences), "PDF file": int(opened.has_pages), "marking": markings}
+    counts = {name: number for name, number in counts.items() if number}
     draw_rename(opened.name, lambda name: own.rename(number, name), opened.ref)
     draw_delete(opened.name, counts, remove, opened.ref)
 

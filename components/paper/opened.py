@@ -8,7 +8,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
@@ -19,7 +19,8 @@ from evidencebench_core.papers import Paper
 from evidencebench_core.papers.own import OwnPaper
 from evidencebench_core.tasks import task_named
 
-_MOST: Final = 32  # papers in memory; the least recently used makes room
+_MOST: Final = 64  # papers in memory; the least recently used makes room
+_MOST_BYTES: Final = 256 * 1024 * 1024  # of PDFs in memory
 _SYNTHETIC: Final = "The paper is synthetic: it was invented for this tool, and reports nothing real."
 
 
@@ -41,6 +42,10 @@ class OpenPaper:
     """Other wordings of `hypothesis`, by name."""
     seconds: float | None = None
     """How long it took to read."""
+    pdf: bytes = field(default=b"", repr=False)
+    """The file, where it is a PDF in memory."""
+    pdf_kept: bool = False
+    """Whether it is in the store."""
     digest: str = field(init=False, default="")
     """Of the text and its types: the same paper has the same."""
 
@@ -52,6 +57,11 @@ class OpenPaper:
     def title(self) -> str:
         """Of the paper; its name where none was recognised."""
         return self.paper.title or self.name
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether its pages can be shown."""
+        return bool(self.pdf) or self.pdf_kept
 
     def instance(self, hypothesis: str) -> Instance:
         """The paper without gold, with a hypothesis; a placeholder where none was written yet."""
@@ -78,6 +88,11 @@ class OpenPapers:
             self._papers.move_to_end(opened.ref)
             while len(self._papers) > _MOST:
                 self._papers.popitem(last=False)
+            n_bytes = sum(len(paper.pdf) for paper in self._papers.values())
+            for paper in list(self._papers.values()):  # the pages of the oldest go, their text stays
+                if n_bytes > _MOST_BYTES and paper.pdf:
+                    n_bytes -= len(paper.pdf)
+                    self._papers[paper.ref] = replace(paper, pdf=b"")
 
     def get(self, ref: str) -> OpenPaper | None:
         """The paper, if it is still there."""
@@ -100,7 +115,7 @@ def new_ref() -> str:
 
 def of_kept(own: OwnPaper, paper: Paper) -> OpenPaper:
     """A paper of the store."""
-    return OpenPaper(str(own.id), paper, own.name, own.hypothesis, "kept")
+    return OpenPaper(str(own.id), paper, own.name, own.hypothesis, "kept", pdf_kept=own.pdf_bytes > 0)
 
 
 def of_samples(path: Path) -> dict[str, OpenPaper]:

@@ -43,7 +43,7 @@ def picks_of(
     paper: Paper, retrieval: Retrieval, why: Mapping[int, str], others: Mapping[str, Retrieval]
 ) -> list[dict[str, Any]]:
     """The picks of a retrieval as the browser gets them; ``others`` are other retrievers' answers by short name."""
-    sections = paper.sections
+    sections, pages = paper.sections, paper.pages
 
     def neighbour(index: int, step: int) -> str:
         at = index + step
@@ -60,6 +60,7 @@ def picks_of(
             "index": index,
             "place": place,
             "section": _section(paper, index),
+            "page": pages.get(index),
             "text": paper.sentences[index],
             "before": neighbour(index, -1),
             "after": neighbour(index, 1),

@@ -14,12 +14,14 @@ function row(pick, data) {
   item.tabIndex = 0;
   item.setAttribute("role", "button");
   const placeName = data.plain ? pick.section : `sentence ${pick.index}, ${pick.section}`;
-  item.setAttribute("aria-label", `${pick.place}. ${placeName}: ${pick.text}. Show it in the paper.`);
+  const page = pick.page ? `page ${pick.page}` : "";
+  item.setAttribute("aria-label", `${pick.place}. ${placeName}${page && `, ${page}`}: ${pick.text}. Show it in the paper.`);
   item.setAttribute("aria-pressed", String(pick.index === data.selected));
   const place = words("span", "place", String(pick.place));
   const body = element("div", "body");
   const where = element("div", "where");
   where.append(words("span", "section", pick.section));
+  if (page) where.append(words("span", "page", page));
   if (!data.plain) where.append(words("span", "index", String(pick.index)));
   if (pick.others) where.append(words("span", "others", `also ${pick.others}`));
   const text = element("p", "text");

@@ -13,9 +13,10 @@ from components.app.choices import Choice
 from components.app.state import PageState
 from components.paper.downloads import file_stem, report_page
 from components.paper.opened import OpenPaper
+from components.paper.pages import text_or_pages
 from components.paper.picks import picks_list, picks_of
 from components.paper.reading import LONGEST, asked_hypothesis, budget_of
-from components.widgets.answers import answers_to, draw_paper
+from components.widgets.answers import answers_to
 from components.widgets.component import component
 from components.widgets.copy_link import BUTTON_STYLE, copy_link
 from components.widgets.markdown import literal
@@ -69,7 +70,7 @@ def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, 
     answers, _ = answers_to(opened.reading(asked, budget), chosen, plain=True)
     paper, side = st.columns([55, 45], gap="medium")
     with paper:
-        draw_paper(state, opened.instance(asked), answers, 0, plain=True)
+        text_or_pages(state, opened, asked, answers, 0 if answers else None, plain=True)
     with side:
         _picks(state, opened, asked, budget, chosen, answers)
     if not answers:

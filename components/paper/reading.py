@@ -12,9 +12,10 @@ from components.models.calls import draw_calls
 from components.paper.downloads import draw_downloads
 from components.paper.keeping import draw_keep, keep_hypothesis, open_paper
 from components.paper.opened import OpenPaper
+from components.paper.pages import text_or_pages
 from components.paper.picks import draw_agreement, draw_picks, draw_wording_change
 from components.paper.recognised import draw_doubts, draw_recognised, facts_line
-from components.widgets.answers import active_system, answers_to, draw_paper
+from components.widgets.answers import active_system, answers_to
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
@@ -44,7 +45,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
     active = active_system(state, answers)
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
-        draw_paper(state, opened.instance(hypothesis), answers, active)
+        text_or_pages(state, opened, hypothesis, answers, active)
     with side:
         if active is None:
             _nothing_yet(hypothesis, choices)

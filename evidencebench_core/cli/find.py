@@ -180,9 +180,11 @@ def _print(args: argparse.Namespace, found: FoundEvidence) -> None:
     if paper.title:
         print_wrapped(paper.title, "", columns)
     print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", columns)
+    pages = paper.pages
     for number, index in enumerate(retrieval.selection, start=1):
         section = one_line(paper.sections[index]).strip() or "before the first heading"
-        print(f"\n{number:>3}  sentence {index}, {section}")
+        page = f", page {pages[index]}" if index in pages else ""
+        print(f"\n{number:>3}  sentence {index}, {section}{page}")
         print_wrapped(paper.sentences[index], "     ", columns)
         if index in why:
             print_wrapped(f"Why: {why[index]}", "     ", columns)

@@ -317,6 +317,11 @@ _PLACE_NOTES: Final = (
     ) WITHOUT ROWID""",
 )
 
+_PDFS: Final = (
+    # The file that a kept paper was read from, for its pages; NULL for other kinds, and for those kept before.
+    "ALTER TABLE own_papers ADD COLUMN pdf BLOB",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -329,6 +334,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _COMPACT,
     _NAMES,
     _PLACE_NOTES,
+    _PDFS,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -28,6 +28,8 @@ class Answer:
         ``None`` where there is no answer; then ``reason`` says why.
     instance : Instance or None
         The whole instance, where the answers were asked for with their papers.
+    pages : mapping of int to int
+        The page of each sentence, of a paper that was read from a PDF.
     """
 
     instance_id: str
@@ -35,6 +37,7 @@ class Answer:
     retrieval: Retrieval | None
     reason: str = ""
     instance: Instance | None = None
+    pages: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

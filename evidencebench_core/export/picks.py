@@ -31,9 +31,9 @@ def explanations(retrieval: Retrieval) -> dict[int, str]:
 
 
 def pick_documents(paper: Paper, retrieval: Retrieval) -> list[dict[str, Any]]:
-    """The picks as JSON-able values, in their order; ``why`` where the retriever says it."""
+    """The picks as JSON-able values, in their order; ``page`` of a PDF, ``why`` where the retriever says it."""
     rank, score = places_and_scores(retrieval)
-    why = explanations(retrieval)
+    why, pages = explanations(retrieval), paper.pages
     return [
         {
             "sentence": index,
@@ -42,6 +42,7 @@ def pick_documents(paper: Paper, retrieval: Retrieval) -> list[dict[str, Any]]:
             "text": paper.sentences[index],
             "rank": rank.get(index),
             "score": score.get(index),
+            **({"page": pages[index]} if index in pages else {}),
             **({"why": why[index]} if index in why else {}),
         }
         for index in retrieval.selection
@@ -55,6 +56,7 @@ def paper_report(paper: Paper, hypothesis: str, retrieval: Retrieval, **others: 
         "left_out": paper.left_out,
         "notes": paper.notes,
         "doubts": paper.doubts,
+        "pages": paper.pages,
         "explanations": explanations(retrieval),
         "versions": versions(),
     }

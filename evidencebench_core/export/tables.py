@@ -61,7 +61,7 @@ def write_csv(
     Parameters
     ----------
     answers : iterable of Answer
-        With papers, there are two more columns: section and text.
+        With papers, there are two more columns: section and text; with pages a third.
     task : Task
     stream : text stream
         Opened with ``newline=""``.
@@ -74,7 +74,7 @@ def write_csv(
     """
     written, rows = ExportCounts(), csv.writer(stream, lineterminator="\n")
     for answer in answers:
-        texts = TEXT_COLUMNS if answer.instance else ()
+        texts = (*TEXT_COLUMNS, *["page"] * bool(answer.pages)) if answer.instance else ()
         if header:
             rows.writerow([*COLUMNS, *texts])
             header = False
@@ -112,6 +112,7 @@ def _lines(
             " ".join(aspects[position].label for position in gain.new),
             "",
             *((cell(instance.sections[index]), cell(instance.sentences[index])) if instance else ()),
+            *([answer.pages.get(index, "")] if answer.pages else ()),
         )
 
 

@@ -1,18 +1,20 @@
 """A reader's own paper: from a file to a candidate pool like those of the benchmark."""
 
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.papers.paper import Box, Doubt, Paper, PaperKind
+from evidencebench_core.papers.paper import Box, Doubt, PageImage, Paper, PaperKind
 from evidencebench_core.papers.read import kind_of, read_paper
-from evidencebench_core.papers.sandbox import read_paper_apart
+from evidencebench_core.papers.sandbox import page_image, read_paper_apart
 
 __all__ = [
     "DEFAULT_LIMITS",
     "Box",
     "Doubt",
     "Limits",
+    "PageImage",
     "Paper",
     "PaperKind",
     "kind_of",
+    "page_image",
     "read_paper",
     "read_paper_apart",
 ]

@@ -20,6 +20,7 @@ class Limits:
     max_sentences: int = 5000  # of the candidate pool; the longest paper of the benchmark has 794
     max_characters: int = 2_000_000  # of the candidate pool
     max_depth: int = 200  # how deep elements or objects may stand in each other
+    max_pixels: int = 8_000_000  # of the image of a page
     max_nodes: int = 500_000  # elements and pieces of text of an XML or HTML file
     max_inflated: int = 64 * MIB  # what any one part of a compressed file (DOCX, PDF) may grow to
     max_ratio: int = (

@@ -16,6 +16,7 @@ from evidencebench_core.papers.paper import Paper
 
 _LONGEST_NAME: Final = 300
 _COLUMNS: Final = "id, name, hypothesis, paper_id, title, n_sentences, added_at"
+_SHOWN: Final = f"{_COLUMNS}, ifnull(length(pdf), 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class OwnPaper:
     title: str
     n_sentences: int
     added_at: str  # ISO 8601, UTC
+    pdf_bytes: int  # of the PDF that was kept with it; 0 without one
 
     @property
     def key(self) -> str:
@@ -46,29 +48,42 @@ class OwnPapers:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def save(self, paper: Paper, name: str = "", hypothesis: str = "") -> OwnPaper:
-        """Keep a paper; the title is its name where none is given."""
+    def save(self, paper: Paper, name: str = "", hypothesis: str = "", pdf: bytes = b"") -> OwnPaper:
+        """Keep a paper, with the PDF it was read from if that is given; the title is its name where none is."""
         called = _name(name or paper.title or paper.paper_id)
         body = zstd_frames([orjson.dumps(paper.as_dict())])[0]
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        values = (called, hypothesis.strip(), paper.paper_id, paper.title, len(paper.sentences), now, body)
+        values = (
+            called,
+            hypothesis.strip(),
+            paper.paper_id,
+            paper.title,
+            len(paper.sentences),
+            now,
+            body,
+            pdf or None,
+        )
         with self.store.write() as db:
-            insert = f"INSERT INTO own_papers ({_COLUMNS}, body) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+            insert = f"INSERT INTO own_papers ({_COLUMNS}, body, pdf) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
             number = db.execute(insert, values).lastrowid
         return self.get(int(number or 0))
 
     def all(self) -> tuple[OwnPaper, ...]:
         """All own papers, the newest first."""
         with self.store.read() as db:
-            rows = db.execute(f"SELECT {_COLUMNS} FROM own_papers ORDER BY id DESC").fetchall()
+            rows = db.execute(f"SELECT {_SHOWN} FROM own_papers ORDER BY id DESC").fetchall()
         return tuple([OwnPaper(*row) for row in rows])
 
     def get(self, number: int) -> OwnPaper:
-        return OwnPaper(*self._row(number, _COLUMNS))
+        return OwnPaper(*self._row(number, _SHOWN))
 
     def paper(self, number: int) -> Paper:
         """The whole paper."""
         return Paper.from_dict(unpacked_rest(self._row(number, "body")[0]))
+
+    def pdf(self, number: int) -> bytes:
+        """The PDF that was kept with it; empty without one."""
+        return self._row(number, "pdf")[0] or b""
 
     def _row(self, number: int, columns: str) -> tuple[Any, ...]:
         with self.store.read() as db:

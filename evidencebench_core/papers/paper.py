@@ -43,6 +43,17 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class PageImage:
+    """A page of a PDF as a viewer shows it."""
+
+    page: int  # from 1
+    n_pages: int
+    width: float  # in points, as the edges of a `Box`
+    height: float
+    webp: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Doubt:
     """Something about the recovered text that a reader should check against the printed paper."""
 
@@ -77,6 +88,11 @@ class Paper:
     def sections(self) -> tuple[str, ...]:
         """The section of every sentence, as in an `Instance`."""
         return section_titles(self.sentences, self.sentence_types)
+
+    @property
+    def pages(self) -> dict[int, int]:
+        """The page on which a sentence begins, from 1, by sentence index; of a PDF, else empty."""
+        return {index: boxes[0].page for index, boxes in enumerate(self.boxes) if boxes}
 
     def instance(self, hypothesis: str, instance_id: str | None = None) -> Instance:
         """The paper with a hypothesis and no gold: retrievers and the reader take it, scores are absent.

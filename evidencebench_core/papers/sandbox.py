@@ -1,6 +1,6 @@
-"""Reading a paper in a child process, which can be killed: what a hostile file costs is bounded.
+"""Papers are read, and their pages drawn, in a child process, which can be killed: what a file costs is bounded.
 
-The file goes to the child by its standard input and the paper comes back by its standard output;
+The file goes to the child by its standard input and the answer comes back by its standard output;
 nothing is written to disk, and the child is given neither keys nor other settings of the environment.
 """
 
@@ -12,7 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, MIB, Limits
-from evidencebench_core.papers.paper import Paper, PaperKind
+from evidencebench_core.papers.paper import PageImage, Paper, PaperKind
 from evidencebench_core.papers.read import place_of
 
 # What Python needs to start; nothing of it is secret.
@@ -60,9 +61,50 @@ def read_paper_apart(
     PaperError
         As `read_paper`; also when time or memory ran out, or the child died.
     """
+    answer = _answer_apart({"kind": kind}, content, name, limits, check)
+    return Paper.from_dict(answer.get("paper", {}))
+
+
+def page_image(
+    content: bytes, page: int, scale: float = 2.0, name: str = "", limits: Limits = DEFAULT_LIMITS
+) -> PageImage:
+    """A page of a PDF as an image, drawn in a process of its own with bounded time and memory.
+
+    Parameters
+    ----------
+    content : bytes
+    page : int
+        From 1; beyond the last page it is the last one.
+    scale : float
+        Pixels a point (1/72 inch); fewer where the image would have more than ``limits.max_pixels``.
+    name : str
+        What the file is called, for messages.
+    limits : Limits
+
+    Raises
+    ------
+    PaperError
+        If the page cannot be drawn within the limits.
+    """
+    answer = _answer_apart({"page": page, "scale": scale}, content, name, limits)
+    try:
+        raw = answer["image"]
+        size = (float(raw["width"]), float(raw["height"]))
+        return PageImage(int(raw["page"]), int(raw["n_pages"]), *size, b64decode(raw["webp"]))
+    except (KeyError, TypeError, ValueError) as broken:
+        raise PaperError(place_of(name), "could not be drawn", "Look at its text.") from broken
+
+
+def _answer_apart(
+    wanted: Mapping[str, object],
+    content: bytes,
+    name: str,
+    limits: Limits,
+    check: Callable[[], None] | None = None,
+) -> dict[str, Any]:
     place = place_of(name)
     limits.check_size(len(content), place)
-    header = json.dumps({"name": name, "kind": kind, "limits": asdict(limits)}).encode()
+    header = json.dumps({"name": name, "limits": asdict(limits), **wanted}).encode()
     ends = time.monotonic() + limits.max_seconds
     output: list[bytes] = []
     with subprocess.Popen(  # noqa: S603 - our own interpreter, and nothing of the file in its words
@@ -104,17 +146,17 @@ def _exchange(child: subprocess.Popen[bytes], message: bytes, output: list[bytes
     output.append(child.stdout.read(_MOST_OUTPUT))
 
 
-def _answer(output: bytes, code: int, place: str, limits: Limits) -> Paper:
+def _answer(output: bytes, code: int, place: str, limits: Limits) -> dict[str, Any]:
     try:
-        answer: dict[str, Any] = json.loads(output)
-    except (ValueError, RecursionError):
+        answer: dict[str, Any] = dict(json.loads(output))
+    except (ValueError, TypeError, RecursionError):
         most = f"{limits.max_memory / MIB:,.0f} MiB of memory"
         ending = f"signal {-code}" if code < 0 else f"exit status {code}"
         problem = f"stopped the program that reads it ({ending}): it is damaged, or needs more than {most}"
         raise PaperError(place, problem, _REMEDY) from None
-    if "paper" in answer:
-        return Paper.from_dict(answer["paper"])
-    if answer.get("error") == _OUT_OF_MEMORY:
+    if "error" not in answer:
+        return answer
+    if answer["error"] == _OUT_OF_MEMORY:
         problem = f"needs more than {limits.max_memory / MIB:,.0f} MiB of memory to read"
         raise PaperError(place, problem, _REMEDY)
     place, problem, remedy = answer["error"]

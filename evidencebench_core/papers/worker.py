@@ -1,4 +1,4 @@
-"""The child process of `read_paper_apart`: a header line and the file in, the paper as JSON out.
+"""The child process of `papers.sandbox`: a header line and the file in; the paper, or the image of a page, as JSON out.
 
 ``python -m evidencebench_core.papers.worker``. It bounds its own time and memory before it looks at the
 file, and imports nothing heavy.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+from base64 import b64encode
+from dataclasses import asdict
 from typing import Any
 
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers.limits import Limits
-from evidencebench_core.papers.read import read_here
+from evidencebench_core.papers.read import place_of, read_here
 
 
 def main() -> int:
@@ -21,10 +23,13 @@ def main() -> int:
     header: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     limits = Limits(**header["limits"])
     _bound(limits)
+    content = sys.stdin.buffer.read()
     answer: dict[str, Any]
     try:
-        paper = read_here(sys.stdin.buffer.read(), header["name"], header["kind"], limits)
-        answer = {"paper": paper.as_dict()}
+        if "page" in header:
+            answer = {"image": _image(content, header, limits)}
+        else:
+            answer = {"paper": read_here(content, header["name"], header["kind"], limits).as_dict()}
     except PaperError as error:
         answer = {"error": [error.place, error.problem, error.remedy]}
     except MemoryError:
@@ -32,6 +37,13 @@ def main() -> int:
     sys.stdout.buffer.write(json.dumps(answer).encode("utf-8"))
     sys.stdout.buffer.flush()
     return 0
+
+
+def _image(content: bytes, header: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    from evidencebench_core.papers.pdf.rendering import drawn_page  # pdfium is loaded only for a PDF
+
+    image = drawn_page(content, header["page"], header["scale"], place_of(header["name"]), limits)
+    return asdict(image) | {"webp": b64encode(image.webp).decode()}
 
 
 def _bound(limits: Limits) -> None:

@@ -21,6 +21,9 @@ from evidencebench_core.runs import RunStore
 from tests.browser.conftest import DESKTOP
 from tests.browser.serving import ROOT
 from tests.browser.settling import assert_fits, hosts_asked, press, settled
+from tests.papers.pdf.gold import gold_of
+from tests.papers.pdf.layouts import LAYOUTS
+from tests.papers.pdf.typesetting import typeset
 
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
 PHONE = {"width": 390, "height": 844}
@@ -33,6 +36,8 @@ PAGES = {  # the address, and what it shows once it is whole
     "/paper": "[data-testid=stFileUploader]",
     "/paper?paper=sample_trial&r=bm25~lead&sentence=3": ".pick",
     "/paper?paper=sample_trial&r=bm25&present=1": ".pick",
+    "/paper?paper=2&r=bm25&view=page": ".sheet .rank",
+    "/paper?paper=2&r=bm25&view=page&present=1": ".sheet .rank",
     "/annotate": ".table-root tbody tr",
     "/annotate?paper=1&annotator=Ada&sentence=4": ".s.selected",
     "/annotate?paper=1&view=compare": ".table-root tbody tr",
@@ -57,12 +62,14 @@ PAGES = {  # the address, and what it shows once it is whole
 
 @pytest.fixture(scope="module")
 def links(store: Store) -> dict[str, str]:
-    """Ids of runs, by retriever, for the addresses; a kept paper is there too, marked by Ada and Ben."""
+    """Ids of runs, by retriever, for the addresses; two kept papers, one marked by Ada and Ben, one with its PDF."""
     text = "# Tea\n\n## Results\n\n" + " ".join(f"Pressure fell by {n} mmHg." for n in range(30))
     own = OwnPapers(store).save(read_paper(text.encode(), "tea.md"), "Tea", "Tea lowers pressure.")
     for who, indices in (("Ada", [4, 5]), ("Ben", [5, 9])):
         begun = add_aspect(Annotation(who, own.hypothesis, own.n_sentences), "Pressure fell")
         Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
+    pdf = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
+    OwnPapers(store).save(read_paper(pdf, "two.pdf"), "Two columns", "The second group did better.", pdf)
     ingest_sample(store, SAMPLE)
     return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
 

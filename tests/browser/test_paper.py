@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from evidencebench_core.data import iter_raw
+from evidencebench_core.data import Store, iter_raw
+from evidencebench_core.papers import Paper, read_paper
+from evidencebench_core.papers.own import OwnPapers
 from tests.browser.serving import ROOT
 from tests.browser.settling import enter_hypothesis, parameters, press, settled
 from tests.papers.pdf.layouts import LAYOUTS
@@ -64,6 +67,52 @@ def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], a
     expect(other.get_by_text("3 sentences picked by bm25")).to_be_visible()
     assert picks(other, 3) == found
     assert parameters(other)["sentence"] == found[2]
+
+
+def test_the_pages_of_a_pdf_and_the_text_follow_each_other(page: Page, app_url: str, store: Store) -> None:
+    """At every sentence its words are printed: a box is where its rank points, and the list, text and page agree."""
+    _, raw = next(iter_raw(ROOT / "sample_data" / "sample_data.json"))
+    pdf = typeset(article_of(raw), LAYOUTS[1])
+    kept = OwnPapers(store).save(read_paper(pdf, "two.pdf"), "Two columns", "Blood pressure was lower.", pdf)
+    page.goto(f"{app_url}/paper?paper={kept.id}&r=bm25&k=6&view=page")
+    found = picks(page, 6)
+    pages = {item: kept_paper(store, kept.id).pages[int(item)] for item in found}
+    number = page.get_by_role("spinbutton", name="Page", exact=True)
+    expect(number).to_have_value(str(pages[found[0]]))
+    for place, item in enumerate(found, start=1):
+        settled(page)
+        page.locator(f'.picks .pick[data-sentence="{item}"]').click()
+        expect(number).to_have_value(str(pages[item]))
+        rank = page.get_by_role("button", name=f"Pick {place}:")
+        expect(rank).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".box.selected").first).to_be_in_viewport()
+        assert parameters(page)["sentence"] == item
+    settled(page)
+    rank.press("k")  # from pick to pick in the order of the paper
+    before = sorted(map(int, found))[sorted(map(int, found)).index(int(found[-1])) - 1]
+    expect(page.locator(f'.pick[data-sentence="{before}"][aria-pressed=true]')).to_be_visible()
+    settled(page)
+    width = page.locator(".sheet").bounding_box()["width"]  # type: ignore[index]
+    page.get_by_role("combobox", name="Zoom").select_option("200%")
+    expect(page.locator(".sheet")).to_have_attribute("style", re.compile(r"width: 1\d{3}"))
+    assert page.locator(".sheet").bounding_box()["width"] > width  # type: ignore[index]
+    settled(page)
+    press(page, "Next page" if pages[str(before)] == 1 else "Previous page")
+    turned = 2 if pages[str(before)] == 1 else pages[str(before)] - 1
+    expect(number).to_have_value(str(turned))
+    settled(page)
+    page.get_by_role("radio", name="Text").click()
+    selected = page.locator(".reader .selected")
+    expect(selected).to_be_in_viewport()
+    first = int(str(selected.get_attribute("data-i")))
+    assert any(box.page == turned for box in kept_paper(store, kept.id).boxes[first])
+    settled(page)
+    page.reload()
+    expect(selected).to_be_in_viewport()
+
+
+def kept_paper(store: Store, number: int) -> Paper:
+    return OwnPapers(store).paper(number)
 
 
 def test_presenter_mode_shows_prints_and_saves(page: Page, app_url: str) -> None:

@@ -18,6 +18,7 @@ from evidencebench_core.papers.corrections import with_title
 from evidencebench_core.papers.own import OwnPapers
 from tests.llm.server import reply, scripted
 from tests.pages.app import App, OpenPage
+from tests.papers.pdf.hostile import paged, stream
 from tests.papers.test_europe_pmc import Service, service
 
 __all__ = ["service"]  # the fixture
@@ -213,6 +214,43 @@ def test_a_model_is_asked_on_a_click_only_and_says_why(open_page: OpenPage, kept
         assert "You asked for 3; it gave what it found" in app.words
         assert len(server.requests) == 1
         assert "salt substitute" in str(server.requests[0])
+
+
+def printed() -> bytes:
+    """A PDF of one page and ten sentences."""
+    lines = b" ".join(b"(Salt sentence number %d is printed here.) Tj T*" % n for n in range(10))
+    return paged({4: stream(b"BT /F1 10 Tf 72 700 Td 14 TL " + lines + b" ET")})
+
+
+def test_the_pages_of_a_pdf_are_shown_kept_and_followed(open_page: OpenPage, own: OwnPapers) -> None:
+    app = uploaded(open_page, "salt.pdf", printed(), "application/pdf", h="Salt number 7").finish()
+    assert app.named("button_group", "The paper as").value == "text"
+    app.named("button_group", "The paper as").set_value("page")
+    assert app.run().address["view"] == "page"
+    assert not app.problems
+    assert "and its PDF (0.0 MiB)" in app.words
+    app.press("Keep")
+    (kept,) = own.all()
+    assert own.pdf(kept.id) == printed()
+    assert "PDF file" in app.named("checkbox", "Delete").label
+    app = open_page("paper", paper=str(kept.id), r="bm25", h="Salt").run(view="page", page="99", zoom="7")
+    assert not app.problems
+    app.named("button_group", "The paper as").set_value("text")
+    assert {"view", "page", "zoom"}.intersection(app.run().address) <= {"zoom"}
+    app = open_page("paper", paper=str(kept.id), r="bm25", h="Salt").run(view="page", page="1")
+    app.named("button_group", "The paper as").set_value("text")
+    assert app.run().address["sentence"] == "0"  # the first one of the page that was shown
+
+
+def test_a_paper_without_pages_has_text_only_and_a_page_that_cannot_be_drawn_says_so(
+    open_page: OpenPage, own: OwnPapers, kept: str, paper: Paper
+) -> None:
+    app = open_page("paper", paper=kept, r="bm25", view="page")
+    assert "The paper as" not in app.labels("button_group")
+    broken = own.save(paper, "Broken <b>", HYPOTHESIS, b"%PDF-1.4 nothing")
+    app = open_page("paper", paper=str(broken.id), r="bm25", view="page")
+    assert "'Broken <b>': cannot be read as PDF" in app.problems
+    assert "9 sentences picked by bm25" in app.words
 
 
 # -- keeping it -----------------------------------------------------------------------------------------

@@ -33,7 +33,10 @@ def test_saved_and_read_again(store: Store) -> None:
     assert (kept.name, kept.hypothesis, kept.title, kept.n_sentences) == ("My paper", "Tea helps.", "Tea", 3)
     assert papers.get(kept.id) == kept
     assert papers.paper(kept.id) == paper()
-    assert OwnPapers(open_store(store.path)).all() == (kept,)
+    assert (kept.pdf_bytes, papers.pdf(kept.id)) == (0, b"")
+    with_pdf = papers.save(paper(), pdf=b"%PDF-\0")
+    assert (with_pdf.pdf_bytes, papers.pdf(with_pdf.id)) == (6, b"%PDF-\0")
+    assert OwnPapers(open_store(store.path)).all() == (with_pdf, kept)
 
 
 def test_names(store: Store) -> None:
@@ -62,6 +65,6 @@ def test_removed_with_what_was_marked(store: Store) -> None:
 @pytest.mark.parametrize("number", [1, -1, 10**18])
 def test_papers_that_are_not_there(number: int, store: Store) -> None:
     papers = OwnPapers(store)
-    for asked in (papers.get, papers.paper, papers.remove, lambda n: papers.rename(n, "x")):
+    for asked in (papers.get, papers.paper, papers.pdf, papers.remove, lambda n: papers.rename(n, "x")):
         with pytest.raises(UnknownNameError, match=f"own paper {number}: is not in the store"):
             asked(number)

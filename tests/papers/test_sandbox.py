@@ -11,7 +11,14 @@ import psutil
 import pytest
 
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers import DEFAULT_LIMITS, Limits, read_paper, read_paper_apart, sandbox
+from evidencebench_core.papers import (
+    DEFAULT_LIMITS,
+    Limits,
+    page_image,
+    read_paper,
+    read_paper_apart,
+    sandbox,
+)
 from tests.papers import rendering
 from tests.papers.pdf.hostile import paged
 from tests.papers.test_read import SOURCE
@@ -64,8 +71,20 @@ def test_whatever_the_child_does_there_is_one_line(
 ) -> None:
     monkeypatch.setattr(sandbox, "_COMMAND", ("-c", code))
     monkeypatch.setattr(sandbox, "_MOST_OUTPUT", 10**6)
+    limits = replace(DEFAULT_LIMITS, max_seconds=seconds)
     with pytest.raises(PaperError, match=message):
-        read_paper_apart(TEXT, "x", limits=replace(DEFAULT_LIMITS, max_seconds=seconds))
+        read_paper_apart(TEXT, "x", limits=limits)
+    with pytest.raises(PaperError, match=message):
+        page_image(TEXT, 1, name="x", limits=limits)
+
+
+@pytest.mark.parametrize("answer", ["{}", '{"image": {"page": 1}}', '{"image": 3, "paper": []}'])
+def test_an_answer_that_is_none_is_one_line_too(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", f"print({answer!r})"))
+    with pytest.raises(PaperError, match="is not as it was written"):
+        read_paper_apart(TEXT)
+    with pytest.raises(PaperError, match="could not be drawn"):
+        page_image(TEXT, 1)
 
 
 def test_reading_can_be_cancelled() -> None:
@@ -84,12 +103,13 @@ def test_reading_can_be_cancelled() -> None:
 
 
 def test_pdfium_is_loaded_by_the_child_only() -> None:
-    """Two modules name it, and reading a PDF leaves it out of this process."""
+    """Three modules name it, and reading a PDF leaves it out of this process."""
     naming = {path.name for path in PACKAGE.rglob("*.py") if "pypdfium2" in path.read_text(encoding="utf-8")}
-    assert naming == {"glyphs.py", "drawings.py"}
+    assert naming == {"glyphs.py", "drawings.py", "rendering.py"}
     probe = (
         "import sys; from evidencebench_core.papers import read_paper, read_paper_apart;"
         "content = sys.stdin.buffer.read(); paper = read_paper(content); assert paper == read_paper_apart(content);"
+        "from evidencebench_core.papers import page_image; assert page_image(content, 1).webp;"
         "assert paper.kind == 'pdf'; assert not [name for name in sys.modules if 'pdfium' in name]"
     )
     subprocess.run([sys.executable, "-c", probe], input=paged(), check=True)

@@ -40,6 +40,8 @@ class ReportInput:
         What else a reader should know, a sentence each.
     doubts : tuple of Doubt
         Where the recovered text may be wrong.
+    pages : mapping of int to int
+        The page of a sentence, of a paper read from a PDF.
     explanations : mapping of int to str
         Why a sentence was picked, by sentence index, where the retriever says.
     command : str
@@ -60,6 +62,7 @@ class ReportInput:
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    pages: Mapping[int, int] = field(default_factory=dict)
     explanations: Mapping[int, str] = field(default_factory=dict)
     command: str = ""
     created_at: str = ""

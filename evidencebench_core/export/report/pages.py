@@ -203,6 +203,7 @@ def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
     new, repeated = (
         ", ".join(report.aspects[place].label for place in part) for part in (gain.new, gain.repeated)
     )
+    place = f"{where} · page {report.pages[index]}" if index in report.pages else where
     worth = []
     if paper.evidence.aspects:
         worth.append("" if new else "adds nothing new" if repeated else "covers no study aspect")
@@ -217,7 +218,7 @@ def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
     return {
         "index": index,
         "covering": not plain and bool(new or repeated),
-        "where": where if plain else f"{where} · sentence {index}",
+        "where": place if plain else f"{place} · sentence {index}",
         "before": _neighbour(paper, index - 1, index),
         "after": _neighbour(paper, index + 1, index),
         "why": report.explanations.get(index, ""),

@@ -81,8 +81,8 @@ class _Glyph:
     spaced: bool
 
 
-def opened_pdf(content: bytes, place: str) -> OpenedPdf:
-    """All pages of a file."""
+def document_of(content: bytes, place: str) -> pypdfium2.PdfDocument:
+    """A file with pages, and not with too many."""
     try:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
@@ -90,15 +90,20 @@ def opened_pdf(content: bytes, place: str) -> OpenedPdf:
             error.err_code, ("cannot be read as PDF: it is damaged, or no PDF", REMEDY)
         )
         raise PaperError(place, problem, remedy) from error
-    with document:
-        n_pages = len(document)
-        if n_pages < 1:
-            raise PaperError(place, "has no pages", REMEDY)
-        if n_pages > _MOST_PAGES:
-            problem = f"has {n_pages:,} pages, and at most {_MOST_PAGES} are read"
-            raise PaperError(place, problem, "Give one paper alone: print its pages to a new PDF.")
+    n_pages = len(document)
+    if n_pages < 1:
+        raise PaperError(place, "has no pages", REMEDY)
+    if n_pages > _MOST_PAGES:
+        problem = f"has {n_pages:,} pages, and at most {_MOST_PAGES} are read"
+        raise PaperError(place, problem, "Give one paper alone: print its pages to a new PDF.")
+    return document
+
+
+def opened_pdf(content: bytes, place: str) -> OpenedPdf:
+    """All pages of a file."""
+    with document_of(content, place) as document:
         fonts: _Fonts = {}
-        pages = {number: _page(document, number, fonts) for number in range(n_pages)}
+        pages = {number: _page(document, number, fonts) for number in range(len(document))}
         broken = tuple(number for number, page in pages.items() if page is None)
         title = document.get_metadata_value("Title")[:2000].strip("\0 ")
         return OpenedPdf(title, tuple(filter(None, pages.values())), broken)

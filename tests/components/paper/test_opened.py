@@ -8,10 +8,13 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from components.app.choices import Choice
+from components.paper import opened as opened_papers
 from components.paper.downloads import file_stem, picks_as_csv, picks_as_json, references, report_page
 from components.paper.opened import OpenPaper, OpenPapers, of_samples
-from evidencebench_core.papers import read_paper
+from evidencebench_core.papers import Box, read_paper
 from evidencebench_core.retrievers import Retrieval
 from tests.pages.app import SAMPLE
 
@@ -29,15 +32,26 @@ AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 def test_the_one_not_looked_at_for_longest_makes_room() -> None:
     papers = OpenPapers()
-    for number in range(32):
+    for number in range(64):
         papers.put(replace(OPENED, ref=str(number)))
     assert papers.get("0") is not None  # looked at, so that 1 is the oldest now
-    papers.put(replace(OPENED, ref="32"))
+    papers.put(replace(OPENED, ref="64"))
     assert papers.get("1") is None
     assert papers.get("0") is not None
     papers.drop("0")
     assert papers.get("0") is None
     papers.drop("never there")
+
+
+def test_the_pages_of_the_oldest_make_room_for_others_and_their_text_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(opened_papers, "_MOST_BYTES", 10)
+    papers = OpenPapers()
+    for number in range(3):
+        papers.put(replace(OPENED, ref=str(number), pdf=b"%PDF-"))
+    shown = [opened.has_pages for number in range(3) if (opened := papers.get(str(number)))]
+    assert shown == [False, True, True]
 
 
 def test_samples_have_no_gold_and_their_wordings() -> None:
@@ -67,6 +81,7 @@ def test_the_report_has_the_picks_the_settings_and_the_command() -> None:
 
 
 def test_csv_has_a_line_a_pick_and_no_formula() -> None:
+    assert "page" not in picks_as_csv(OPENED, HYPOTHESIS, 2, ANSWERS).splitlines()[0].split(",")
     rows = list(csv.DictReader(io.StringIO(picks_as_csv(OPENED, HYPOTHESIS, 2, ANSWERS))))
     assert [(row["run"], row["pick"], row["sentence"]) for row in rows] == [
         ("bm25 k1=1.2", "1", "1"),
@@ -78,11 +93,17 @@ def test_csv_has_a_line_a_pick_and_no_formula() -> None:
 
 
 def test_json_has_the_paper_and_every_answer() -> None:
-    boxes = tuple(((1, 0.0, 0.0, 9.0, 9.0),) for _ in OPENED.paper.sentences)
+    boxes = tuple((Box(1, 0.0, 0.0, 9.0, 9.0),) for _ in OPENED.paper.sentences)
     opened = replace(OPENED, paper=replace(OPENED.paper, boxes=boxes))
     document = json.loads(picks_as_json(opened, HYPOTHESIS, 2, CHOICES, ANSWERS))
     assert (document["hypothesis"], document["k"]) == (HYPOTHESIS, 2)
     assert "boxes" not in document["paper"]
+    assert document["answers"][0]["picks"][0].pop("page") == 1
+    rows = csv.DictReader(io.StringIO(picks_as_csv(opened, HYPOTHESIS, 2, ANSWERS)))
+    assert [row["page"] for row in rows] == ["1", "1", "1"]
+    report = report_page(opened, HYPOTHESIS, 2, CHOICES[0], BM25, at=AT)
+    assert "Abstract · page 1 · sentence 1" in report
+    assert "Abstract · page 1<" in report_page(opened, HYPOTHESIS, 2, CHOICES[0], BM25, plain=True, at=AT)
     assert document["paper"]["n_sentences"] == len(OPENED.paper.sentences)
     assert document["paper"]["name"] == "a file's.txt"
     first, second = document["answers"]

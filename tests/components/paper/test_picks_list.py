@@ -10,7 +10,7 @@ import pytest
 
 from components.paper.picks import picks_of
 from evidencebench_core.export import explanations
-from evidencebench_core.papers import Paper
+from evidencebench_core.papers import Box, Paper
 from evidencebench_core.retrievers import Retrieval
 
 LONG = "It goes on and on " * 40
@@ -27,9 +27,18 @@ PAPER = Paper(
         LONG,
     ),
     ("section_name", "abstract", "abstract", "section_name", *["normal_paragraph"] * 3),
-    "jats",
+    "pdf",
     MappingProxyType({}),
     (),
+    boxes=(
+        (),
+        (),
+        (Box(1, 0, 0, 9, 9), Box(2, 0, 0, 9, 9)),
+        (),
+        (Box(2, 0, 0, 9, 9),),
+        (),
+        (),
+    ),
 )
 
 
@@ -43,11 +52,11 @@ def test_every_pick_stands_once_in_its_section_and_among_its_neighbours() -> Non
     picks = picks_of(PAPER, retrieval(4, 2, 0, 3, 4), {2: "it says so"}, others)
     assert [tuple(pick.values()) for pick in picks] == [
         # 3 is a heading, so nothing stands before it
-        (4, 1, "Methods", PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C"),
+        (4, 1, "Methods", 2, PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C"),
         # 1 is a label and 3 the heading of another section
-        (2, 2, "Abstract", PAPER.sentences[2], "", "", "it says so", "C"),
-        (0, 3, "Title", "Title", "", "", "", ""),
-        (3, 4, "Heading", "Methods", "", "", "", ""),
+        (2, 2, "Abstract", 1, PAPER.sentences[2], "", "", "it says so", "C"),
+        (0, 3, "Title", None, "Title", "", "", "", ""),
+        (3, 4, "Heading", None, "Methods", "", "", "", ""),
     ]
     (pick,) = picks_of(PAPER, retrieval(5), {}, {})
     assert len(pick["after"]) <= 400  # a long neighbour is cut

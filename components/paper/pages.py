@@ -1,0 +1,146 @@
+"""The pages of a paper that was read from a PDF: as printed, with the picks marked where they stand."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+from components.app import resources
+from components.app.state import PageState, component_event
+from components.paper.opened import OpenPaper
+from components.widgets.answers import draw_paper
+from components.widgets.component import component, sentence_in
+from components.widgets.markdown import literal
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import Box, PageImage, Paper
+from evidencebench_core.retrievers import Retrieval
+
+_ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
+_SHARP: Final = {"200": 3.0}  # pixels a point, else 2
+_RIGHT: Final = 0.45  # of the width; a line that begins beyond it stands in a column on the right
+_KEY: Final = "pages"
+
+_component = component("page_view", Path(__file__).parent, '<div class="page-view"></div>', palette=".sheet")
+
+
+def text_or_pages(
+    state: PageState,
+    opened: OpenPaper,
+    hypothesis: str,
+    answers: Mapping[str, Retrieval],
+    active: int | None,
+    *,
+    plain: bool = False,
+) -> None:
+    """Draw the paper's text, or its pages where it has them, with the picks marked; each follows the other."""
+    view = "page" if state["view"] == "page" and opened.has_pages else "text"
+    if opened.has_pages:
+        st.segmented_control(
+            "The paper as",
+            ["text", "page"],
+            format_func=str.capitalize,
+            label_visibility="collapsed",
+            required=True,
+            **state.widget("view", view, partial(_switch, state, opened.paper), reset=("page",)),
+        )
+    if view == "text":
+        draw_paper(state, opened.instance(hypothesis), answers, active, plain=plain)
+        return
+    picks = () if active is None else tuple(dict.fromkeys(list(answers.values())[active].selection))
+    with st.container(key="paper-stays-in-sight"):
+        _draw_page(state, opened, picks)
+
+
+def _switch(state: PageState, paper: Paper, view: str) -> str | None:
+    """The state's value of a view; on the way to the text the page that is shown picks its first sentence."""
+    page = state.number("page")
+    if view == "text" and page and state.number("sentence") is None:
+        first = next((index for index, boxes in enumerate(paper.boxes) if _on(boxes, page)), None)
+        state.put(sentence=first)
+    return view if view == "page" else None
+
+
+def _on(boxes: Collection[Box], page: int) -> bool:
+    return any(box.page == page for box in boxes)
+
+
+def shown_page(page: int | None, selected: int | None, picks: Sequence[int], paper: Paper) -> int:
+    """The page to show: where the selected sentence stands, else the one asked for, else that of the first pick."""
+    boxes = paper.boxes[selected] if selected is not None and selected < len(paper.boxes) else ()
+    if boxes:
+        return page if page and _on(boxes, page) else boxes[0].page
+    return page or next((paper.pages[index] for index in picks if index in paper.pages), 1)
+
+
+def _draw_page(state: PageState, opened: OpenPaper, picks: Sequence[int]) -> None:
+    selected, zoom = state.number("sentence"), state["zoom"] if state["zoom"] in _ZOOMS else ""
+    wanted = shown_page(state.number("page"), selected, picks, opened.paper)
+    try:
+        with st.spinner("Drawing the page …"):
+            image = resources.page_image(opened, wanted, _SHARP.get(zoom, 2.0))
+    except PaperError as error:
+        st.error(literal(str(error)))
+        return
+    known = set(range(len(opened.paper.sentences)))
+
+    def on_event() -> None:
+        event = component_event(_KEY)
+        index = sentence_in(event, known)
+        if index is not None:
+            here = _on(opened.paper.boxes[index], image.page) if opened.paper.boxes else False
+            state.put(sentence=index, page=image.page if here else None)
+        elif isinstance(event, Mapping) and event.get("zoom") in _ZOOMS:
+            state.put(zoom=event["zoom"])
+        elif isinstance(event, Mapping) and event.get("page") in range(1, image.n_pages + 1):
+            state.put(page=int(event["page"]), sentence=None)
+
+    data = {
+        **page_data(opened.paper, image, picks),
+        "src": f"data:image/webp;base64,{b64encode(image.webp).decode()}",
+        "selected": selected,
+        "zoom": zoom,
+        "zooms": _ZOOMS,
+    }
+    _component(key=_KEY, data=data, on_event_change=on_event)
+
+
+def page_data(paper: Paper, image: PageImage, picks: Sequence[int]) -> dict[str, Any]:
+    """A page as the browser gets it: every sentence on it with its boxes, in percent of the page, and the picks."""
+    places = {index: place for place, index in enumerate(picks, start=1)}
+
+    def share(edge: float, size: float) -> float:
+        return round(100 * min(max(edge / size, 0.0), 1.0), 2) if size > 0 else 0.0
+
+    sentences = []
+    for index, boxes in enumerate(paper.boxes):
+        here = [box for box in boxes if box.page == image.page]
+        if not here:
+            continue
+        rects = []
+        for box in here:
+            left, top = share(box.x0, image.width), share(box.y0, image.height)
+            right, foot = share(box.x1, image.width), share(box.y1, image.height)
+            rects.append([left, top, max(right - left, 0.0), max(foot - top, 0.0)])
+        sentences.append(
+            {
+                "index": index,
+                "place": places.get(index),
+                "right": here[0].x0 > _RIGHT * image.width,
+                "rects": rects,
+                "text": paper.sentences[index] if index in places else "",
+            }
+        )
+    pages = paper.pages
+    return {
+        "page": image.page,
+        "n_pages": image.n_pages,
+        "width": image.width,
+        "height": image.height,
+        "sentences": sentences,
+        "picks": [[index, pages[index]] for index in sorted(picks) if index in pages],
+    }

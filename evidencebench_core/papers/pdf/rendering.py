@@ -1,0 +1,37 @@
+"""A page of a PDF file as an image; like `glyphs`, in the child of `papers.sandbox` only."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Final
+
+import pypdfium2
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers.limits import Limits
+from evidencebench_core.papers.paper import PageImage
+from evidencebench_core.papers.pdf.glyphs import document_of
+
+_LONGEST: Final = 16_000  # pixels; what WebP can hold
+
+
+def drawn_page(content: bytes, page: int, scale: float, place: str, limits: Limits) -> PageImage:
+    """A page, from 1, at so many pixels a point, fewer where it would be too large; the last one beyond the last.
+
+    Nothing in the file is run, and fields of forms stay empty.
+    """
+    limits.check_size(len(content), place)
+    with document_of(content, place) as document:
+        number = min(max(page, 1), len(document))
+        try:
+            handle = document[number - 1]
+            width, height = handle.get_size()
+            most = min(math.sqrt(limits.max_pixels / (width * height)), _LONGEST / max(width, height))
+            bitmap = handle.render(scale=min(scale, most), may_draw_forms=False)
+        except (pypdfium2.PdfiumError, ZeroDivisionError) as error:
+            problem = f"has a page {number} that cannot be drawn"
+            raise PaperError(place, problem, "Look at another page, or at the text.") from error
+        stream = io.BytesIO()
+        bitmap.to_pil().convert("RGB").save(stream, "WEBP", quality=80, method=2)
+        return PageImage(number, len(document), width, height, stream.getvalue())

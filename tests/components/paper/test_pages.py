@@ -1,0 +1,50 @@
+"""The pages of a paper: which one is shown, and what of it the browser gets."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+
+from components.paper.pages import page_data, shown_page
+from evidencebench_core.papers import Box, PageImage, Paper
+
+FAR = Box(2, -5.0, 1e300, 1e308, float("inf"))
+PAPER = Paper(
+    "p",
+    "",
+    ("On one.", "On one and two.", "Far out.", "Nowhere."),
+    ("normal_paragraph",) * 4,
+    "pdf",
+    MappingProxyType({}),
+    (),
+    boxes=((Box(1, 60, 80, 300, 100),), (Box(1, 310, 80, 540, 100), Box(2, 60, 80, 300, 100)), (FAR,), ()),
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "selected", "picks", "shown"),
+    [
+        (None, None, (), 1),
+        (None, None, (3, 2, 0), 2),  # that of the first pick that has a place
+        (7, None, (2,), 7),
+        (7, 0, (2,), 1),  # the selected sentence comes first
+        (None, 1, (), 1),
+        (2, 1, (), 2),  # it goes on there
+        (7, 3, (), 7),
+        (None, 99, (), 1),
+    ],
+)
+def test_the_page_shown(page: int | None, selected: int | None, picks: tuple[int, ...], shown: int) -> None:
+    assert shown_page(page, selected, picks, PAPER) == shown
+
+
+def test_boxes_are_shares_of_the_page_and_stay_on_it() -> None:
+    first = page_data(PAPER, PageImage(1, 2, 600, 800, b""), (1, 3))
+    assert (first["page"], first["n_pages"], first["picks"]) == (1, 2, [[1, 1]])
+    one, two = first["sentences"]
+    assert one == {"index": 0, "place": None, "right": False, "rects": [[10, 10, 40, 2.5]], "text": ""}
+    assert (two["index"], two["place"], two["right"], two["text"]) == (1, 1, True, "On one and two.")
+    second = page_data(PAPER, PageImage(2, 2, 600, 800, b""), ())
+    assert [one["rects"] for one in second["sentences"]] == [[[10, 10, 40, 2.5]], [[0, 100, 100, 0]]]
+    assert page_data(PAPER, PageImage(1, 2, 0, 0, b""), ())["sentences"][0]["rects"] == [[0, 0, 0, 0]]

@@ -1,0 +1,85 @@
+"""Pages of a PDF as images: as a viewer shows them, within bounds, whatever the file is."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from evidencebench_core.errors import PaperError
+from evidencebench_core.papers import DEFAULT_LIMITS, Box, PageImage, page_image
+from evidencebench_core.papers.pdf import paper_of_pdf
+from tests.papers.pdf.hostile import HOSTILE, SENTENCE, paged, raw_pdf, stream
+
+PLACES = {  # the crop box begins at (20, 30) and is 400 by 600; text begins at (72, 50) from its upper left corner
+    0: b"1 0 0 1 92 580",
+    90: b"0 1 -1 0 70 102",
+    180: b"-1 0 0 -1 348 80",
+    270: b"0 -1 1 0 370 558",
+}
+
+
+def drawn(image: PageImage) -> Image.Image:
+    return Image.open(io.BytesIO(image.webp)).convert("L")
+
+
+def darkest(picture: Image.Image, box: Box, scale: float = 2.0) -> int:
+    low, _ = picture.crop(tuple(int(scale * edge) for edge in box[1:])).getextrema()  # type: ignore[arg-type]
+    return int(low)
+
+
+@pytest.mark.parametrize("turn", PLACES)
+def test_a_page_is_drawn_as_shown_and_its_sentences_stand_in_their_boxes(turn: int) -> None:
+    text = b"BT /F1 10 Tf %s Tm 40 TL " % PLACES[turn] + b"(%s) Tj T*" % SENTENCE.encode() * 3
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/CropBox[20 30 420 630]/Rotate %d/Contents 4 0 R"
+    page += b"/Resources<</Font<</F1 5 0 R>>>>>>"
+    content = paged({3: page % turn, 4: stream(text + b" ET")})
+    image = page_image(content, 1)
+    width, height = (400, 600) if turn in (0, 180) else (600, 400)
+    assert (image.page, image.n_pages, image.width, image.height) == (1, 1, width, height)
+    picture = drawn(image)
+    assert picture.size == (2 * width, 2 * height)
+    boxes = [box for boxes in paper_of_pdf(content).boxes for box in boxes]
+    assert len(boxes) == 3
+    for box in boxes:
+        assert darkest(picture, box) < 100
+        assert darkest(picture, box._replace(y0=box.y0 + 15, y1=box.y1 + 15)) > 200  # between two lines
+
+
+def test_the_last_page_stands_for_those_beyond_and_large_ones_have_fewer_pixels() -> None:
+    size = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %s]>>"
+    pages = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Kids[3 0 R 4 0 R 5 0 R]/Count 3>>",
+        3: size % b"600 800",
+        4: size % b"14400 14400",
+        5: size % b"1 14400",
+    }
+    content = raw_pdf(pages)
+    sizes = [drawn(page_image(content, page, scale=3)).size for page in (0, 1, 2, 99)]
+    assert sizes[:2] == [(1800, 2400)] * 2
+    assert max(sizes[2]) ** 2 <= DEFAULT_LIMITS.max_pixels * 1.01
+    assert max(sizes[3]) <= 16_001
+    assert page_image(content, 99).page == 3
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_the_file_there_is_an_image_or_one_line(name: str) -> None:
+    limits = replace(DEFAULT_LIMITS, max_seconds=3)
+    message = ""
+    try:
+        image = page_image(HOSTILE[name](), 1, name="x.pdf", limits=limits)
+    except PaperError as error:
+        message = str(error)
+    else:
+        assert drawn(image).size[0] * drawn(image).size[1] <= limits.max_pixels * 1.01
+    assert "\n" not in message
+
+
+def test_a_file_that_asks_for_a_password_says_so() -> None:
+    content = (Path(__file__).parent / "encrypted" / "AES-256-secret.pdf").read_bytes()
+    with pytest.raises(PaperError, match="asks for a password"):
+        page_image(content, 1)

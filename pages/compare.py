@@ -70,7 +70,7 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     if chosen is None:
         return
     a, b = (next(run for run in runs if run.id == key) for key in chosen)
-    st.markdown("#### Disagreements, aspect by aspect")
+    st.markdown("### Disagreements, aspect by aspect")
     if (
         dataset.n_instances < SECTIONS_UP_TO
         or state["aspects"]
@@ -78,7 +78,7 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     ):
         state.put(aspects="1" if dataset.n_instances >= SECTIONS_UP_TO else None)
         draw_disagreements(state, dataset, task, (a, b))
-    st.markdown("#### Slice by slice")
+    st.markdown("### Slice by slice")
     both = resources.systems(runs, task.name).only(b.id, a.id)
     sliced = resources.report("slices", (key, both.keys), lambda: _slices(dataset, task, both))
     draw_slices(state, dataset, task, sliced, (a, b))
@@ -118,7 +118,7 @@ def _closely(state: PageState, report: Report, seen: Collection[str] = ()) -> tu
     draw_matrix(report)
     ranked = systems.sort_values("recall", ascending=False, kind="stable")
     seen_last = ranked.iloc[ranked["system"].isin(seen).argsort(kind="stable")]
-    st.markdown("### Two of them closely")
+    st.markdown("## Two of them closely")
     a, b = pair_picker(state, list(seen_last["system"]), list(seen_last["label"]))
     draw_verdict(report, a, b)
     draw_forest(state, report, a, b)

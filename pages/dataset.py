@@ -45,12 +45,12 @@ def draw(state: PageState) -> None:
             lambda: dataset_report(resources.store(), dataset.name),
         )
     draw_overview(report, dataset)
-    st.markdown("#### Distributions")
+    st.markdown("## Distributions")
     quantities = list(report.tables["overview"]["quantity"])
     shown = state["quantity"] if state["quantity"] in quantities else "sentences"
     st.selectbox("Quantity", quantities, **state.widget("quantity", shown))
     draw_distributions(report, dataset, shown)
-    st.markdown("#### Where aspects can be found")
+    st.markdown("## Where aspects can be found")
     by = option_switch(state, "by", "By", PLACES)
     draw_places(report, dataset, by)
     if by == "sections":

@@ -75,7 +75,7 @@ def _marks(aspect: MarkedAspect, sentences: Sequence[str]) -> Cell:
 def draw_aspects(state: PageState, desk: Desk) -> None:
     """A field for a new aspect, the list, and what can be done with the chosen one."""
     annotation, labels = desk.annotation, desk.labels()
-    st.markdown("#### Study aspects")
+    st.markdown("## Study aspects")
     _draw_new(state, desk)
     if not annotation.aspects:
         st.markdown(
@@ -188,7 +188,7 @@ def draw_others(state: PageState, desk: Desk) -> None:
     others = [one for one in annotators_of(annotations, desk.marked) if one != desk.annotator]
     if not others:
         return
-    st.markdown("#### Others")
+    st.markdown("## Others")
     with st.container(horizontal=True, vertical_alignment="center"):
         shown = on_off_switch(
             state,

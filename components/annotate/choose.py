@@ -41,7 +41,7 @@ def draw_choice(state: PageState) -> None:
 
 
 def _draw_own(state: PageState) -> None:
-    st.markdown("#### Your papers")
+    st.markdown("## Your papers")
     papers = resources.own_papers().all()
     if not papers:
         st.markdown("Papers that you bring and keep are listed here, ready to be marked. There is none yet.")
@@ -64,7 +64,7 @@ def _draw_own(state: PageState) -> None:
 
 
 def _draw_instances(state: PageState) -> None:
-    st.markdown("#### Or an instance of a dataset")
+    st.markdown("## Or an instance of a dataset")
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.markdown(

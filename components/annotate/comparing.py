@@ -138,7 +138,7 @@ def _draw_reader(
 def _draw_figures(report: Report) -> None:
     """The table, what it stands on, and what was left out."""
     agreement = report.tables["agreement"]
-    st.markdown("#### Agreement")
+    st.markdown("## Agreement")
     table(
         figure_columns(agreement),
         figure_rows(agreement),

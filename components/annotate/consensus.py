@@ -39,7 +39,7 @@ def draw_consensus(state: PageState, marked: MarkedPaper, a: Annotation, b: Anno
     desk = desk_of(marked, CONSENSUS)
     standing = desk.revision.annotation
     deciding = CONSENSUS not in (a.annotator, b.annotator)
-    st.markdown("#### Disagreements")
+    st.markdown("## Disagreements")
     if not items:
         st.markdown("There is none: both marked the same.")
     else:

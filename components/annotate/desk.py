@@ -130,7 +130,7 @@ def annotator_here(state: PageState) -> str:
 
 def draw_who(state: PageState, known: tuple[str, ...]) -> None:
     """Ask for the name, as the page's one question."""
-    st.markdown("#### Who marks?")
+    st.markdown("## Who marks?")
     st.markdown(
         "Everything you mark is kept under this name as you go. Several people can mark one paper, each for "
         "themselves, and compare afterwards."
@@ -192,7 +192,7 @@ def draw_saving(state: PageState, desk: Desk) -> None:
     """The two ways out; before it is complete, what is missing."""
     if not desk.annotation.aspects:
         return
-    st.markdown("#### Save as an instance")
+    st.markdown("## Save as an instance")
     lacks = missing(desk.annotation)
     st.caption(
         lacks

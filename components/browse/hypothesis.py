@@ -30,7 +30,7 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
         if instance.id in texts
     }
     asked = state["h"].strip() or instance.hypothesis
-    st.markdown(f"## {literal(asked)}")
+    st.markdown(f"# {literal(asked)}")
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("Edit hypothesis"):
             _editor(state, instance, asked, variants)

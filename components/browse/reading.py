@@ -110,7 +110,7 @@ def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, R
         "against the gold, tick “Score it as if the gold still applied” above."
     )
     for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
-        st.markdown(f"#### {letter} {literal(label)}: {len(answer.selection)} picks")
+        st.markdown(f"## {letter} {literal(label)}: {len(answer.selection)} picks")
         ranks = {index: rank for rank, index in enumerate(answer.ranking, start=1)}
         table(
             (
@@ -152,7 +152,7 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
     rows.append(Row("ceiling", ("Ceiling (optimal selection)", best, None, None), muted=True))
     rows.append(Row("random", ("Random expectation", chance, None, None), muted=True))
     limit = "no limit" if budget is None else f"K = {budget}"
-    st.markdown(f"#### {literal(task.title)} ({limit}), this instance")
+    st.markdown(f"## {literal(task.title)} ({limit}), this instance")
     table(
         (
             Column("who", "Retriever"),
@@ -176,7 +176,7 @@ def _ledger(
     beside: References,
 ) -> None:
     label, answer = list(answers.items())[active]
-    st.markdown(f"#### What each pick of {literal(label)} adds")
+    st.markdown(f"## What each pick of {literal(label)} adds")
     system_switch(state, answers, active)
     rows = ledger_rows(instance, task, answer.selection, beside)
     table(
@@ -199,7 +199,7 @@ def _whys(state: PageState, instance: Instance, answer: Retrieval) -> None:
     whys = whys_of(answer, instance.sentences)
     if not whys:
         return
-    st.markdown("#### Why each was picked")
+    st.markdown("## Why each was picked")
     st.caption(
         "What each group of features adds to the sentence's score (filled, to the right of the line) or takes from it "
         "(hollow, to the left), in standard deviations of the scores over this paper. A line opens its features."
@@ -237,7 +237,7 @@ def _aspects(state: PageState, instance: Instance, task: Task, answers: Mapping[
     only = state["aspect"]
     which = "Result aspects" if task.focus == "results" else "Study aspects"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"#### {which}")
+        st.markdown(f"## {which}")
         if only and st.button("Show all aspects", key="all-aspects"):
             state.put(aspect=None)
             st.rerun()

@@ -27,7 +27,7 @@ _SUFFIXES: Final = ["json", "jsonl", "ndjson", "gz", "zst"]
 
 def draw_sample() -> None:
     """Six synthetic papers, loaded in a second."""
-    st.markdown("#### Sample papers")
+    st.markdown("### Sample papers")
     st.markdown(
         "Six synthetic study reports of ours, with study aspects in words and variants of every hypothesis. "
         "Invented, and marked so. Three simple retrievers are run over them, so that every page has something to show."
@@ -49,7 +49,7 @@ def _start_sample() -> Job:
 
 def draw_file() -> None:
     """A dataset file: uploaded, or by its path on the machine that runs the app."""
-    st.markdown("#### A file")
+    st.markdown("### A file")
     st.markdown("In the benchmark's JSON format or as JSON lines, plain or packed with gzip or zstd.")
     upload = st.file_uploader("Upload", type=_SUFFIXES, key="upload")
     path = st.text_input(
@@ -84,7 +84,7 @@ def _save_upload(file_name: str, content: bytes) -> Path:
 
 def draw_download() -> None:
     """The released datasets, each under its own licence."""
-    st.markdown("#### A download")
+    st.markdown("### A download")
     choices = [(name, split) for name, remote in DATASETS.items() for split in remote.splits]
     name, split = st.selectbox(
         "Released dataset", choices, format_func=lambda choice: f"{choice[0]}, {choice[1]}", key="download"

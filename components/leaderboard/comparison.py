@@ -26,7 +26,7 @@ def draw_comparison(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo) ->
     """The difference of means with interval and p-value, the scatter, and the instances behind it."""
     score_a, score_b = resources.run_score(a, task.name), resources.run_score(b, task.name)
     compared = compare_scores(score_a, score_b)
-    st.markdown(f"### {literal(a.label)} against {literal(b.label)}, {literal(task.title)}")
+    st.markdown(f"## {literal(a.label)} against {literal(b.label)}, {literal(task.title)}")
     if compared.mean_difference is None:
         st.info("No instance is scored in both runs, so there is nothing to pair.")
         return
@@ -37,7 +37,7 @@ def draw_comparison(dataset: DatasetInfo, task: Task, a: RunInfo, b: RunInfo) ->
     with left:
         _draw_scatter(dataset, task, a, b, pairs)
     with right:
-        st.markdown("#### Where they differ most")
+        st.markdown("### Where they differ most")
         pairs = pairs.assign(points=100 * (pairs["a"] - pairs["b"]))
         instance_table(
             (

@@ -189,7 +189,7 @@ def _draw_outcomes(task: Task, runs: Sequence[RunInfo]) -> None:
     rows = [{"id": run.id, "run": run.label, **of.as_dict()} for run, of in outcomes if of is not None]
     if not rows:
         return
-    st.markdown("#### What came back from the models")
+    st.markdown("## What came back from the models")
     kinds = (Column(kind, label, "number", text) for kind, (label, text) in OUTCOME_COLUMNS.items())
     frame_table(
         (Column("run", "Run"), *kinds),

@@ -62,7 +62,7 @@ def draw_split(view: View) -> None:
         + ", ".join(f"{100 * row['low']:.0f}%: {row['n']}" for row in drawn),
     )
     rows = _chart_rows(view, report)
-    st.markdown("#### Recall in each group")
+    st.markdown("## Recall in each group")
     alt = "; ".join(
         f"{row['name']}, {row['group']}: {100 * row['recall']:.1f}%, n = {row['n']}"
         for row in rows.to_dict("records")

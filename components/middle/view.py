@@ -67,7 +67,7 @@ class View:
         self, key: str, title: str, columns: Sequence[Column], frame: pd.DataFrame, run: RunInfo | None
     ) -> None:
         """A titled table of instances; a click opens the reader with the run, or with all."""
-        st.markdown(f"#### {title}")
+        st.markdown(f"## {title}")
         instance_table(
             columns,
             frame,

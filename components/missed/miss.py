@@ -65,7 +65,7 @@ def draw_miss(state: PageState, dataset: DatasetInfo, queue: Queue, next_key: Ke
     context = missed_context(resources.store(), queue.run.id, queue.task, state["instance"], state["aspect"])
     row = _row_of(queue, (state["instance"], state["aspect"]))
     missed = row is None or bool(row["missed"])
-    st.markdown(f"### {literal(context.instance.hypothesis)}")
+    st.markdown(f"# {literal(context.instance.hypothesis)}")
     st.markdown(_headline(context, row))
     runs = {run.id: run for run in resources.runs(dataset)}
     paper, side = st.columns([56, 44], gap="medium")
@@ -180,7 +180,7 @@ def _draw_tables(state: PageState, context: MissContext, runs: Mapping[str, RunI
             height=height,
         )
 
-    st.markdown("#### What covers it")
+    st.markdown("## What covers it")
     covering = [
         (
             sentence(one.sentence),
@@ -192,7 +192,7 @@ def _draw_tables(state: PageState, context: MissContext, runs: Mapping[str, RunI
         for one in context.passages
     ]
     draw("missed-passages", _PASSAGES, covering, "Sentences that cover the aspect, best ranked first", 260)
-    st.markdown("#### What took its place" if missed else "#### The picks")
+    st.markdown("## What took its place" if missed else "## The picks")
     picked = [
         (
             sentence(pick.sentence),
@@ -208,7 +208,7 @@ def _draw_tables(state: PageState, context: MissContext, runs: Mapping[str, RunI
         idle = sum(not pick.new for pick in picks)
         st.caption(f"{idle} of {len(picks)} picks add no aspect.")
     if context.others:
-        st.markdown("#### Other runs")
+        st.markdown("## Other runs")
         others = sorted(context.others, key=lambda other: (not other.found, other.rank or 10**9))
         outcomes = [
             (

@@ -101,7 +101,7 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     labels = [CAUSES[b].title if name == "cause" else str(b).capitalize() for b in shares["bin"]]
     shares = shares.assign(label=labels)
     chosen = state.many(name)
-    st.markdown(f"#### {_TITLES[name]}", help=BINNINGS[by])
+    st.markdown(f"## {_TITLES[name]}", help=BINNINGS[by])
     event = draw_chart(
         missed_chart(shares, MARKS["missed"].on(is_dark()), "Missed, %", chosen, mean, top),
         key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{queue.results_only}-{state[name]}-{state['rules']}",

@@ -99,7 +99,7 @@ def draw_prompts(state: PageState) -> None:
     if chosen not in names:
         st.warning(f"There is no prompt {literal(chosen, 80)}.")
         return
-    st.markdown(f"### {literal(chosen)}")
+    st.markdown(f"## {literal(chosen)}")
     if chosen in broken:
         st.error(literal(str(broken[chosen])))
         return

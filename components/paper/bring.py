@@ -41,7 +41,7 @@ def draw_bring(state: PageState) -> None:
             st.info("Reading was cancelled, and nothing was kept.")
     left, right = st.columns([58, 42], gap="large")
     with left:
-        st.markdown("#### 1. The paper")
+        st.markdown("## 1. The paper")
         file, text, fetched, sample = st.tabs(["Upload", "Paste text", "Europe PMC", "Sample"])
         with file:
             _upload()
@@ -52,7 +52,7 @@ def draw_bring(state: PageState) -> None:
         with sample:
             _samples(state)
     with right:
-        st.markdown("#### 2. The hypothesis")
+        st.markdown("## 2. The hypothesis")
         st.text_area(
             "What should the paper be searched for?",
             height=130,

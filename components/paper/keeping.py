@@ -79,7 +79,7 @@ def draw_kept(state: PageState) -> None:
     papers = resources.own_papers().all()
     if not papers:
         return
-    st.markdown("#### Kept papers")
+    st.markdown("## Kept papers")
     table(
         _COLUMNS,
         [

@@ -103,7 +103,7 @@ def draw_picks(
     system_switch(state, answers, active)
     label, retrieval = list(answers.items())[active]
     n_picks = len(retrieval.selection)
-    st.markdown(f"#### {quantity(n_picks, 'sentence')} picked by {literal(label)}")
+    st.markdown(f"## {quantity(n_picks, 'sentence')} picked by {literal(label)}")
     if n_picks < budget:
         st.caption(f"You asked for {budget:,}; it gave what it found.")
     letters = zip(LETTERS, answers.items(), strict=False)
@@ -132,7 +132,7 @@ def draw_agreement(state: PageState, opened: OpenPaper, answers: Mapping[str, Re
         share = len(both) / len(either) if either else None
         cells = (f"{names[a]} and {names[b]}", len(both), share, _chips(opened, both))
         rows.append(Row(f"{a}-{b}", cells, muted=True))
-    st.markdown("#### How far they agree")
+    st.markdown("## How far they agree")
     table(
         _AGREEMENT,
         rows,
@@ -159,7 +159,7 @@ def draw_wording_change(
             rows.append(Row(label, cells, muted=True))
     if not rows:
         return
-    st.markdown("#### What the other wording changed")
+    st.markdown("## What the other wording changed")
     st.caption(f"Before: {literal(state['h0'], 400)}")
     table(
         _CHANGE,

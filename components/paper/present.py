@@ -48,7 +48,7 @@ _print_button = component("print_page", _HERE, '<button type="button"></button>'
 def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, ...]) -> None:
     """The whole page; of several retrievers it asks the one whose picks are marked outside this mode."""
     st.html(_HERE / "present.css")
-    st.markdown(f"## {literal(opened.title, 300)}")
+    st.markdown(f"# {literal(opened.title, 300)}")
     for note in opened.paper.notes:
         if "synthetic" in note:
             st.caption(literal(note, 300))
@@ -98,7 +98,7 @@ def _picks(
     (choice,) = chosen
     retrieval = answers[choice.label]
     n_picks = len(retrieval.selection)
-    st.markdown(f"### {_heading(n_picks)}")
+    st.markdown(f"## {_heading(n_picks)}")
     st.caption(f"Chosen {_HOW.get(choice.name, 'by a computer program')}. {_NOTICE}")
     why = {
         index: text.replace("the hypothesis", "the statement")

@@ -31,7 +31,7 @@ _MOST: Final = 100
 def draw_reading(state: PageState, opened: OpenPaper) -> None:
     """Everything about one paper."""
     _bar(state, opened)
-    st.markdown(f"## {literal(opened.title, 300)}")
+    st.markdown(f"# {literal(opened.title, 300)}")
     st.caption(facts_line(opened))
     draw_doubts(opened.paper)
     left, right = st.columns([58, 42], gap="medium")
@@ -58,7 +58,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
             then, _ = answers_to(opened.reading(state["h0"], budget), free)
             draw_wording_change(state, opened, answers, then)
         draw_agreement(state, opened, answers)
-        st.markdown("#### Take it away")
+        st.markdown("## Take it away")
         draw_downloads(opened, hypothesis, budget, choices, answers, active)
 
 

@@ -1,4 +1,4 @@
-"""Drawing a figure: the same everywhere, with text that stands out in both themes."""
+"""Drawing a figure: the same everywhere; `page.css` gives its text the colour of the page's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Final
 import plotly.graph_objects as go
 import streamlit as st
 
-_INK: Final = {False: "#3c4043", True: "#d5d3ce"}
 _CONFIG: Final = {"displayModeBar": False}
 
 
@@ -21,11 +20,6 @@ def draw_chart(figure: go.Figure, *, key: str, alt: str, clickable: bool = False
 
     What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
-    ink = _INK[is_dark()]
-    figure.update_xaxes(title_font_color=ink, tickfont_color=ink)
-    figure.update_yaxes(title_font_color=ink, tickfont_color=ink)
-    figure.update_annotations(font_color=ink)
-    figure.update_layout(legend_font_color=ink)
     select: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if clickable else {}
     return st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select)
 

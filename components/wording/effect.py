@@ -211,7 +211,7 @@ def _draw_spread(system: System, report: Report) -> None:
 
 
 def _draw_instances(state: PageState, dataset: DatasetInfo, answers: Answers, question: str) -> None:
-    st.markdown("### Instance by instance")
+    st.markdown("## Instance by instance")
     place = min(state.number("system") or 0, len(answers) - 1)
     if len(answers) > 1:
         st.segmented_control(

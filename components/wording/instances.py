@@ -99,7 +99,7 @@ def draw_side_by_side(
 
     wordings = {"original": instance.hypothesis}
     wordings |= {v.name: v.hypotheses[instance.id] for v in variants if v.hypotheses and v.has(instance.id)}
-    st.markdown(f"#### {literal(instance.id)}: the rankings of {literal(system.label)} side by side")
+    st.markdown(f"### {literal(instance.id)}: the rankings of {literal(system.label)} side by side")
     covers, budget = instance.evidence.covers(task.focus), task.budget_for(instance.evidence)
     recalls = {name: expected_recall(answer.selection, covers, budget) for name, answer in answers.items()}
     added = {

@@ -96,7 +96,7 @@ def _draw_texts(
 
 
 def _draw_upload(dataset: DatasetInfo) -> None:
-    st.markdown("#### Bring a file")
+    st.markdown("## Bring a file")
     st.markdown("A variants file is one JSON object; every instance has paraphrases, a negation, or both:")
     st.code(
         '{"instance id": {"paraphrases": {"plain": "..."}, "negation": "..."}, ...}',
@@ -124,7 +124,7 @@ def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
 
 
 def _draw_download(dataset: DatasetInfo, origins: Wordings) -> None:
-    st.markdown("#### Take them along")
+    st.markdown("## Take them along")
     if not origins:
         st.caption("Wordings that were added or accepted can be downloaded here; so far there are none.")
         return

@@ -27,6 +27,7 @@ from tests.papers.pdf.typesetting import typeset
 
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
 PHONE = {"width": 390, "height": 844}
+GRAVE = ("serious", "critical")
 GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}
 
 PAGES = {  # the address, and what it shows once it is whole
@@ -82,9 +83,9 @@ def wear(page: Page, scheme: str) -> None:
 
 
 def assert_accessible(page: Page) -> None:
-    """That axe finds nothing serious or critical in a page as it stands."""
+    """That axe finds nothing serious or critical in a page as it stands, and no level of headings left out."""
     violations = Axe().run(page).response["violations"]
-    serious = [one for one in violations if one["impact"] in ("serious", "critical")]
+    serious = [one for one in violations if one["impact"] in GRAVE or one["id"] == "heading-order"]
     assert [(one["id"], node["target"], node["html"]) for one in serious for node in one["nodes"]] == []
 
 
@@ -114,6 +115,16 @@ def test_a_dialog_is_accessible(page: Page, app_url: str, scheme: str) -> None:
     expect(page.get_by_role("dialog").get_by_role("button", name="Start", exact=True)).to_be_visible()
     settled(page)
     assert_accessible(page)
+
+
+def test_the_labels_of_an_open_chart_follow_the_theme(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/dataset?dataset=sample_data")
+    label = page.locator(".js-plotly-plot .xtick text").first
+    expect(label).to_be_attached()
+    for scheme in ("dark", "light", "dark"):
+        wear(page, scheme)
+        fill = label.evaluate("text => getComputedStyle(text).fill")  # color(srgb 0.91 ...
+        assert (float(fill.split()[1]) > 0.5) == (scheme == "dark"), fill
 
 
 def test_what_has_the_focus_has_a_ring(page: Page, app_url: str) -> None:

@@ -48,7 +48,7 @@ _MEMBERS: Final = {
 
 def draw_learnt(state: PageState) -> None:
     """The trained model, or how to come by one; then the fixed weights of ``structure``."""
-    st.markdown("### What the evidence ranker has learnt")
+    st.markdown("## What the evidence ranker has learnt")
     trained = trained_model()
     job_panel(TRAIN)
     if trained is None:
@@ -94,7 +94,7 @@ def _facts(model: RankerModel, digest: str) -> None:
 
 
 def _scores(model: RankerModel) -> None:
-    st.markdown("#### On papers that it had not seen")
+    st.markdown("### On papers that it had not seen")
     scores = model.notes.get("cross_validated")
     if not isinstance(scores, Mapping) or not scores:
         st.caption("It was trained without cross-validation, so nothing is known of how good it is.")
@@ -128,7 +128,7 @@ def _scores(model: RankerModel) -> None:
 
 
 def _weights(state: PageState, model: RankerModel, digest: str) -> None:
-    st.markdown("#### What it goes by")
+    st.markdown("### What it goes by")
     datasets = {info.name: info for info in resources.store().datasets()}
     if not datasets:
         st.caption("Load a dataset on the Home page: what weighs most is measured on papers.")
@@ -206,7 +206,7 @@ def _way(one: FeatureWeight) -> str:
 
 
 def _structure() -> None:
-    st.markdown("### What structure goes by")
+    st.markdown("## What structure goes by")
     st.markdown(
         "Fixed weights, set by hand and the same for everybody. A sentence's score is the sum of what these add; picks "
         "are then chosen so that they do not repeat each other, as those of the trained ranker are."

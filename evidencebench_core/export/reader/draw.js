@@ -104,7 +104,7 @@ function drawSentence(words, index, type) {
   row.tabIndex = index ? -1 : 0;
   if (HEADINGS.includes(type)) {
     said.setAttribute("role", "heading");
-    said.setAttribute("aria-level", type === "t" ? "2" : type === "h" ? "3" : "4");
+    said.setAttribute("aria-level", type === "t" || type === "h" ? "2" : "3");
   }
   text.append(said, chips);
   row.append(element("span", "no", String(index)), icon, text, others);

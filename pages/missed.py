@@ -7,17 +7,15 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard, name_window, percent
+from components.app.page import dataset_picker, guard, name_window
 from components.app.state import PageState
 from components.missed.miss import draw_miss, scroll_to_top
-from components.missed.misses import draw_export, draw_filters, draw_queue, draw_shares
+from components.missed.misses import draw_filters, draw_queue, draw_shares, draw_summary
 from components.missed.queue import QUEUE_DEFAULTS, Key, Queue, queue_from
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
-from components.widgets.switches import on_off_switch
 from components.widgets.task_picker import task_picker
-from evidencebench_core.analyses.missed_report import left_out_notes
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named
@@ -35,7 +33,11 @@ DEFAULTS = {
 
 
 def draw(state: PageState) -> None:
-    chosen = _linked_run(state) if state["instance"] else _pickers(state)
+    if not state["instance"]:
+        st.title("Missed aspects")
+    controls = st.container(horizontal=True, vertical_alignment="bottom")
+    with controls:
+        chosen = _linked_run(state) if state["instance"] else _pickers(state)
     if chosen is None:
         return
     dataset, run, task = chosen
@@ -46,6 +48,8 @@ def draw(state: PageState) -> None:
             "The Leaderboard adds tasks to a run."
         )
         return
+    if not state["instance"]:
+        tell_of_seen([run])
     with st.spinner("Looking through the run …", show_time=True):
         queue = queue_from(state, dataset, run, task)
     scroll_to_top(state["instance"] + state["aspect"])
@@ -53,7 +57,10 @@ def draw(state: PageState) -> None:
         name_window("Missed aspects", state["instance"])
         _one(state, dataset, queue)
     else:
-        _all(state, dataset, queue, task)
+        with controls:
+            draw_filters(state, dataset, queue)
+            copy_link(state.link("task", "run", dataset=dataset.name, run=run.id))
+        _all(state, dataset, queue)
 
 
 def _linked_run(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
@@ -71,16 +78,9 @@ def _first(runs: Sequence[RunInfo]) -> RunInfo:
 
 
 def _pickers(state: PageState) -> tuple[DatasetInfo, RunInfo, Task] | None:
-    st.title("Missed aspects")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        dataset = dataset_picker(state)
-        run = None if dataset is None else _run_picker(state, dataset)
-        if dataset is None or run is None:
-            return None
-        task = task_picker(state)
-        copy_link(state.link("task", "run", dataset=dataset.name, run=run.id))
-    tell_of_seen([run])
-    return dataset, run, task
+    dataset = dataset_picker(state)
+    run = None if dataset is None else _run_picker(state, dataset)
+    return None if dataset is None or run is None else (dataset, run, task_picker(state))
 
 
 def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
@@ -106,36 +106,13 @@ def _run_picker(state: PageState, dataset: DatasetInfo) -> RunInfo | None:
     return runs[wanted]
 
 
-def _all(state: PageState, dataset: DatasetInfo, queue: Queue, task: Task) -> None:
-    n_missed, n_asked = queue.n_missed, queue.n_asked
-    what = "result aspects" if queue.results_only else "aspects"
-    share = percent(n_missed / n_asked) if n_asked else "–"
-    notes = left_out_notes(queue.outcomes, task.focus == "all" and queue.results_only)
-    st.markdown(
-        f"**{n_missed:,} of {n_asked:,} {what} missed ({share})** in {queue.n_instances:,} instances. "
-        + " ".join(notes)
-    )
-    if task.focus == "all":
-        on_off_switch(state, "all", "All aspects, not the result aspects only", reset=("page",))
-    if not n_missed:
+def _all(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
+    draw_summary(state, queue)
+    if not queue.n_missed:
         st.success("Nothing was missed.")
         return
-    if not queue.with_words:
-        on_off_switch(
-            state,
-            "words",
-            f"Read the papers of all {dataset.n_instances:,} instances, for part of the paper, word overlap and causes "
-            "(some seconds, once)",
-        )
-    draw_shares(state, queue)
-    draw_filters(state, dataset, queue)
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            f"{len(queue.shown):,} of {n_missed:,} misses, {queue.n_noted:,} with a note. "
-            "Nearest first unless sorted otherwise; click one to look into it."
-        )
-        draw_export(queue)
     draw_queue(state, dataset, queue)
+    draw_shares(state, queue)
 
 
 def _one(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:

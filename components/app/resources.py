@@ -32,7 +32,7 @@ from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspe
 from evidencebench_core.analyses.buckets import buckets_of
 from evidencebench_core.analyses.causes import Thresholds, with_causes
 from evidencebench_core.analyses.missed import aspect_outcomes
-from evidencebench_core.analyses.missed_report import Binning
+from evidencebench_core.analyses.missed_report import SHARED_COLUMNS, Binning
 from evidencebench_core.analyses.missed_report import missed_shares as shares_of_missed
 from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.analyses.needle import Part, part_places
@@ -105,7 +105,7 @@ _KEYS: Final[dict[str | type[Any], Callable[[Any], object]]] = {
     OwnPaper: repr,
     OpenPaper: lambda opened: opened.ref,
 }
-_KEYS_WITH_OTHER_RUNS: Final = {**_KEYS, RunInfo: _key_with_other_runs}
+_KEYS_WITH_OTHER_RUNS: Final = {**_KEYS, RunInfo: _key_with_other_runs, np.ndarray: np.ndarray.tobytes}
 _KEYS_WITH_WORDINGS: Final = {**_KEYS, DatasetInfo: _key_with_wordings}
 
 
@@ -310,13 +310,19 @@ def missed_outcomes(run: RunInfo, task: str, limits: str | None) -> pd.DataFrame
     return with_causes(missed_outcomes(run, task, ""), Thresholds.from_text(limits))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYS_WITH_OTHER_RUNS)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_KEYS_WITH_OTHER_RUNS)
 def missed_share(
-    run: RunInfo, task: str, limits: str | None, by: Binning, results_only: bool
+    run: RunInfo,
+    task: str,
+    limits: str | None,
+    by: Binning,
+    left: NDArray[np.bool_],
+    missed: NDArray[np.bool_],
 ) -> pd.DataFrame:
-    """Missed shares of a run by bin, with intervals; nobody may change the frame."""
+    """Missed shares of a run by bin, with intervals, of the aspects ``left``; nobody may change the frame."""
     outcomes = missed_outcomes(run, task, limits)
-    return shares_of_missed(outcomes[outcomes["is_result"]] if results_only else outcomes, by)
+    columns = outcomes.columns.intersection(SHARED_COLUMNS)
+    return shares_of_missed(outcomes.loc[left, columns].assign(missed=missed[left]), by)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS)

@@ -14,18 +14,19 @@ from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState
 from components.charts.dots import missed_chart
-from components.missed.queue import BINNING_OF, FILTERS, RANGES, SORTS, Queue, ranges_of
+from components.missed.queue import BINNING_OF, FILTERS, RANGES, READ_AT_ONCE, SORTS, Queue, ranges_of
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import csv_button, frame_table
+from components.widgets.switches import on_off_switch
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
 from evidencebench_core.analyses.causes import CAUSES, Thresholds
-from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, misses_in_words
+from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, left_out_notes, misses_in_words
 from evidencebench_core.analyses.report import records
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
-from evidencebench_core.words import clipped_text, quantity
+from evidencebench_core.words import quantity
 
 _TITLES: Final = {
     "section": "By part of paper",
@@ -47,10 +48,13 @@ _THRESHOLDS: Final = (  # name, label, largest value, scale of the shown value
     ("front_share", "Headings or abstract: share of picks, %", 100, 100),
     ("near_places", "Near miss: places below K", 1000, 1),
 )
-_LONGEST: Final = 140
+_HEIGHT: Final = 540  # of the queue, in pixels: what stands below it stays near
 _COLUMNS: Final = (
-    Column("sentence", "Nearest covering sentence", "title", "The covering sentence that the run ranks best"),
-    Column("aspect", "Aspect", "id"),
+    Column("hypothesis", "Hypothesis", "title", lines=2),
+    Column(
+        "sentence", "Nearest covering sentence", help="The covering sentence that the run ranks best", lines=2
+    ),
+    Column("label", "Aspect", "id"),
     Column("rank", "Rank", "number", "Best rank of a covering sentence, from 1"),
     Column("distance", "Places below K", "number", "Best rank minus the number of picks", sortable=True),
     Column("position", "Position", "percent", "Where that sentence stands in the paper", sortable=True),
@@ -73,27 +77,34 @@ _WORDS: Final = (
     ),
     Column("causes", "Suggested cause", "text", "By the first rule that applies; more in brackets"),
 )
+_INSTANCE: Final = Column("instance", "Instance", "id")
 _NOTE: Final = Column("note", "Notes", "text", "Causes and tags noted, with their author")
 
 
 def draw_shares(state: PageState, queue: Queue) -> None:
     """A chart of missed shares a binning, side by side; a click on a mark filters the queue to its aspects."""
     shown = [name for name in _TITLES if queue.with_words or name in {"decile", "n"}]
-    label = (
-        f"Where the misses are: missed / all aspects of each bin (dotted: of all {queue.n_asked:,}), 95% bootstrap "
-        "intervals over papers. Click a mark for its misses."
+    st.markdown("## Where the misses are")
+    what = (
+        "the filters leave; a chart's own filter fades its other marks"
+        if queue.passing
+        else "the task asks for"
     )
-    with st.expander(label, expanded=True):
-        for name, column in zip(shown, st.columns(len(shown), gap="medium"), strict=True):
-            with column:
-                _draw_share(state, queue, name)
+    st.caption(
+        f"Missed / all aspects of each bin, of those that {what}. Dotted: over all of them. 95% bootstrap intervals "
+        "over papers. Click a mark for its misses."
+    )
+    for name, column in zip(shown, st.columns(len(shown), gap="medium"), strict=True):
+        with column:
+            _draw_share(state, queue, name)
 
 
 def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     by = BINNING_OF[name]
     limits = queue.limits.text() if queue.with_words else None
-    shares = resources.missed_share(queue.run, queue.task.name, limits, by, queue.results_only)
-    mean: float | None = queue.n_missed / queue.n_asked
+    left, missed = queue.share_behind(name)
+    shares = resources.missed_share(queue.run, queue.task.name, limits, by, left, missed)
+    mean = float(missed[left].mean()) if left.any() else None
     top = None
     if name == "cause":  # small shares of all aspects, to which a mean says nothing
         mean, most = None, float(shares[["share", "high"]].max().max())
@@ -101,10 +112,11 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     labels = [CAUSES[b].title if name == "cause" else str(b).capitalize() for b in shares["bin"]]
     shares = shares.assign(label=labels)
     chosen = state.many(name)
-    st.markdown(f"## {_TITLES[name]}", help=BINNINGS[by])
+    st.markdown(f"### {_TITLES[name]}", help=BINNINGS[by])
+    filters = "-".join(state[one] for one in (*FILTERS, "rules"))
     event = draw_chart(
         missed_chart(shares, MARKS["missed"].on(is_dark()), "Missed, %", chosen, mean, top),
-        key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{queue.results_only}-{state[name]}-{state['rules']}",
+        key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{queue.results_only}-{filters}",
         alt=f"{_TITLES[name]}, share missed: "
         + "; ".join(
             f"{row['label']} {percent(row['share'])} of {row['n_aspects']}"
@@ -120,30 +132,56 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
 
 
 def draw_filters(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
-    """A row: search, noted or not, more filters, rules, and a way back to everything."""
-    n_active = sum(bool(state[name]) for name in FILTERS if name not in {"q", "noted"})
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Search hypotheses",
-            placeholder="wine stomach cancer",
-            help="All words must occur; the last may be the beginning of one.",
-            width=260,
-            **state.widget("q", state["q"], reset=("page",)),
-        )
-        _choice(state, "noted", "Notes", _NOTED, width=170)
-        with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
-            if queue.with_words:
-                _several(state, "cause", "Suggested cause", lambda name: CAUSES[name].title)
-                _several(state, "section", "A covering sentence in", str.capitalize)
-                _choice(state, "type", "A covering sentence that is", _TYPES)
-            _several(state, "decile", "A covering sentence within")
-            _several(state, "n", "Covering sentences")
-            for column, label in RANGES.items():
-                _range_slider(state, dataset, column, label)
+    """The search, and folded: what the queue is about, more filters, the rules of the causes, the exports."""
+    n_active = sum(bool(state[name]) for name in FILTERS if name != "q")
+    st.text_input(
+        "Search hypotheses",
+        placeholder="wine stomach cancer",
+        help="All words must occur; the last may be the beginning of one.",
+        **state.widget("q", state["q"], reset=("page",)),
+    )
+    with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
+        if queue.task.focus == "all":
+            on_off_switch(state, "all", "All aspects, not the result aspects only", reset=("page",))
+        if dataset.n_instances > READ_AT_ONCE:
+            on_off_switch(
+                state,
+                "words",
+                f"Read the papers of all {dataset.n_instances:,} instances, for part of the paper, word overlap and "
+                "causes (some seconds, once)",
+            )
+        _choice(state, "noted", "Notes", _NOTED)
         if queue.with_words:
-            with st.popover("Rules"):
+            _several(state, "cause", "Suggested cause", lambda name: CAUSES[name].title)
+            _several(state, "section", "A covering sentence in", str.capitalize)
+            _choice(state, "type", "A covering sentence that is", _TYPES)
+        _several(state, "decile", "A covering sentence within")
+        _several(state, "n", "Covering sentences")
+        for column, label in RANGES.items():
+            _range_slider(state, dataset, column, label)
+        if queue.with_words:
+            with st.expander("Rules of the suggested causes"):
                 _draw_rules(state, queue.limits)
-        if (n_active or state["q"] or state["noted"]) and st.button("Clear filters"):
+    _draw_export(queue)
+
+
+def draw_summary(state: PageState, queue: Queue) -> None:
+    """How much was missed, and how much of that is shown."""
+    n_missed, n_asked = queue.n_missed, queue.n_asked
+    what = "result aspects" if queue.results_only else "aspects"
+    share = percent(n_missed / n_asked) if n_asked else "–"
+    notes = left_out_notes(queue.outcomes, queue.task.focus == "all" and queue.results_only)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"**{n_missed:,} of {n_asked:,} {what} missed ({share})** in {queue.n_instances:,} instances. "
+            + " ".join(
+                (
+                    *notes,
+                    f"Shown: {len(queue.shown):,} of {n_missed:,} misses, {queue.n_noted:,} with a note.",
+                )
+            )
+        )
+        if any(state[name] for name in FILTERS) and st.button("Clear filters"):
             state.put(page=None, **dict.fromkeys(FILTERS))
             st.rerun()
 
@@ -203,7 +241,7 @@ def _draw_rules(state: PageState, limits: Thresholds) -> None:
         st.rerun()
 
 
-def draw_export(queue: Queue) -> None:
+def _draw_export(queue: Queue) -> None:
     """The misses that are shown, and the notes once there are some, as CSV and as JSON."""
     notes = [note for those in queue.notes.values() for note in those]
     name = f"{queue.run.id}-{queue.task.name}"
@@ -266,7 +304,7 @@ def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
             state.put(instance=instance_id, aspect=aspect_id, sentence=None)
 
     frame_table(
-        (*_COLUMNS, *(_WORDS if queue.with_words else ()), _NOTE),
+        (*_COLUMNS, *(_WORDS if queue.with_words else ()), *((_NOTE,) if queue.notes else ()), _INSTANCE),
         _cells(dataset, queue, queue.outcomes.iloc[queue.shown[page.rows]]),
         key="missed-queue",
         ids="key",
@@ -277,6 +315,7 @@ def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
         empty="No miss is left by these filters. Clear some of them."
         if queue.n_missed
         else "This run missed none of these aspects.",
+        height=_HEIGHT,
     )
     page.draw(state)
 
@@ -289,8 +328,8 @@ def _cells(dataset: DatasetInfo, queue: Queue, misses: pd.DataFrame) -> pd.DataF
     notes = [queue.notes.get((row["instance"], row["aspect"]), ()) for row in rows]
     cells = misses.assign(
         key=misses["instance"] + "\n" + misses["aspect"],
-        sentence=[clipped_text(papers[row["instance"]].sentences[row["sentence"]], _LONGEST) for row in rows],
-        aspect=misses["label"] + " in " + misses["instance"],
+        hypothesis=[papers[row["instance"]].hypothesis for row in rows],
+        sentence=[papers[row["instance"]].sentences[row["sentence"]] for row in rows],
         rank=misses["best_rank"],
     )
     cells["found"] = [

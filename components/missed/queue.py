@@ -39,6 +39,7 @@ QUEUE_DEFAULTS: Final = {
     "page": "1",
 }
 FILTERS: Final = ("section", "type", "decile", "n", "cause", "noted", "q", "where")
+_OF_MISSES: Final = ("cause", "noted")
 BINNING_OF: Final[Mapping[str, Binning]] = {
     "section": "section",
     "decile": "decile",
@@ -66,6 +67,7 @@ class Queue:
     results_only: bool  # whether the page is about result aspects only
     outcomes: pd.DataFrame  # found and missed aspects that the task asks for
     asked: NDArray[np.bool_]  # which of them the page is about
+    passing: Mapping[str, NDArray[np.bool_]]  # which of them each filter that is set leaves
     shown: NDArray[np.intp]  # rows of the missed ones that the filters leave, in the order asked for
     with_words: bool  # whether the papers were read: then sections, overlaps and causes are known
     limits: Thresholds
@@ -84,6 +86,17 @@ class Queue:
     def n_instances(self) -> int:
         """How many instances they belong to."""
         return int(self.outcomes["instance"][self.asked].nunique())
+
+    def share_behind(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The aspects that the filters leave, and which of all aspects count as missed, but for the filter ``name``.
+
+        What filters can ask of a miss only (its cause, a note) leaves every aspect and fewer misses.
+        """
+        others = [one for one in self.passing if one != name]
+        left = [self.passing[one] for one in others if one not in _OF_MISSES]
+        misses = [self.passing[one] for one in others if one in _OF_MISSES]
+        missed = self.outcomes["missed"].to_numpy(dtype=bool)
+        return np.logical_and.reduce([self.asked, *left]), np.logical_and.reduce([missed, *misses])
 
     @property
     def noted(self) -> NDArray[np.intp]:
@@ -143,8 +156,9 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
     for note in NoteStore(resources.store()).notes(run.id, task.name):
         key = (note.instance_id, note.aspect_id)
         notes[key] = (*notes.get(key, ()), note)
-    shown = np.flatnonzero(asked & outcomes["missed"].to_numpy())
-    shown = _left_by_filters(state, dataset, outcomes, shown, with_words, notes)
+    passing = _passing(state, dataset, outcomes, with_words, notes)
+    missed = outcomes["missed"].to_numpy(dtype=bool)
+    shown = np.flatnonzero(np.logical_and.reduce([asked, missed, *passing.values()]))
     by, sign = state["sort"], -1 if state["desc"] == "1" else 1
     if by == "file":
         shown = shown[::sign]
@@ -153,27 +167,25 @@ def queue_from(state: PageState, dataset: DatasetInfo, run: RunInfo, task: Task)
         for column, direction in (("distance", 1), (by, sign)):
             values = outcomes[column].to_numpy(dtype=float, na_value=np.nan)[shown]
             shown = shown[np.argsort(direction * values, kind="stable")]
-    return Queue(run, task, results_only, outcomes, asked, shown, with_words, limits, notes)
+    return Queue(run, task, results_only, outcomes, asked, passing, shown, with_words, limits, notes)
 
 
-def _left_by_filters(
-    state: PageState,
-    dataset: DatasetInfo,
-    outcomes: pd.DataFrame,
-    rows: NDArray[np.intp],
-    with_words: bool,
-    notes: Collection[Key],
-) -> NDArray[np.intp]:
+def _passing(
+    state: PageState, dataset: DatasetInfo, outcomes: pd.DataFrame, with_words: bool, notes: Collection[Key]
+) -> dict[str, NDArray[np.bool_]]:
+    """Of each filter that is set, which aspects it leaves."""
+    passing: dict[str, NDArray[np.bool_]] = {}
     ranges = ranges_of(state)
     if state["q"] or ranges:
         left = resources.matching(dataset, Filter(hypothesis=state["q"], ranges=ranges))
-        rows = rows[outcomes["instance"].iloc[rows].isin(left)]
+        passing["instances"] = outcomes["instance"].isin(left).to_numpy()
     for name, by in BINNING_OF.items():
         wanted = state.many(name)
         if wanted and (with_words or by in {"decile", "n_covering"}):
-            rows = rows[bin_of(outcomes, by, wanted)[rows]]
+            passing[name] = bin_of(outcomes, by, wanted)
     if state["type"] and with_words:
-        rows = rows[[state["type"] in types for types in outcomes["types"].iloc[rows]]]
+        passing["type"] = np.array([state["type"] in types for types in outcomes["types"]], dtype=bool)
     if state["noted"] in {"no", "yes"}:
-        rows = rows[np.isin(rows, _noted(outcomes, notes), invert=state["noted"] == "no")]
-    return rows
+        noted = np.isin(np.arange(len(outcomes)), _noted(outcomes, notes))
+        passing["noted"] = noted == (state["noted"] == "yes")
+    return passing

@@ -37,6 +37,9 @@ EXPORT_COLUMNS: Final = (
     "budget", "distance", "position", "section", "n_covering", "overlap", "cause", "causes", "notes",
 )  # fmt: skip
 
+SHARED_COLUMNS: Final = ("paper", "missed", "covering", "n_covering", "n_sentences", "sections", "cause")
+"""All that `missed_shares` reads."""
+
 Binning = Literal["section", "decile", "n_covering", "cause"]
 BINNINGS: Final[Mapping[Binning, str]] = MappingProxyType(
     {

@@ -64,6 +64,53 @@ def test_the_queue_and_the_notes_are_exported_with_their_words(
     assert row["cause"] == note["suggested_cause"]
 
 
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {},
+        {"q": "night"},
+        {"decile": "0–10%", "where": "n_sentences:100-400"},
+        {"n": "2,3"},
+        {"section": "abstract", "cause": "redundancy"},
+        {"noted": "yes"},
+        {"q": "night", "type": "abstract", "noted": "no"},
+    ],
+)
+def test_charts_count_the_misses_that_the_filters_leave(
+    sample_store: Store, run: str, misses: list[dict[str, str]], filters: dict[str, str]
+) -> None:
+    NoteStore(sample_store).add(Note(run, TASK, misses[0]["instance"], misses[0]["aspect"], "ml", "far"))
+
+    def script(run: str, filters: dict[str, str]) -> None:
+        import streamlit as st
+
+        from components.app import resources
+        from components.app.state import PageState
+        from components.missed.queue import BINNING_OF, QUEUE_DEFAULTS, queue_from
+        from evidencebench_core.tasks import task_named
+
+        dataset, task = resources.named_dataset("sample_data"), task_named("result-er@optimal")
+        state = PageState("missed", QUEUE_DEFAULTS)
+        state.put(**filters)
+        queue = queue_from(state, dataset, resources.run(run), task)
+        for name in ("n", "cause"):
+            left, missed = queue.share_behind(name)
+            limits = queue.limits.text()
+            st.dataframe(resources.missed_share(queue.run, task.name, limits, BINNING_OF[name], left, missed))
+        st.markdown(len(queue.shown))
+
+    app = drawn(script, run, filters)
+    by_n, by_cause = (one.value.set_index("bin") for one in app.dataframe)
+    n_shown = int(app.markdown[-1].value)
+    of_n = by_n.loc[filters["n"].split(",")] if "n" in filters else by_n
+    assert of_n["n_missed"].sum() == n_shown
+    of_cause = by_cause.loc[[filters["cause"]] if "cause" in filters else by_cause.index]
+    assert of_cause["n_missed"].sum() == n_shown  # every miss has one first cause, or none
+    assert (by_n["n_missed"] <= by_n["n_aspects"]).all()
+    if "noted" not in filters and "cause" not in filters:  # an aspect has one number of covering sentences
+        assert by_cause["n_aspects"].iloc[0] == of_n["n_aspects"].sum()
+
+
 @pytest.mark.usefixtures("sample_store")
 def test_without_a_run_it_says_what_it_is_for(open_page: OpenPage) -> None:
     app = open_page("missed", instance="sample_trial", aspect="aspect_0")

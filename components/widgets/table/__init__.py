@@ -48,6 +48,8 @@ class Column:
     """Decimals of a ``number``."""
     signed: bool = False
     """A plus before a positive ``number``."""
+    lines: int = 0
+    """After which a text is cut, to be read whole on hover; 0: never."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,10 @@ function fill(td, column, value) {
     for (const [text, found] of value.parts) td.append(found ? element("mark", "", text) : text);
   } else {
     td.dir = "auto";
-    td.textContent = value;
-    if (column.kind === "id") td.title = value;
+    const text = column.lines ? element("span", "cut", value) : value;
+    if (column.lines) text.style.webkitLineClamp = String(column.lines);
+    td.append(text);
+    if (column.lines || column.kind === "id") td.title = value;
   }
 }
 
@@ -130,8 +132,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (root.dataset.first !== undefined && root.dataset.first !== first && root.getBoundingClientRect().top < 0) {
     root.scrollIntoView({ block: "start" }); // another page of rows begins at its beginning
   }
+  frame.scrollTop = root.dataset.first === first ? scroll : 0;
   root.dataset.first = first;
-  frame.scrollTop = scroll;
 
   const send = (kind, value) => setTriggerValue("event", { kind, value });
   root.onclick = (event) => {

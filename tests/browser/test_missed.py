@@ -1,0 +1,40 @@
+"""Missed aspects in a real browser: the queue's first row is on the first screen, with its hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.data import Store
+from tests.browser.conftest import DESKTOP
+from tests.browser.settling import settled
+from tests.browser.test_every_page import PHONE, SAMPLE
+
+
+@pytest.mark.parametrize(("viewport", "filters"), [(DESKTOP, ""), (DESKTOP, "&decile=0–10%"), (PHONE, "")])
+def test_the_first_miss_is_on_the_first_screen(
+    new_page: Callable[..., Page], app_url: str, store: Store, viewport: dict[str, int], filters: str
+) -> None:
+    ingest_sample(store, SAMPLE)
+    page = new_page(viewport=viewport)
+    page.goto(f"{app_url}/missed?dataset=sample_data{filters}")
+    row = page.locator(".table-root tbody tr").first
+    expect(row).to_be_visible()
+    settled(page)
+    hypothesis = row.locator("td.title")
+    whole = str(hypothesis.get_attribute("title"))
+    assert whole in [store.get("sample_data", one).hypothesis for one in store.ids("sample_data")]
+    expect(hypothesis).to_have_text(whole)  # cut for the eye only
+    box, around = hypothesis.bounding_box(), row.bounding_box()
+    assert box is not None
+    assert around is not None
+    assert box["height"] < 80
+    assert box["y"] + box["height"] < viewport["height"] * 0.72
+    if viewport is DESKTOP:
+        assert around["y"] + around["height"] < 480
+        expect(page.get_by_role("heading", name="Where the misses are")).to_be_in_viewport()
+    row.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(whole)

@@ -96,7 +96,8 @@ def _filter_key(wanted: Filter) -> object:
     return wanted.hypothesis, wanted.sentences, ranges, wanted.sort, wanted.descending
 
 
-_KEYS: Final[dict[str | type[Any], Callable[[Any], object]]] = {
+_Keys = dict[str | type[Any], Callable[[Any], object]]
+_KEYS: Final[_Keys] = {
     DatasetInfo: _dataset_key,
     RunInfo: _run_key,
     Filter: _filter_key,
@@ -105,7 +106,7 @@ _KEYS: Final[dict[str | type[Any], Callable[[Any], object]]] = {
     OwnPaper: repr,
     OpenPaper: lambda opened: opened.ref,
 }
-_KEYS_WITH_OTHER_RUNS: Final = {**_KEYS, RunInfo: _key_with_other_runs, np.ndarray: np.ndarray.tobytes}
+_KEYS_WITH_OTHER_RUNS: Final[_Keys] = {**_KEYS, RunInfo: _key_with_other_runs, np.ndarray: np.ndarray.tobytes}
 _KEYS_WITH_WORDINGS: Final = {**_KEYS, DatasetInfo: _key_with_wordings}
 
 
@@ -321,7 +322,7 @@ def missed_share(
 ) -> pd.DataFrame:
     """Missed shares of a run by bin, with intervals, of the aspects ``left``; nobody may change the frame."""
     outcomes = missed_outcomes(run, task, limits)
-    columns = outcomes.columns.intersection(SHARED_COLUMNS)
+    columns = [name for name in SHARED_COLUMNS if name in outcomes]
     return shares_of_missed(outcomes.loc[left, columns].assign(missed=missed[left]), by)
 
 

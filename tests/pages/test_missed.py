@@ -79,7 +79,7 @@ def test_the_queue_and_the_notes_are_exported_with_their_words(
 def test_charts_count_the_misses_that_the_filters_leave(
     sample_store: Store, run: str, misses: list[dict[str, str]], filters: dict[str, str]
 ) -> None:
-    NoteStore(sample_store).add(Note(run, TASK, misses[0]["instance"], misses[0]["aspect"], "ml", "far"))
+    NoteStore(sample_store).add(Note(**place_of(misses[0]), author="ml", cause="far"))
 
     def script(run: str, filters: dict[str, str]) -> None:
         import streamlit as st

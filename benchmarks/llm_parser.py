@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evidencebench_core.llm import parsed_aspects, parsed_hypothesis, read_answer
+from evidencebench_core.llm.parse import parsed_aspects, parsed_hypothesis, read_answer
 
 UNITS = [
     *(

@@ -88,12 +88,13 @@ def check_server(llm: LLM, model: str) -> None:
     Some servers answer any name with the model that they have (llama-cpp-python does), and the run would
     stand under a wrong name.
     """
-    from evidencebench_core.llm import ConnectionBroken, has_model, listed_models
+    from evidencebench_core.llm import has_model, listed_models
+    from evidencebench_core.llm.replies import Setback
 
     try:
         listed = listed_models(llm.connection)
     except LLMError as error:
-        if isinstance(error.__cause__, ConnectionBroken) and error.__cause__.for_good:
+        if isinstance(error.__cause__, Setback) and error.__cause__.unusable:
             raise
         note(str(error))  # it may be starting, or refuse no more than its list
         return

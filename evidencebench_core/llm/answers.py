@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import datetime
 import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from evidencebench_core.data.packing import zstd_frames
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm.request import Answer, from_json, json_bytes
+from evidencebench_core.llm.request import Answer, Vectors, from_json, json_bytes
 
 if sys.platform != "win32":  # there claims hold within one process only
     import fcntl
@@ -30,47 +31,35 @@ Record: TypeAlias = tuple[str, str, bytes, object]
 
 
 class AnswerCache:
-    """Every answer under the key of its request; for any number of threads and processes.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """Every answer under the key of its request; for any number of threads and processes."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
-        self._claims = _claims_of(store.path)
+        self.store, path = store, store.path.resolve()
+        self._claims = _CLAIMS.setdefault(str(path), _Claims(path.with_name(f"{path.name}.llm-claims")))
 
-    def answer(self, key: str) -> Answer | None:
-        """The answer kept under a key, marked as cached."""
-        record = self.records((key,)).get(key)
-        return None if record is None else answer_of_record(key, record)
-
-    def records(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The records of those keys that have one."""
-        return {key: from_json(text) for key, text in self._rows("key, answer", keys)}
+    def replies(self, keys: Iterable[str]) -> dict[str, Answer | Vectors]:
+        """Answers, marked as cached, and vectors of single texts, under those keys that have one."""
+        return {key: _reply(key, from_json(text)) for key, text in self._rows("key, answer", keys)}
 
     def known(self, keys: Iterable[str]) -> frozenset[str]:
         """Those of the keys under which something is kept."""
         return frozenset(key for (key,) in self._rows("key", keys))
 
-    def _rows(self, columns: str, keys: Iterable[str]) -> list[tuple[str, ...]]:
-        wanted = tuple(dict.fromkeys(keys))
-        rows: list[tuple[str, ...]] = []
+    def request(self, key: str) -> Any:
+        """The request that was answered, as JSON; ``None`` if there is no answer."""
+        from zstandard import ZstdDecompressor
+
+        rows = self._rows("request", (key,))
+        return from_json(ZstdDecompressor().decompress(rows[0][0])) if rows else None
+
+    def _rows(self, columns: str, keys: Iterable[str]) -> list[tuple[Any, ...]]:
+        wanted, rows = tuple(dict.fromkeys(keys)), list[tuple[Any, ...]]()
         with self.store.read() as db:
             for start in range(0, len(wanted), _PER_QUERY):
                 part = wanted[start : start + _PER_QUERY]
                 marks = ",".join("?" * len(part))
                 rows += db.execute(f"SELECT {columns} FROM llm_answers WHERE key IN ({marks})", part)
         return rows
-
-    def request(self, key: str) -> Any:
-        """The request that was answered, as JSON; ``None`` if there is no answer."""
-        from zstandard import ZstdDecompressor
-
-        with self.store.read() as db:
-            row = db.execute("SELECT request FROM llm_answers WHERE key = ?", (key,)).fetchone()
-        return None if row is None else from_json(ZstdDecompressor().decompress(row[0]))
 
     def keep(self, records: Sequence[Record]) -> None:
         """Keep them all, in place of older ones, in one transaction; it is durable when this returns."""
@@ -99,47 +88,38 @@ class AnswerCache:
                 self._claims.drop(key)
 
 
-def record_of(key: str, model: str, request: bytes, answer: Answer) -> Record:
-    """All of an answer but what its key and its way here say."""
-    return key, model, request, {name: getattr(answer, name) for name in _KEPT}
+def record_of(key: str, model: str, request: bytes, reply: Answer | Vectors) -> Record:
+    """The record of an answer, without what its key and its way here say, or of a vector."""
+    if isinstance(reply, Answer):
+        return key, model, request, {name: getattr(reply, name) for name in _KEPT}
+    return key, model, request, {"vector": base64.b64encode(reply.astype("<f4").tobytes()).decode("ascii")}
 
 
-def answer_of_record(key: str, record: dict[str, Any]) -> Answer:
-    """The answer in a record, marked as cached."""
-    values = {name: record[name] for name in _KEPT if name in record}
-    return Answer(**{**values, "left_out": tuple(record.get("left_out", ())), "cached": True, "key": key})
+def _reply(key: str, record: dict[str, Any]) -> Answer | Vectors:
+    if "vector" not in record:
+        values = {name: record[name] for name in _KEPT if name in record}
+        return Answer(**values | {"left_out": tuple(record.get("left_out", ())), "cached": True, "key": key})
+    import numpy as np
 
-
-@dataclass(slots=True, eq=False)
-class _Batch:
-    records: list[Record] = field(default_factory=list)
-    written: bool = False
+    return np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
 
 
 class Writer:
     """Keeps records for one event loop: what gathers while a transaction is written goes into the next."""
 
     def __init__(self, answers: AnswerCache) -> None:
-        self._answers, self._lock, self._next = answers, asyncio.Lock(), _Batch()
+        self._answers, self._lock, self._next = answers, asyncio.Lock(), list[Record]()
 
-    async def keep(self, records: Sequence[Record]) -> None:
-        """They are durable when this returns; if it is cancelled, when the writer is closed."""
+    async def keep(self, records: Sequence[Record] = ()) -> None:
+        """They are durable when this returns; if it is cancelled, at the next call."""
         batch = self._next
-        batch.records += records
+        batch += records
         async with self._lock:
-            await self._write(batch)
-
-    async def close(self) -> None:
-        """Write what a cancel has left."""
-        async with self._lock:
-            await self._write(self._next)
-
-    async def _write(self, batch: _Batch) -> None:
-        if batch is self._next:
-            self._next = _Batch()
-        if batch.records and not batch.written:  # by another of those that wait for the same
-            await asyncio.to_thread(self._answers.keep, batch.records)
-            batch.written = True
+            if batch is self._next:
+                self._next = []
+            if batch:  # else another has written it, of those that waited for it
+                await asyncio.to_thread(self._answers.keep, tuple(batch))
+                batch.clear()
 
 
 class _Claims:
@@ -149,9 +129,7 @@ class _Claims:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._guard = threading.Lock()
-        self._taken: set[str] = set()
+        self._path, self._guard, self._taken = path, threading.Lock(), set[str]()
         self._file: int | None = None
 
     def take(self, key: str) -> bool:
@@ -176,15 +154,6 @@ class _Claims:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(key[:15], 16))
 
 
-_BY_STORE: dict[Path, _Claims] = {}
-_BY_STORE_LOCK: Final = threading.Lock()
-
-
-def _claims_of(store: Path) -> _Claims:
-    path = store.resolve()
-    with _BY_STORE_LOCK:
-        return _BY_STORE.setdefault(path, _Claims(path.with_name(f"{path.name}.llm-claims")))
-
-
+_CLAIMS: dict[str, _Claims] = {}  # by store
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_BY_STORE.clear)
+    os.register_at_fork(after_in_child=_CLAIMS.clear)

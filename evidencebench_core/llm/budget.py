@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from evidencebench_core.errors import BudgetReachedError, SettingError, shown
-from evidencebench_core.llm.prices import Price, estimated_tokens, price_of, prices, prices_path
+from evidencebench_core.llm.prices import Price, price_of, prices, prices_path
+from evidencebench_core.llm.request import estimated_tokens
 
 FIRST_GUESS: Final = 800  # tokens of an answer, until there is one to go by
 
@@ -19,12 +20,8 @@ class Spending:
 
     Attributes
     ----------
-    calls : int
-        Answered by the server, and so paid for.
-    cached : int
-        Answered from the store.
-    failed : int
-        Given up without an answer.
+    calls, cached, failed : int
+        Answered by the server, and so paid for; answered from the store; given up without an answer.
     perhaps_billed : int
         Attempts without an answer of which the server may have made one: timeouts, 504, broken off. They count
         against the caps, with their estimates, and are in tokens and money.
@@ -55,7 +52,7 @@ class Spending:
 class Reservation:
     """The assumed cost of a call under way."""
 
-    model: str
+    price: Price | None
     prompt_tokens: int
     completion_tokens: int
     money: float
@@ -97,21 +94,9 @@ class Budget:
                 raise SettingError(f"cap in {name}", f"is {shown(cap)}", "Give a number from 0 on.")
         self.calls, self.tokens, self.money = calls, tokens, money
         self.in_batches = False  # whether calls have the price of a batch
-        self._table = table
-        self._lock = threading.Lock()
-        self._spent = Spending()
+        self.spent = Spending()  # so far; calls under way are not in it
+        self._table, self._lock = table, threading.RLock()
         self._held = (0, 0, 0.0)  # calls, tokens and dollars under way
-
-    @property
-    def spent(self) -> Spending:
-        """So far; calls under way are not in it."""
-        with self._lock:
-            return self._spent
-
-    @property
-    def under_way(self) -> int:
-        """Calls that are neither answered nor given up yet."""
-        return self._held[0]
 
     @property
     def capped(self) -> bool:
@@ -120,7 +105,7 @@ class Budget:
 
     def answer_tokens(self, most: int | None = None) -> int:
         """About how many tokens the next answer has, of at most so many: as many as those so far in the mean."""
-        spent = self._spent
+        spent = self.spent
         n_answers = spent.calls + spent.perhaps_billed
         guess = round(spent.completion_tokens / n_answers) if n_answers else FIRST_GUESS
         return guess if most is None else min(guess, most)
@@ -132,26 +117,23 @@ class Budget:
 
         Without ``capped`` no cap refuses it, as it has been paid.
         """
-        price = self._price(model)
-        if capped and price is None and self.money is not None:
-            raise BudgetReachedError(
-                "cap in money",
-                f"the price of {model} is not known",
-                f"Put it into {prices_path()}, or cap calls or tokens instead.",
-                stops_run=True,
-            )
         with self._lock:
-            completion_tokens = self.answer_tokens(most)
+            if self._table is None:
+                self._table = prices()
+            price, completion_tokens = price_of(model, self._table), self.answer_tokens(most)
             money = price.of(prompt_tokens, completion_tokens, self.in_batches) if price else 0.0
-            reservation = Reservation(model, prompt_tokens, completion_tokens, money)
+            reservation = Reservation(price, prompt_tokens, completion_tokens, money)
             if capped:
-                self._check_caps(reservation)
+                self._check_caps(model, reservation)
             self._hold(reservation, 1)
             return reservation
 
-    def _check_caps(self, next_call: Reservation) -> None:
-        spent, (n_held, held_tokens, held_money) = self._spent, self._held
-        if self.calls is not None and spent.calls + spent.perhaps_billed + n_held + 1 > self.calls:
+    def _check_caps(self, model: str, next_call: Reservation) -> None:
+        spent, (n_held, held_tokens, held_money) = self.spent, self._held
+        if self.money is not None and next_call.price is None:
+            remedy = f"Put it into {prices_path()}, or cap calls or tokens instead."
+            raise BudgetReachedError("cap in money", f"the price of {model} is not known", remedy, True)
+        if self.calls is not None and spent.calls + spent.perhaps_billed + n_held >= self.calls:
             perhaps = f", {spent.perhaps_billed:,} without an answer but perhaps billed"
             state = f"{spent.calls + n_held:,} are made{perhaps if spent.perhaps_billed else ''}"
             raise _cap_error(f"{self.calls:,} calls", state)
@@ -183,7 +165,7 @@ class Budget:
             completion_tokens = reservation.completion_tokens if text is None else estimated_tokens(text)
         with self._lock:
             self._spend(reservation, prompt_tokens, completion_tokens)
-            self._count(calls=1, estimated=int(estimated), seconds=seconds)
+            self.count(calls=1, estimated=int(estimated), seconds=seconds)
         return prompt_tokens + completion_tokens
 
     def release(self, reservation: Reservation, perhaps_billed: bool = False) -> None:
@@ -191,52 +173,31 @@ class Budget:
         with self._lock:
             if perhaps_billed:
                 self._spend(reservation, reservation.prompt_tokens, reservation.completion_tokens)
-                self._count(perhaps_billed=1)
+                self.count(perhaps_billed=1)
             else:
                 self._hold(reservation, -1)
 
-    def count_failed(self) -> None:
-        """A call was given up without an answer."""
+    def count(self, **more: float) -> None:
+        """Count so much more of what `Spending` has."""
         with self._lock:
-            self._count(failed=1)
-
-    def count_cached(self, n: int = 1) -> None:
-        """Answers that came from the store."""
-        with self._lock:
-            self._count(cached=n)
-
-    # -- with the lock held --------------------------------------------------------------------
+            self.spent = replace(
+                self.spent, **{name: getattr(self.spent, name) + n for name, n in more.items()}
+            )
 
     def _spend(self, reservation: Reservation, prompt_tokens: int, completion_tokens: int) -> None:
+        price, money = reservation.price, None
         self._hold(reservation, -1)
-        self._count(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
-        price, money = self._price(reservation.model), self._spent.money
-        if price is not None and money is not None:
-            money += price.of(prompt_tokens, completion_tokens, self.in_batches)
-        self._spent = replace(self._spent, money=None if price is None else money)
-
-    def _count(self, **more: float) -> None:
-        self._spent = replace(
-            self._spent,
-            **{name: getattr(self._spent, name) + n for name, n in more.items()},
-        )
+        if price is not None and self.spent.money is not None:
+            money = self.spent.money + price.of(prompt_tokens, completion_tokens, self.in_batches)
+        self.spent = replace(self.spent, money=money)
+        self.count(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
 
     def _hold(self, reservation: Reservation, sign: int) -> None:
         n, tokens, money = self._held
         n += sign
-        money = money + sign * reservation.money if n else 0.0
-        self._held = (n, tokens + sign * reservation.tokens, money)
-
-    def _price(self, model: str) -> Price | None:
-        if self._table is None:
-            self._table = prices()
-        return price_of(model, self._table)
+        self._held = (n, tokens + sign * reservation.tokens, money + sign * reservation.money if n else 0.0)
 
 
 def _cap_error(cap: str, state: str) -> BudgetReachedError:
-    return BudgetReachedError(
-        "budget",
-        f"the cap of {cap} is reached: {state}",
-        "Raise the cap and start again: what is answered is kept and costs nothing.",
-        stops_run=True,
-    )
+    remedy = "Raise the cap and start again: what is answered is kept and costs nothing."
+    return BudgetReachedError("budget", f"the cap of {cap} is reached: {state}", remedy, stops_run=True)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import base64
+import time
+from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Final, overload
+from typing import Any, Final
 
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
-from evidencebench_core.llm.answers import AnswerCache, Record, Writer, answer_of_record, record_of
+from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
 from evidencebench_core.llm.budget import Budget
-from evidencebench_core.llm.calls import Call, OnDelta, refusal
+from evidencebench_core.llm.calls import STREAM, Call, OnDelta
 from evidencebench_core.llm.connection import Connection, current_connection
-from evidencebench_core.llm.limiter import Clock, Limiter, Limits, Timeouts
-from evidencebench_core.llm.replies import FieldsTaken, Unusable, failure_of, model_names
+from evidencebench_core.llm.limiter import Limiter, Limits, Timeouts
+from evidencebench_core.llm.replies import Setback, model_names
 from evidencebench_core.llm.request import (
     Answer,
     ChatRequest,
@@ -23,14 +24,13 @@ from evidencebench_core.llm.request import (
     Message,
     Reply,
     Request,
-    Vectors,
     request_key,
 )
-from evidencebench_core.llm.sender import ConnectionBroken, OpenAISender, Sender
+from evidencebench_core.llm.sender import OpenAISender, Sender
 
 _LISTING: Final = Timeouts(20.0, 20.0)
-_CLOSED_WITHIN: Final = 0.2  # seconds
 _TRYING: Final = Timeouts(90.0, 90.0)
+_CLOSED_WITHIN: Final = 0.2  # seconds
 
 
 class LLM:
@@ -46,7 +46,6 @@ class LLM:
         Counts what is spent and refuses what goes beyond; several servers may share one.
     limits : Limits, optional
     timeouts : Timeouts, optional
-    clock : Clock, optional
     sender : Sender, optional
         Carries the bytes; without it the openai package does. An engine may put another in its place.
     """
@@ -58,32 +57,28 @@ class LLM:
         budget: Budget | None = None,
         limits: Limits | None = None,
         timeouts: Timeouts | None = None,
-        clock: Clock | None = None,
         sender: Sender | None = None,
     ) -> None:
         self.connection = connection or current_connection()
         self.answers, self.budget = answers, budget or Budget()
         self.limits, self.timeouts = limits or Limits(), timeouts or Timeouts()
         self.sender = sender or OpenAISender(self.connection)
-        self.limiter = Limiter(self.limits, clock or Clock(), self.connection.address)
-        self.fields = FieldsTaken()
-        self.answering: set[str] = set()  # models that have answered
+        self.limiter = Limiter(self.limits, self.connection.address, time.monotonic)
+        self.not_taken = defaultdict[str, set[str]](set)  # fields that the server refused, by model
+        self.answering = set[str]()  # models that have answered
         self._writer: Writer | None = None
-        self._room = asyncio.Semaphore(self.limits.concurrency)
 
     def __repr__(self) -> str:
         return f"LLM({self.connection!r})"
 
     async def __aenter__(self) -> LLM:
-        self.limiter.open()
-        self._room = asyncio.Semaphore(self.limits.concurrency)
+        self.limiter = Limiter(self.limits, self.connection.address, asyncio.get_running_loop().time)
         self._writer = None if self.answers is None else Writer(self.answers)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._writer is not None:
-            await self._writer.close()
-        self.limiter.close()
+            await self._writer.keep()  # what a cancel has left
         await self.sender.close()
 
     @property
@@ -92,7 +87,7 @@ class LLM:
         return self.limiter.note
 
     def stop(self) -> None:
-        """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end; from any thread."""
+        """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end."""
         self.limiter.stop()
 
     # -- what is in the store ------------------------------------------------------------------
@@ -101,21 +96,16 @@ class LLM:
         """The name of the request's answer in the store."""
         return self._keys(request)[""]
 
-    @overload
-    def known(self, request: ChatRequest) -> Answer | None: ...
-    @overload
-    def known(self, request: EmbeddingRequest) -> Vectors | None: ...
-
     def known(self, request: Request) -> Reply | None:
         """The reply of the store, marked as cached; ``None``: the server would have to be asked."""
         keys = self._keys(request)
-        stored = self._stored(request, keys)
+        stored = self._stored(keys)
         return self._whole(request, stored) if len(stored) == len(keys) else None
 
     def unknown_texts(self, request: EmbeddingRequest) -> tuple[str, ...]:
         """Those of the texts, each once, for which the server would have to be asked."""
         keys = self._keys(request)
-        known = frozenset[str]() if self.answers is None else self.answers.known(keys.values())
+        known = self.answers.known(keys.values()) if self.answers else ()
         return tuple(text for text, key in keys.items() if key not in known)
 
     def _keys(self, request: Request) -> dict[str, str]:
@@ -123,44 +113,25 @@ class LLM:
         address = self.connection.address
         return {part: request_key(request.kind, asked, address) for part, asked in request.parts().items()}
 
-    def _stored(self, request: Request, keys: Mapping[str, str]) -> dict[str, Any]:
-        """The parts of a reply that are in the store: answers or single vectors."""
-        records = {} if self.answers is None else self.answers.records(keys.values())
-        return {
-            part: answer_of_record(key, records[key])
-            if isinstance(request, ChatRequest)
-            else _unpacked(records[key]["vector"])
-            for part, key in keys.items()
-            if key in records
-        }
+    def _stored(self, keys: Mapping[str, str]) -> dict[str, Any]:
+        """The parts of a reply that are in the store."""
+        replies = self.answers.replies(keys.values()) if self.answers else {}
+        return {part: replies[key] for part, key in keys.items() if key in replies}
 
-    def _whole(self, request: Request, parts: Mapping[str, Any]) -> Any:
+    def _whole(self, request: Request, parts: Mapping[str, Any]) -> Reply:
         """The reply that has these parts."""
         if isinstance(request, ChatRequest):
             return parts[""]
         import numpy as np
 
-        if not request.texts:
-            return np.zeros((0, 0), dtype=np.float32)
-        if len(lengths := sorted({len(vector) for vector in parts.values()})) > 1:
-            raise self.error(
-                LLMAnswerError,
-                f"{request.model} at {self.connection.address}",
-                f"gives vectors of different lengths ({', '.join(map(str, lengths))})",
-                "Ask again with --fresh; the model behind this name may have changed.",
-            )
-        return np.stack([parts[text] for text in request.texts])
+        lengths = sorted({len(vector) for vector in parts.values()})
+        if len(lengths) > 1:
+            problem = f"gives vectors of different lengths ({', '.join(map(str, lengths))})"
+            remedy = "Ask again with --fresh; the model behind this name may have changed."
+            raise self.error(LLMAnswerError, problem, remedy, model=request.model)
+        return np.stack([parts[text] for text in request.texts]) if parts else np.zeros((0, 0), np.float32)
 
     # -- asking --------------------------------------------------------------------------------
-
-    @overload
-    async def reply(
-        self, request: ChatRequest, *, fresh: bool = False, on_delta: OnDelta | None = None
-    ) -> Answer: ...
-    @overload
-    async def reply(
-        self, request: EmbeddingRequest, *, fresh: bool = False, on_delta: OnDelta | None = None
-    ) -> Vectors: ...
 
     async def reply(self, request: Request, *, fresh: bool = False, on_delta: OnDelta | None = None) -> Reply:
         """The reply to a request: from the store, else from the server, and durable in the store.
@@ -179,84 +150,76 @@ class LLM:
             One of its kinds; with ``stops_run`` every further call would fail the same way.
         """
         try:
-            self.limiter.check()
-            keys = self._keys(request)
-            async with self._claimed(keys):
-                parts = {} if fresh else self._stored(request, keys)
+            check, keys = self.limiter.check, self._keys(request)
+            check()
+            async with self.answers.claimed(keys.values(), check) if self.answers else nullcontext():
+                parts = {} if fresh else self._stored(keys)
                 missing = [part for part in keys if part not in parts]
-                self.budget.count_cached(len(parts))
+                self.budget.count(cached=len(parts))
                 if missing:
-                    # until it is kept: a kill costs no more answers than there are calls at once
-                    async with self._room:
-                        parts |= await self._asked(request.only(missing), keys, on_delta)
+                    parts |= await Call(self, request.only(missing), keys, on_delta).parts()
                 elif on_delta is not None and isinstance(request, ChatRequest) and parts[""].text:
                     on_delta(parts[""].text)
-            whole: Reply = self._whole(request, parts)
-            return whole
+            return self._whole(request, parts)
         except LLMError as error:
             if not error.stops_run:  # the error of a run is met by all calls that wait, and told once
-                self.budget.count_failed()
+                self.budget.count(failed=1)
             raise
 
-    async def _asked(
-        self, request: Request, keys: Mapping[str, str], on_delta: OnDelta | None
-    ) -> dict[str, Any]:
-        """The parts of the server's reply, kept."""
-        reply, asked = await Call(self, request, on_delta).reply(), request.parts()
-        records: list[Record]
-        if isinstance(reply, Answer):
-            answer = reply if self.answers is None else replace(reply, key=keys[""])
-            parts: dict[str, Any] = {"": answer}
-            records = [record_of(answer.key, request.model, asked[""], answer)]
-        else:
-            parts = dict(zip(asked, reply, strict=True))
-            vectors = {text: {"vector": _packed(row)} for text, row in parts.items()}
-            records = [(keys[text], request.model, asked[text], vectors[text]) for text in parts]
-        if self._writer is not None:
-            await self._writer.keep(records)
+    async def kept(self, request: Request, parts: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
+        """The parts of a reply, once they are durable."""
+        if self._writer is None or not keys:
+            return parts
+        if isinstance(request, ChatRequest):
+            parts = {"": replace(parts[""], key=keys[""])}
+        asked = request.parts()
+        await self._writer.keep(
+            [record_of(keys[part], request.model, asked[part], one) for part, one in parts.items()]
+        )
         return parts
 
-    def _claimed(self, keys: Mapping[str, str]) -> AbstractAsyncContextManager[None]:
-        return (
-            nullcontext() if self.answers is None else self.answers.claimed(keys.values(), self.limiter.check)
-        )
+    def fitting(self, body: Mapping[str, Any], model: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """A request's body without what the server does not take, or under its other name; the fields left out."""
+        gone = [name for name in body if name in self.not_taken[model]]
+        fitting = {name: value for name, value in body.items() if name not in gone}
+        if "max_tokens" in gone:
+            fitting["max_completion_tokens"] = body["max_tokens"]
+        return fitting, tuple(name for name in gone if name not in {"max_tokens", *STREAM})
 
     # -- trying a server out -------------------------------------------------------------------
 
-    async def models(self, again: bool = True) -> tuple[str, ...]:
+    async def models(self) -> tuple[str, ...]:
         """The models that the server lists, asked for whatever the limits; empty where it has no list."""
-        place = self.connection.address
-        try:
-            reply = await self.sender.send("/models", None, timeouts=_LISTING)
-            if reply.status < 300:
-                return model_names(reply.headers, reply.body)
-        except ConnectionBroken as broken:
-            if again and not broken.for_good:  # perhaps one kept open that the server has closed
-                await asyncio.sleep(_CLOSED_WITHIN)
-                return await self.models(again=False)
-            kind = LLMRejectedError if broken.for_good else LLMUnreachableError
-            raise self.error(kind, place, broken.reason, broken.remedy, broken.for_good) from broken
-        except Unusable:
-            return ()
-        if reply.status in (404, 405):
-            return ()
-        reason, said, _ = refusal(reply, failure_of(reply.body), ())
-        if said.action in ("again", "wait"):
-            raise self.error(LLMUnreachableError, place, reason, said.remedy)
-        raise self.error(LLMRejectedError, place, reason, said.remedy, said.action == "end_run")
+        for wait in (_CLOSED_WITHIN, None):
+            try:
+                return model_names(await self.sender.send("/models", None, timeouts=_LISTING))
+            except Setback as setback:
+                if setback.status in (200, 404, 405):
+                    return ()
+                error = setback
+            if wait is None or error.status or error.unusable:
+                break
+            await asyncio.sleep(wait)  # perhaps it was a connection kept open that the server has closed
+        kind = LLMUnreachableError if error.action in ("again", "wait") else LLMRejectedError
+        raise self.error(kind, error.reason, error.remedy, error.action == "end_run") from error
 
     async def try_out(self, model: str) -> Answer:
         """Ask for one word, once and without the store: does this server answer with this model?"""
         request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
-        answer = await Call(self, request, attempts=1, timeouts=_TRYING).reply()
-        assert isinstance(answer, Answer)  # noqa: S101 - for the type checker
+        answer: Answer = (await Call(self, request, {}, attempts=1, timeouts=_TRYING).parts())[""]
         return answer
 
+    def scrubbed(self, setback: Setback) -> Setback:
+        """The same with all keys struck out of its reason."""
+        setback.reason = self.connection.scrubbed(setback.reason)
+        return setback
+
     def error(
-        self, kind: type[LLMError], place: str, problem: str, remedy: str, stops_run: bool = False
+        self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False, model: str = ""
     ) -> LLMError:
-        """An error with all keys struck out."""
-        scrubbed = self.connection.scrubbed
+        """An error of this server with all keys struck out."""
+        place, scrubbed = self.connection.address, self.connection.scrubbed
+        place = f"{model} at {place}" if model else place
         return kind(scrubbed(place), scrubbed(problem).rstrip("."), scrubbed(remedy), stops_run)
 
 
@@ -278,13 +241,3 @@ def one_word(connection: Connection, model: str) -> Answer:
             return await llm.try_out(model)
 
     return asyncio.run(answer())
-
-
-def _packed(vector: Vectors) -> str:
-    return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
-
-
-def _unpacked(text: str) -> Vectors:
-    import numpy as np
-
-    return np.frombuffer(base64.b64decode(text), dtype="<f4")

@@ -11,15 +11,15 @@ import asyncio
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import astuple, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from evidencebench_core.errors import LLMCancelledError, LLMError, RetrieverError
 from evidencebench_core.llm.budget import FIRST_GUESS
-from evidencebench_core.llm.prices import estimated_prompt_tokens, estimated_tokens
-from evidencebench_core.llm.request import Answer, ChatRequest, EmbeddingRequest, Reply, Request
+from evidencebench_core.llm.request import Answer, EmbeddingRequest, Reply, Request, estimated_tokens
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 
-OnStep = Callable[[str, str | None], None]
+OnStep: TypeAlias = Callable[[str, str | None], None]
 """Given a step and a piece of its answer as it comes; ``None``: the answer starts over."""
 
 
@@ -53,12 +53,12 @@ Conversation = Generator[Sequence[Ask], Sequence[Reply], _T]
 """An `LLMError` of a round is thrown into it; the other asks of the round are answered and kept all the same."""
 
 
-def _next_round(conversation: Conversation[_T], replies: Sequence[object]) -> Sequence[Ask]:
+def _next_round(conversation: Conversation[_T], replies: Sequence[Reply]) -> Sequence[Ask]:
     """The asks that follow these replies; `StopIteration` at the end."""
     errors = [one for one in replies if isinstance(one, BaseException)]
     if errors:  # One that ends the run goes first: the others may be its echo.
         return conversation.throw(min(errors, key=lambda error: not getattr(error, "stops_run", True)))
-    return conversation.send(replies)  # type: ignore[arg-type]
+    return conversation.send(replies)
 
 
 async def converse(
@@ -69,14 +69,13 @@ async def converse(
     With ``fresh`` the server is asked even where the store has an answer. An `LLMError` that the conversation does
     not handle is raised.
     """
-
-    def follow(ask: Ask) -> Callable[[str | None], None] | None:
-        return None if on_step is None else lambda piece: on_step(ask.step, piece)
-
     try:
         asks = next(conversation)
         while True:
-            calls = (llm.reply(ask.request, fresh=fresh, on_delta=follow(ask)) for ask in asks)
+            calls = (
+                llm.reply(ask.request, fresh=fresh, on_delta=on_step and partial(on_step, ask.step))
+                for ask in asks
+            )
             asks = _next_round(conversation, await asyncio.gather(*calls, return_exceptions=True))
     except StopIteration as end:
         result: _T = end.value
@@ -114,12 +113,11 @@ def answer_of(
     grace: float = 30.0,
 ) -> _T:
     """The result of one conversation; the arguments are those of `results`. Stopped, it is an `LLMError`."""
-    one = [((), conversation)]
-    for batch in results(llm, one, fresh=fresh, on_step=on_step, stopped=stopped, grace=grace):
-        for _, result in batch:
-            if isinstance(result, (LLMError, RetrieverError)):
-                raise result
-            return result
+    batches = results(llm, [((), conversation)], fresh=fresh, on_step=on_step, stopped=stopped, grace=grace)
+    for _, result in itertools.chain.from_iterable(batches):
+        if isinstance(result, (LLMError, RetrieverError)):
+            raise result
+        return result
     raise LLMCancelledError("the call", "was cancelled", "Start it again: what is answered is kept.", True)
 
 
@@ -200,15 +198,6 @@ def results(
         thread.join()
 
 
-async def _end(tasks: Collection[asyncio.Task[None]], grace: float) -> None:
-    """Let tasks end, and cancel those that take longer than so many seconds."""
-    if tasks:
-        _, late = await asyncio.wait(tasks, timeout=grace)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 def _ready(ready: queue.SimpleQueue[_K]) -> list[_K]:
     """All that is ready by now; if nothing is, what comes next, or nothing after a moment."""
     batch: list[_K] = []
@@ -217,6 +206,14 @@ def _ready(ready: queue.SimpleQueue[_K]) -> list[_K]:
         while True:
             batch.append(ready.get_nowait())
     return batch
+
+
+async def _end(tasks: set[asyncio.Task[None]], grace: float) -> None:
+    if tasks:
+        _, late = await asyncio.wait(tasks, timeout=grace)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 # -- without a server -----------------------------------------------------------------------------
@@ -235,17 +232,11 @@ class Planned:
     completion_tokens: int = 0
 
     def __add__(self, other: Planned) -> Planned:
-        return Planned(
-            self.calls + other.calls,
-            self.cached + other.cached,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
+        return Planned(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     def times(self, factor: float) -> Planned:
         """As much for another number of instances."""
-        figures = (self.calls, self.cached, self.prompt_tokens, self.completion_tokens)
-        return Planned(*(round(figure * factor) for figure in figures))
+        return Planned(*(round(figure * factor) for figure in astuple(self)))
 
 
 def planned(
@@ -280,7 +271,8 @@ def planned(
         known, key = None if fresh else llm.known(request), llm.key(request)
         if key not in seen:
             seen.add(key)
-            total += Planned(cached=1) if known else Planned(1, 0, *_tokens(request))
+            most = min(FIRST_GUESS, request.max_tokens or FIRST_GUESS)
+            total += Planned(cached=1) if known else Planned(1, 0, request.prompt_tokens, most)
         return known or Answer(ask.rehearsal)
 
     result_of(conversation, answered)
@@ -290,7 +282,3 @@ def planned(
 def stored(llm: LLM, conversation: Conversation[_T]) -> _T | None:
     """The result of a conversation if every answer it needs is in the store, else ``None``; nothing is sent."""
     return result_of(conversation, lambda ask: llm.known(ask.request))
-
-
-def _tokens(request: ChatRequest) -> tuple[int, int]:
-    return estimated_prompt_tokens(request.messages), min(FIRST_GUESS, request.max_tokens or FIRST_GUESS)

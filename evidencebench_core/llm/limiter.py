@@ -10,16 +10,17 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from itertools import takewhile
 from typing import Final
 
 from evidencebench_core.errors import LLMCancelledError, LLMUnreachableError, SettingError, shown
+from evidencebench_core.llm.replies import Setback
 
 _MINUTE: Final = 60.0
 _FEW: Final = 4  # failures in a row after which only one call at a time tries whether the server is back
 _NEVER_ANSWERED: Final = 30.0  # seconds after which a server that has answered nothing yet is given up
-_KINDS: Final = ("requests", "tokens")
 _UNITS: Final = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
@@ -76,14 +77,6 @@ def _require_positive(settings: Limits | Timeouts, *names: str) -> None:
             raise SettingError(name, f"is {shown(value)}", "Give a number above 0.")
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The time of day (seconds since 1970) and chance (a number in [0, 1)), for tests to replace."""
-
-    wall: Callable[[], float] = time.time
-    chance: Callable[[], float] = field(default_factory=lambda: random.Random().random)  # noqa: S311 - jitter
-
-
 @dataclass(slots=True, eq=False)
 class Slot:
     """The leave of one call to be under way."""
@@ -92,52 +85,32 @@ class Slot:
     tokens: int
     probe: bool
 
+    def cost(self, kind: str) -> int:
+        return self.tokens if kind == "tokens" else 1
+
 
 class Limiter:
-    """Lets calls begin, one after the other, when there is room for them; for one event loop at a time."""
+    """Lets calls begin, one after the other, when there is room for them; for one event loop, whose time is ``now``."""
 
-    def __init__(self, limits: Limits, clock: Clock, address: str) -> None:
-        self.limits, self._clock, self._address = limits, clock, address
+    def __init__(self, limits: Limits, address: str, now: Callable[[], float] = time.monotonic) -> None:
+        self.limits, self._address, self._now = limits, address, now
         self.answered = False
-        self._now: Callable[[], float] = time.monotonic
+        self.lost_in_row = 0  # calls given up with no success between
         self._window = float(limits.concurrency)
-        self._per_minute = {kind: getattr(limits, f"{kind}_per_minute") for kind in _KINDS}
-        self._started: deque[Slot] = deque()  # within the last minute
-        self._tokens = 0  # of these
-        self._left = dict.fromkeys(_KINDS, (0.0, 0.0))  # what the server says is left, and until when
-        self._closed_until, self._closed_because = 0.0, ""
         self._halved_at = -math.inf
-        self.open()
-
-    def open(self) -> None:
-        """Begin in a new event loop; a server given up before has another chance."""
-        with suppress(RuntimeError):  # outside of a loop
-            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
-            self._now = self._loop.time
-        self._turn, self._changed, self._stop = asyncio.Lock(), asyncio.Event(), asyncio.Event()
-        self._active = self._waiting = 0
-        self._waits: tuple[str, float] = ("", 0.0)  # of the next call, why and until when
-        self._reset()
-
-    def _reset(self) -> None:
+        self._per_minute = {"requests": limits.requests_per_minute, "tokens": limits.tokens_per_minute}
+        self._left = dict.fromkeys(self._per_minute, (0.0, 0.0))  # what the server says is left, until when
+        self._started, self._tokens = deque[Slot](), 0  # within the last minute; the tokens of these
+        self._closed = (0.0, "")  # until when no call begins, and why
         self._failures, self._failing_since, self._reason = 0, 0.0, ""
         self._probing, self._n_probes, self._next_probe = False, 0, 0.0
         self._refusals, self._refused_since = 0, 0.0
-        self.lost_in_row = 0  # calls given up with no success between
-
-    def close(self) -> None:
-        """Leave the event loop."""
-        self._loop = None
+        self._turn, self._changed, self._stop = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+        self._active = self._waiting = 0
+        self._waits = (0.0, "")  # until when the next call waits, and why
 
     def stop(self) -> None:
-        """Let nothing begin; from any thread."""
-        if self._loop is None:
-            self._stop.set()
-            return
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._end)
-
-    def _end(self) -> None:
+        """Let nothing begin."""
         self._stop.set()
         self._changed.set()
 
@@ -157,7 +130,7 @@ class Limiter:
 
     @property
     def note(self) -> str:
-        """Why calls wait, in a line for people."""
+        """Why calls wait, in a line for people; ``""`` if they do not."""
         now = self._now()
         if self.gone:
             n_seconds = math.ceil(self._next_probe - now)
@@ -166,7 +139,7 @@ class Limiter:
             giving_up = f"{math.ceil(left)} s" if left < 2 * _MINUTE else f"{round(left / _MINUTE)} min"
             state = "the server is gone" if self.answered else "the server does not answer"
             return f"{state}, {self._reason}: {next_try}, giving up in {giving_up}"
-        why, until = self._waits
+        until, why = self._waits
         return f"waiting {math.ceil(until - now):,} s: {why}" if why and until > now else ""
 
     def check(self) -> None:
@@ -181,19 +154,17 @@ class Limiter:
         remedy = "Check the server, then start again: what is answered is kept."
         return LLMUnreachableError(self._address, reason.rstrip("."), remedy, stops_run=True)
 
-    async def pause(self, seconds: float) -> None:
-        """Wait; `stop` ends it."""
+    async def pause(self, attempt: int, headers: Mapping[str, str]) -> None:
+        """Wait after the attempt of that number, from 1; `stop` ends it."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
+            await asyncio.wait_for(self._stop.wait(), self._wait_after(attempt, headers))
         self.check()
 
-    def wait_after(self, attempt: int, headers: Mapping[str, str] | None = None) -> float:
-        """Seconds after the attempt of that number, from 1, or as long as the server asks for."""
-        if asked := wait_asked_for(headers or {}, self._clock.wall()):
-            return asked * (1 + self._clock.chance() / 10)
+    def _wait_after(self, attempt: int, headers: Mapping[str, str]) -> float:
+        if asked := wait_asked_for(headers):
+            return asked * (1 + _chance() / 10)
         wait: float = min(self.limits.longest_wait, self.limits.first_wait * 2 ** min(attempt - 1, 60))
-        return wait * (1 - self._clock.chance() / 2)
+        return wait * (1 - _chance() / 2)
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
@@ -201,7 +172,13 @@ class Limiter:
         self._waiting += 1
         try:
             async with self._turn:
-                slot = await self._begun(tokens)
+                await self._wait_for_room(tokens)
+                slot = Slot(self._now(), tokens, self.gone)
+                self._probing |= slot.probe
+                self._active += 1
+                self._started.append(slot)
+                self._tokens += tokens
+                self._left = {kind: (n - slot.cost(kind), until) for kind, (n, until) in self._left.items()}
         finally:
             self._waiting -= 1
         try:
@@ -212,29 +189,18 @@ class Limiter:
                 self._probing = False
             self._changed.set()
 
-    async def _begun(self, tokens: int) -> Slot:
+    async def _wait_for_room(self, tokens: int) -> None:
         while True:
             self.check()
-            wait, why = self._wait(tokens)
+            wait, why = self._wait(Slot(0.0, tokens, False))
+            self._waits = (self._now() + wait, why)
             if wait <= 0:
-                break
-            self._waits = (why, self._now() + wait)
+                return
             self._changed.clear()
             with suppress(TimeoutError):
-                async with asyncio.timeout(wait if wait < math.inf else None):
-                    await self._changed.wait()
-        self._waits = ("", 0.0)
-        slot = Slot(self._now(), tokens, self.gone)
-        self._probing |= slot.probe
-        self._active += 1
-        self._started.append(slot)
-        self._tokens += tokens
-        for kind, n in zip(_KINDS, (1, tokens), strict=True):
-            n_left, until = self._left[kind]
-            self._left[kind] = (n_left - n, until)
-        return slot
+                await asyncio.wait_for(self._changed.wait(), wait if wait < math.inf else None)
 
-    def _wait(self, tokens: int) -> tuple[float, str]:
+    def _wait(self, call: Slot) -> tuple[float, str]:
         """Seconds until a call may begin, as far as is known, and why."""
         now = self._now()
         if self._active >= int(self._window) or (self.gone and self._probing):
@@ -243,26 +209,24 @@ class Limiter:
             return max(min(self._next_probe - now, self._seconds_left), 1e-3), ""
         while self._started and self._started[0].began <= now - _MINUTE:
             self._tokens -= self._started.popleft().tokens
-        waits = [(0.0, ""), (self._closed_until - now, self._closed_because)]
-        n_most, most_tokens = (self._per_minute[kind] for kind in _KINDS)
-        if n_most and len(self._started) >= n_most:
-            began = self._started[len(self._started) - n_most].began
-            waits.append((began + _MINUTE - now, f"{n_most:,} requests a minute are used up"))
-        if most_tokens and self._started and self._tokens + tokens > most_tokens:
-            wait = self._started[0].began + _MINUTE - now
-            waits.append((wait, f"{most_tokens:,} tokens a minute are used up"))
-        for kind, n_needed in zip(_KINDS, (1, tokens), strict=True):
-            n_left, until = self._left[kind]
-            if n_needed > n_left:
-                waits.append((until - now, _no_more(kind)))
+        until, why = self._closed
+        waits = [(0.0, ""), (until - now, why)]
+        for kind, most in self._per_minute.items():
+            cost, (n_left, until) = call.cost(kind), self._left[kind]
+            used = self._tokens if kind == "tokens" else len(self._started)
+            if most and self._started and used + cost > most:
+                wait = self._started[0].began + _MINUTE - now
+                waits.append((wait, f"{most:,} {kind} a minute are used up"))
+            if cost > n_left:
+                waits.append((until - now, f"the server allows no more {kind} for now"))
         return max(waits)
 
     # -- how a call went: told while its slot is held -----------------------------------------
 
     def success(self) -> None:
         """The server does its work."""
-        self._reset()
         self.answered = True
+        self.lost_in_row = self._failures = self._n_probes = self._refusals = 0
         self._window = min(float(self.limits.concurrency), self._window + 1 / self._window)
         self._changed.set()
 
@@ -272,66 +236,67 @@ class Limiter:
             self._tokens += tokens - slot.tokens
         slot.tokens = tokens
 
-    def failure(self, slot: Slot, reason: str) -> None:
-        """The server failed, or was not reached."""
-        now = self._now()
-        self._failing_since = self._failing_since if self._failures else now
-        self._failures, self._reason = self._failures + 1, reason
-        if slot.probe:
-            self._n_probes += 1
-        if slot.probe or self._failures == _FEW:
-            self._next_probe = now + self.wait_after(self._n_probes + 1)
+    def setback(self, slot: Slot, setback: Setback) -> None:
+        """A call failed; a server that answers, whatever it says, is there."""
+        if setback.action == "wait":
+            self._hold(slot, setback)
+        elif setback.action not in ("again", "end_run"):
+            self.success()
+        elif setback.action == "again" and setback.status != 200:
+            now = self._now()
+            self._failing_since = self._failing_since if self._failures else now
+            self._failures, self._reason = self._failures + 1, setback.reason
+            self._n_probes += slot.probe
+            if slot.probe or self._failures == _FEW:
+                self._next_probe = now + self._wait_after(self._n_probes + 1, {})
 
-    def hold(self, slot: Slot, headers: Mapping[str, str], reason: str) -> None:
+    def _hold(self, slot: Slot, setback: Setback) -> None:
         """The server wants fewer calls: none begins for a while, and then fewer at once."""
-        now = self._now()
+        now, reason = self._now(), setback.reason
         self._refused_since = self._refused_since if self._refusals else now
         self._failures = 0  # it is there
         if slot.began >= self._halved_at:  # else it is of those that were under way then
             self._window, self._halved_at = max(1.0, self._window / 2), now
             self._refusals += 1
-        asked = wait_asked_for(headers, self._clock.wall())
-        wait = self.wait_after(self._refusals, headers)
-        if now + wait - self._refused_since > self.limits.give_up:
+        asked, until = (
+            wait_asked_for(setback.headers),
+            now + self._wait_after(self._refusals, setback.headers),
+        )
+        if until - self._refused_since > self.limits.give_up:
             raise self._given_up(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
-        if now + wait > self._closed_until:
-            kind = next((one for one in reversed(_KINDS) if one[:-1] in reason.lower()), "")
-            self._closed_until = now + wait
-            self._closed_because = _no_more(kind) if kind else "the server asks to wait"
+        kind = next((one for one in ("token", "request") if one in reason.lower()), "")
+        why = f"the server allows no more {kind}s for now" if kind else "the server asks to wait"
+        self._closed = max(self._closed, (until, why))
 
     def learn(self, slot: Slot, headers: Mapping[str, str]) -> None:
         """Take in what the headers of any reply say of the server's limits, and of what is left of them for now."""
         now = self._now()
-        for kind in _KINDS:
+        for kind in self._per_minute:
             limit = _number(headers.get(f"x-ratelimit-limit-{kind}"))
             if limit and getattr(self.limits, f"{kind}_per_minute") is None:
                 self._per_minute[kind] = int(limit)
             n_left = _number(headers.get(f"x-ratelimit-remaining-{kind}"))
             reset = _duration(headers.get(f"x-ratelimit-reset-{kind}"))
-            if n_left is None or reset is None or reset > self.limits.give_up:
-                continue
-            for later in reversed(self._started):  # of these the server did not know yet
-                if later.began <= slot.began:
-                    break
-                n_left -= later.tokens if kind == "tokens" else 1
-            self._left[kind] = (n_left, now + reset)
+            if n_left is not None and reset is not None and reset <= self.limits.give_up:
+                # of those that began later the server did not know yet
+                later = takewhile(lambda one: one.began > slot.began, reversed(self._started))
+                self._left[kind] = (n_left - sum(one.cost(kind) for one in later), now + reset)
 
 
-def _no_more(kind: str) -> str:
-    return f"the server allows no more {kind} for now"
+def _chance() -> float:
+    return random.random()  # noqa: S311 - jitter
 
 
-def wait_asked_for(headers: Mapping[str, str], wall: float) -> float | None:
+def wait_asked_for(headers: Mapping[str, str]) -> float | None:
     """Seconds that ``Retry-After`` asks for, in seconds or as an HTTP date; ``None`` if it does not."""
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        seconds = _number(headers.get(name))
-        if seconds is not None:
+        if (seconds := _number(headers.get(name))) is not None:
             return seconds * unit
     try:
         date = parsedate_to_datetime(headers.get("retry-after", ""))
     except (ValueError, TypeError):
         return None
-    return max(0.0, date.timestamp() - wall)
+    return max(0.0, date.timestamp() - time.time())
 
 
 def _number(text: str | None) -> float | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import orjson
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Role = Literal["system", "user", "assistant"]
 
 _KEY_VERSION: Final = 1
+_PER_MESSAGE: Final = 4  # tokens around each turn of a conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class ChatRequest:
         ``None``: not sent. Left out where the server does not take them.
     max_tokens : int or None
         Most tokens of the answer; ``None``: the server's limit.
-    extra : mapping or tuple of (name, value)
+    extra : mapping
         Further fields of the body, JSON-able: ``{"reasoning_effort": "low", "response_format": {...}}``.
     """
 
@@ -46,21 +48,22 @@ class ChatRequest:
     temperature: float | None = 0.0
     seed: int | None = 0
     max_tokens: int | None = None
-    extra: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
-    kind = "chat"
-    path = "/chat/completions"
+    kind: ClassVar = "chat"
+    path: ClassVar = "/chat/completions"
+
+    @property
+    def prompt_tokens(self) -> int:
+        """About how many; see `estimated_tokens`."""
+        return estimated_prompt_tokens(self.messages)
 
     def body(self) -> dict[str, Any]:
         """The request as the server gets it, JSON-able; holds no secret."""
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
-        }
-        for name in ("temperature", "seed", "max_tokens"):
-            if (value := getattr(self, name)) is not None:
-                body[name] = value
-        return body | dict(self.extra)
+        messages = [{"role": message.role, "content": message.content} for message in self.messages]
+        settings = {name: getattr(self, name) for name in ("temperature", "seed", "max_tokens")}
+        sent = {name: value for name, value in settings.items() if value is not None}
+        return {"model": self.model, "messages": messages} | sent | dict(self.extra)
 
     def parts(self) -> dict[str, bytes]:
         """What is kept on its own, and the request that it answers: the whole."""
@@ -73,37 +76,38 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
-    """Texts whose vectors are wanted, in one call; each vector is kept on its own.
-
-    ``dimensions`` is ``None`` for as many as the model has.
-    """
+    """Texts whose vectors are wanted, in one call; each vector is kept on its own."""
 
     model: str
     texts: tuple[str, ...]
-    dimensions: int | None = None
 
-    kind = "embedding"
-    path = "/embeddings"
+    kind: ClassVar = "embedding"
+    path: ClassVar = "/embeddings"
+    max_tokens: ClassVar = 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """About how many; see `estimated_tokens`."""
+        return sum(map(estimated_tokens, self.texts))
 
     def body(self) -> dict[str, Any]:
         """The request as the server gets it; servers refuse an empty text, so that is sent as a blank."""
         texts = [text or " " for text in self.texts]
-        return {"model": self.model, "input": texts, "encoding_format": "float", **self._size()}
+        return {"model": self.model, "input": texts, "encoding_format": "float"}
 
     def parts(self) -> dict[str, bytes]:
         """Each text, and the request under which its vector is kept."""
-        fields = {"model": self.model, **self._size()}
-        return {text: json_bytes({**fields, "input": text}) for text in self.texts}
+        return {text: json_bytes({"model": self.model, "input": text}) for text in self.texts}
 
     def only(self, parts: Collection[str]) -> EmbeddingRequest:
         """The request for some of its parts."""
         return replace(self, texts=tuple(parts))
 
-    def _size(self) -> dict[str, int]:
-        return {} if self.dimensions is None else {"dimensions": self.dimensions}
-
 
 Request: TypeAlias = ChatRequest | EmbeddingRequest
+Vectors: TypeAlias = "NDArray[np.float32]"
+Reply: TypeAlias = Any
+"""A chat's `Answer`, or the vectors of texts, of shape (number of texts, dimensions)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +116,10 @@ class Answer:
 
     Attributes
     ----------
-    text : str
-        The answer itself; ``""`` if there is none (a refusal, or all tokens went into thinking).
+    text, refusal : str
+        Without text it is a refusal, in words where the server tells them apart, or all tokens went into thinking.
     finish_reason : str
         As the server says: ``"stop"``, ``"length"`` (cut off), ``"content_filter"``, ...; ``""``: not said.
-    refusal : str or None
-        What the model said instead of an answer, where the server tells it apart.
     prompt_tokens, completion_tokens : int or None
         As counted by the server; ``None`` where it does not.
     seconds : float
@@ -125,7 +127,7 @@ class Answer:
     cached : bool
         Whether it came from the store: nothing was sent, nothing paid.
     reasoning : str
-        What a thinking model thought, where the server sends it apart from the text.
+        The thoughts, where the server sends them apart from the text.
     left_out : tuple of str
         Fields of the request that the server did not take, so that they were not sent.
     attempts : int
@@ -158,9 +160,19 @@ class Answer:
     batch: bool = False
 
 
-Vectors: TypeAlias = "NDArray[np.float32]"
-Reply: TypeAlias = "Answer | Vectors"
-"""A chat's answer, or the vectors of texts, of shape (number of texts, dimensions)."""
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has, without any model's own tokenizer.
+
+    One for every four ASCII characters and one for every other character, rounded up. English papers come
+    out within some 20 percent of the common tokenizers; 0 for the empty text.
+    """
+    n_ascii = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return math.ceil(n_ascii / 4) + len(text) - n_ascii
+
+
+def estimated_prompt_tokens(messages: Iterable[Message]) -> int:
+    """The same for a conversation, with 4 for every turn."""
+    return sum(estimated_tokens(message.content) + _PER_MESSAGE for message in messages)
 
 
 def request_key(kind: str, content: bytes, address: str) -> str:

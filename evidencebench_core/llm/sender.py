@@ -6,18 +6,19 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from evidencebench_core.llm.connection import DEFAULT_ADDRESS, Connection
 from evidencebench_core.llm.limiter import Timeouts
-from evidencebench_core.llm.replies import Events, Unusable
+from evidencebench_core.llm.replies import Action, Events, RawReply, Setback, no_answer
 
 if TYPE_CHECKING:
     import httpx
     import openai
+
+OnEvent = Callable[[dict[str, Any]], None]
 
 _CONNECT: Final = 30.0  # seconds
 _ERROR_PAGE: Final = 64 << 10  # bytes of an error page that are read
@@ -25,54 +26,20 @@ _LARGEST: Final = {"/embeddings": 128 << 20}  # bytes of a reply
 _LARGEST_CHAT: Final = 16 << 20
 _SHARING: Final = 4  # calls at once of a client
 _NO_KEY: Final = "none"  # the package wants one; it is not sent
-
-
-@dataclass(frozen=True, slots=True)
-class RawReply:
-    """Status, headers with lower-case names, and the whole body, decompressed."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class ConnectionBroken(Exception):  # noqa: N818 - never leaves this package
-    """No whole reply came.
-
-    ``perhaps_billed``: the server may have done the work; ``for_good``: trying again cannot help.
-    """
-
-    remedy = "Check the address, the network and whether the server runs."
-
-    def __init__(self, reason: str, perhaps_billed: bool = False, for_good: bool = False) -> None:
-        super().__init__(reason, perhaps_billed, for_good)  # all of them, so that it can be pickled
-        self.reason, self.perhaps_billed, self.for_good = reason, perhaps_billed, for_good
-
-
-class ConnectionUnusable(ConnectionBroken):
-    """The address or the key can be none; nothing was sent."""
-
-    remedy = "Set OPENAI_BASE_URL and OPENAI_API_KEY, or type them on the Models page of the app."
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, for_good=True)
+_OTHERS: Final = (OSError, ImportError, ValueError, TypeError)
+_CHECK: Final = "Check the address, the network and whether the server runs."
+_SET: Final = "Set OPENAI_BASE_URL and OPENAI_API_KEY, or type them on the Models page of the app."
 
 
 class Sender(Protocol):
     """Sends one request; many at once, all in one event loop."""
 
     async def send(
-        self,
-        path: str,
-        body: bytes | None,
-        *,
-        timeouts: Timeouts,
-        on_event: Callable[[str], None] | None = None,
+        self, path: str, body: bytes | None, *, timeouts: Timeouts, on_event: OnEvent | None = None
     ) -> RawReply:
-        """The reply to a POST of JSON (a GET without ``body``) of any status.
+        """The reply to a POST of JSON (a GET without ``body``) of any status, or a `Setback`.
 
-        ``path`` is below the server's address; ``on_event`` is given the data of each server-sent event as it comes.
-        Raises `ConnectionBroken`, or `Unusable` if the body is too large.
+        ``path`` is below the server's address; ``on_event`` is given each server-sent event as it comes.
         """
         ...
 
@@ -100,22 +67,20 @@ class OpenAISender:
             await client.close()
 
     async def send(
-        self,
-        path: str,
-        body: bytes | None,
-        *,
-        timeouts: Timeouts,
-        on_event: Callable[[str], None] | None = None,
+        self, path: str, body: bytes | None, *, timeouts: Timeouts, on_event: OnEvent | None = None
     ) -> RawReply:
         import httpx
+        import openai
 
-        if not self._idle:
-            self._idle += [self._client()] * _SHARING
-        client = self._idle.pop()
-        timeout = httpx.Timeout(timeouts.first_byte, connect=min(_CONNECT, timeouts.first_byte), pool=None)
-        how: Any = {"cast_to": httpx.Response, "stream": True, "options": {"timeout": timeout}}
-        began = False
+        began, client = False, None
         try:
+            if not self._idle:
+                self._idle += [self._new_client()] * _SHARING
+            client = self._idle.pop()
+            timeout = httpx.Timeout(
+                timeouts.first_byte, connect=min(_CONNECT, timeouts.first_byte), pool=None
+            )
+            how: Any = {"cast_to": httpx.Response, "stream": True, "options": {"timeout": timeout}}
             async with asyncio.timeout(timeouts.total):
                 if body is None:
                     response: httpx.Response = await client.get(path, **how)
@@ -127,23 +92,20 @@ class OpenAISender:
         except _ErrorPage as page:
             return page.reply
         except TimeoutError as error:
-            raise ConnectionBroken("no whole answer came within the time limit", True) from error
-        except _errors() as error:
-            raise _broken(error, began) from error
+            reason = "no whole answer came within the time limit"
+            raise Setback(reason, remedy=_CHECK, perhaps_billed=True) from error
+        except (openai.OpenAIError, httpx.HTTPError, httpx.InvalidURL, *_OTHERS) as error:
+            raise _setback(error, began) from error
         finally:
-            self._idle.append(client)
+            if client is not None:
+                self._idle.append(client)
 
-    def _client(self) -> openai.AsyncOpenAI:
+    def _new_client(self) -> openai.AsyncOpenAI:
         import httpx
         import openai
 
-        package, carrier = client_settings(self._connection)
-
-        async def without_made_up_key(request: httpx.Request) -> None:
-            drop_made_up_key(request)
-
-        async def without_more_of_an_error_page(response: httpx.Response) -> None:
-            if response.status_code >= 300:
+        async def raise_error_page(response: httpx.Response) -> None:
+            if response.status_code >= 300:  # the package would read it whole, however long
                 page = b""
                 async for piece in response.aiter_bytes():
                     page += piece
@@ -151,55 +113,39 @@ class OpenAISender:
                         break
                 raise _ErrorPage(RawReply(response.status_code, dict(response.headers), page))
 
-        hooks: Any = {"request": [without_made_up_key], "response": [without_more_of_an_error_page]}
-        try:
-            self._certificates = self._certificates or httpx.create_ssl_context()
-            http = httpx.AsyncClient(**carrier, verify=self._certificates, event_hooks=hooks)
-            return openai.AsyncOpenAI(**package, http_client=http)  # type: ignore[arg-type]  # or httpx2's
-        except _errors() as error:
-            raise _broken(error) from error
+        package, carrier = client_settings(self._connection)
+        self._certificates = self._certificates or httpx.create_ssl_context()
+        hooks: Any = {"response": [raise_error_page]}
+        http = httpx.AsyncClient(**carrier, verify=self._certificates, event_hooks=hooks)
+        return openai.AsyncOpenAI(**package, http_client=http)  # type: ignore[arg-type]  # or httpx2's
 
 
 def client_settings(connection: Connection) -> tuple[dict[str, Any], dict[str, Any]]:
     """Settings of a client of the openai package for a server, and of the httpx client below it.
 
-    Without retries and redirects. A user name in the address is sent only where there is no key, and httpx's log
-    lines are without secrets from now on. Raises `ConnectionUnusable` if the address or the key can be none.
+    Without retries and redirects. Where there is no key, none is sent, but a user name in the address is. httpx
+    writes addresses into its log, secrets and all: it does not any more. A `Setback` if address or key can be none.
     """
     import httpx
 
-    parts = _checked(connection)
-    logger = logging.getLogger("httpx")  # which writes addresses, secrets and all
-    if _without_secrets not in logger.filters:
-        logger.addFilter(_without_secrets)
-    user = None
-    if parts.username and connection.api_key is None:
-        user = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    parts, key = _checked(connection), connection.api_key
+    auth: Any = None if key else _drop_made_up_key
+    if parts.username and key is None:
+        auth = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
     package = {
-        "api_key": connection.api_key or _NO_KEY,
+        "api_key": key or _NO_KEY,
         "base_url": urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
         "default_query": dict(parse_qsl(parts.query, keep_blank_values=True)),
         "max_retries": 0,
     }
-    return package, {"auth": user, "follow_redirects": False}
+    return package, {"auth": auth, "follow_redirects": False}
 
 
-def drop_made_up_key(request: httpx.Request) -> None:
-    """A hook of httpx: where there is no key, none is sent."""
+def _drop_made_up_key(request: httpx.Request) -> httpx.Request:
     if request.headers.get("authorization") == f"Bearer {_NO_KEY}":
         del request.headers["authorization"]
-
-
-def _without_secrets(record: logging.LogRecord) -> bool:
-    """A filter of log records that leaves user name, password and query out of addresses."""
-    import httpx
-
-    if isinstance(record.args, tuple):
-        record.args = tuple(
-            one.copy_with(userinfo=b"", query=None) if isinstance(one, httpx.URL) else one
-            for one in record.args
-        )
-    return True
+    return request
 
 
 class _ErrorPage(Exception):  # noqa: N818 - never leaves this file
@@ -210,16 +156,16 @@ class _ErrorPage(Exception):  # noqa: N818 - never leaves this file
         self.reply = reply
 
 
-async def _whole(response: httpx.Response, n_most: int, on_event: Callable[[str], None] | None) -> RawReply:
+async def _whole(response: httpx.Response, n_most: int, on_event: OnEvent | None) -> RawReply:
     body, events = bytearray(), Events()
     try:
         async for piece in response.aiter_bytes():
             body += piece
             if len(body) > n_most:
-                raise Unusable(f"it is larger than {n_most:,} bytes")
+                raise no_answer(f"it is larger than {n_most:,} bytes")
             if on_event is not None:
-                for data in events.of(piece):
-                    on_event(data)
+                for event in events.of(piece):
+                    on_event(event)
                 if events.done:  # some servers leave the line open
                     break
     finally:
@@ -230,32 +176,31 @@ async def _whole(response: httpx.Response, n_most: int, on_event: Callable[[str]
 def _checked(connection: Connection) -> SplitResult:
     """The parts of the address."""
     base_url, key = connection.base_url or DEFAULT_ADDRESS, connection.api_key or ""
+    problem = "the address is not of the form http://host:port/v1"
     if not (key.isascii() and key.isprintable() and base_url.isprintable()):
-        raise ConnectionUnusable("the key or the address holds characters that none has")
-    if connection.api_key is None and connection.base_url is None:
-        raise ConnectionUnusable("no key is set")
-    try:
-        parts = urlsplit(base_url)
-        if parts.hostname and parts.port != 0 and parts.scheme in ("http", "https") and base_url.isascii():
-            return parts
-    except ValueError:
-        pass
-    raise ConnectionUnusable("the address is not of the form http://host:port/v1")
+        problem = "the key or the address holds characters that none has"
+    elif connection.api_key is None and connection.base_url is None:
+        problem = "no key is set"
+    else:
+        try:
+            parts = urlsplit(base_url)
+            if (
+                parts.hostname
+                and parts.port != 0
+                and parts.scheme in ("http", "https")
+                and base_url.isascii()
+            ):
+                return parts
+        except ValueError:
+            pass
+    raise Setback(problem, "end_run", _SET)
 
 
-def _errors() -> tuple[type[Exception], ...]:
-    import httpx
-    import openai
-
-    openai_errors = (openai.OpenAIError, httpx.HTTPError, httpx.InvalidURL)
-    return (*openai_errors, OSError, ImportError, ValueError, TypeError)
-
-
-def _broken(error: Exception, began: bool = False) -> ConnectionBroken:
+def _setback(error: Exception, began: bool) -> Setback:
     """An error of the layers below, in words."""
     import httpx
 
-    settings = (httpx.InvalidURL, httpx.UnsupportedProtocol, ImportError, ValueError, TypeError)
+    wrong = (httpx.InvalidURL, httpx.UnsupportedProtocol, ImportError, ValueError, TypeError)
     table: tuple[tuple[Any, str], ...] = (
         (httpx.ConnectTimeout, "nothing answers there (no connection within the time limit)"),
         (httpx.TimeoutException, "nothing came within the time limit"),
@@ -266,19 +211,18 @@ def _broken(error: Exception, began: bool = False) -> ConnectionBroken:
         (httpx.DecodingError, "its compressed answer cannot be read"),
         ((httpx.NetworkError, ConnectionError), "the connection was broken by the server"),
         (httpx.RemoteProtocolError, "the connection was broken by the server, or it does not speak HTTP"),
-        (settings, "the settings cannot be used ({})"),
+        (wrong, "the settings cannot be used ({})"),
         (Exception, "the connection failed ({})"),
     )
-    for kind, reason in table:
-        for cause in _causes(error):
-            if isinstance(cause, kind):
-                for_good = isinstance(cause, (ssl.SSLCertVerificationError, *settings)) or (
-                    isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
-                )
-                billed = began or (kind is httpx.TimeoutException)
-                words = getattr(cause, "verify_message", "") or str(cause) or type(cause).__name__
-                return ConnectionBroken(reason.format(words), billed, for_good)
-    raise AssertionError("the last of the kinds is every kind")
+    kind, reason, cause = next(
+        (kind, reason, cause) for kind, reason in table for cause in _causes(error) if isinstance(cause, kind)
+    )
+    no_host = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
+    for_good = no_host or isinstance(cause, (ssl.SSLCertVerificationError, *wrong))
+    words = getattr(cause, "verify_message", "") or str(cause) or type(cause).__name__
+    billed = began or kind is httpx.TimeoutException
+    action: Action = "end_run" if for_good else "again"
+    return Setback(reason.format(words), action, _CHECK, perhaps_billed=billed)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evidencebench_core.llm import ParsedAnswer, read_answer
+from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 
 N_SHOWN = 40
 

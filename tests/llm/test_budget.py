@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import BudgetReachedError, SettingError
-from evidencebench_core.llm import (
-    Budget,
-    Message,
-    Price,
-    estimated_prompt_tokens,
-    estimated_tokens,
-    price_of,
-    prices,
-)
+from evidencebench_core.llm import Budget, Message, Price, price_of, prices
+from evidencebench_core.llm.request import estimated_prompt_tokens, estimated_tokens
 
 TABLE = {"m": Price(2.0, 10.0)}
 

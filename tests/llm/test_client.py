@@ -36,12 +36,12 @@ from evidencebench_core.llm import (
     EmbeddingRequest,
     Limits,
     Message,
-    current_connection,
     listed_models,
     one_word,
     using,
 )
 from evidencebench_core.llm.answers import Record, Writer, record_of
+from evidencebench_core.llm.connection import current_connection
 from evidencebench_core.llm.request import json_bytes
 from tests.llm import server as s
 from tests.llm.asking import chat, chats, vectors
@@ -169,10 +169,10 @@ def test_everything_of_an_answer_is_kept(answers: AnswerCache) -> None:
         "t\ud800", "length", "no", 1, 2, 3.5, False, "hm", ("seed",), 4, "", "m-1", "fp", "id", usage
     )
     answers.keep([record_of("k", "m", json_bytes({"a": "\ud800"}), answer)])
-    assert answers.answer("k") == replace(answer, cached=True, key="k")
+    assert answers.replies("k") == {"k": replace(answer, cached=True, key="k")}
     assert answers.request("k") == {"a": "\ud800"}
     answers.keep([("old", "m", b"{}", {"text": "of a former version", "left_out": []})])
-    assert answers.answer("old") == Answer("of a former version", cached=True, key="old")
+    assert answers.replies(["old"])["old"] == Answer("of a former version", cached=True, key="old")
 
 
 def test_what_a_server_says_of_an_answer() -> None:
@@ -278,7 +278,7 @@ def test_an_answer_that_cannot_be_written_is_an_error_and_one_cut_short_is_writt
         await asyncio.sleep(0)
         tasks[3].cancel()
         ended = await asyncio.gather(*tasks, return_exceptions=True)
-        await writer.close()
+        await writer.keep()
         return ended
 
     monkeypatch.setattr(answers, "keep", keep)
@@ -398,7 +398,7 @@ def test_embeddings(answers: AnswerCache) -> None:
         request = EmbeddingRequest("e", ("a", "dddd", "bb"))
         assert llm.unknown_texts(request) == ("dddd",)
         assert llm.known(request) is None
-        assert llm.unknown_texts(replace(request, dimensions=2)) == llm_of(server).unknown_texts(request)
+        assert llm_of(server).unknown_texts(request) == request.texts
         assert (len(server.requests), llm.budget.spent.cached) == (1, 0)  # looking costs nothing
         assert vectors(llm, *request.texts).tolist() == [[1, 1], [4, 1], [2, 1]]
         assert server.requests[-1].json["input"] == ["dddd"]

@@ -15,10 +15,10 @@ from evidencebench_core.errors import (
 )
 from evidencebench_core.llm import Answer, Budget, Limits, Timeouts
 from evidencebench_core.llm.limiter import wait_asked_for
-from evidencebench_core.llm.sender import ConnectionBroken, RawReply
+from evidencebench_core.llm.replies import RawReply, Setback
 from tests.llm.virtual import Call, Outcome, VirtualServer, reply, status
 
-REFUSED = ConnectionBroken("nothing listens there (connection refused)")
+REFUSED = Setback("nothing listens there (connection refused)")
 
 
 def all_answered(outcomes: list[Outcome]) -> bool:
@@ -174,7 +174,7 @@ def test_a_request_that_the_limit_can_never_take_fails_alone() -> None:
 
 
 def test_a_server_that_dies_in_mid_run_and_comes_back_fails_no_call() -> None:
-    def behaviour(call: Call) -> tuple[float, RawReply | ConnectionBroken]:
+    def behaviour(call: Call) -> tuple[float, RawReply | Setback]:
         return (0.0, REFUSED) if 10 < call.now < 200 else (1.0, reply())
 
     server = VirtualServer(behaviour)
@@ -187,7 +187,7 @@ def test_a_server_that_dies_in_mid_run_and_comes_back_fails_no_call() -> None:
 
 
 @pytest.mark.parametrize("failure", [REFUSED, status(502, "Bad Gateway")])
-def test_a_server_that_stays_away_ends_the_run(failure: RawReply | ConnectionBroken) -> None:
+def test_a_server_that_stays_away_ends_the_run(failure: RawReply | Setback) -> None:
     server = VirtualServer(lambda call: (1.0, reply()) if call.now < 10 else (0.0, failure))
     outcomes = server.asked(400, Limits(8, give_up=120))
     lost = [outcome for outcome in outcomes if isinstance(outcome, LLMError)]
@@ -233,7 +233,7 @@ def test_a_cap_in_calls_is_used_up_before_it_ends_the_run() -> None:
 
 
 def test_the_time_of_a_call_is_that_of_its_attempts() -> None:
-    broken = ConnectionBroken("nothing came within the time limit", perhaps_billed=True)
+    broken = Setback("nothing came within the time limit", perhaps_billed=True)
     server = VirtualServer(lambda call: (900.0, broken))
     (error,) = server.asked(1, Limits(), timeouts=Timeouts(900, 1800))
     assert len(server.calls) == 2
@@ -257,8 +257,11 @@ def test_the_time_of_a_call_is_that_of_its_attempts() -> None:
         ({}, None),
     ],
 )
-def test_waits_that_are_asked_for(headers: dict[str, str], seconds: float | None) -> None:
-    assert wait_asked_for(headers, 1_000) == pytest.approx(seconds)
+def test_waits_that_are_asked_for(
+    headers: dict[str, str], seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evidencebench_core.llm.limiter.time.time", lambda: 1_000.0)
+    assert wait_asked_for(headers) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(

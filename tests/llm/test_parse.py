@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.llm import parsed_aspects, parsed_hypothesis, read_answer
+from evidencebench_core.llm.parse import parsed_aspects, parsed_hypothesis, read_answer
 from tests.llm.manners import manners
 
 SHOWN = range(30)  # indices 0 to 29, as in a prompt that counts from 0

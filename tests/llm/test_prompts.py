@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import numbered, prompt, prompt_names, prompt_version
-from evidencebench_core.llm.prompts import FIELDS, example_text
+from evidencebench_core.llm import prompt, prompt_names
+from evidencebench_core.llm.prompts import FIELDS, example_text, numbered, prompt_version
 
 OURS = {
     "cot": {"hypothesis", "sentences", "budget"},

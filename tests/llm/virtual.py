@@ -14,11 +14,11 @@ import selectors
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 from evidencebench_core.errors import LLMError
 from evidencebench_core.llm import LLM, Answer, Budget, ChatRequest, Connection, Limits, Message, Timeouts
-from evidencebench_core.llm.limiter import Clock
-from evidencebench_core.llm.sender import ConnectionBroken, RawReply
+from evidencebench_core.llm.replies import RawReply, Setback
 from tests.llm.server import completion
 
 Outcome = Answer | LLMError
@@ -55,7 +55,7 @@ class Call:
     now: float
 
 
-Behaviour = Callable[[Call], tuple[float, RawReply | ConnectionBroken]]
+Behaviour = Callable[[Call], tuple[float, RawReply | Setback]]
 
 
 def reply(headers: Mapping[str, str] | None = None, **usage: int) -> RawReply:
@@ -95,7 +95,7 @@ class VirtualServer:
             await asyncio.sleep(seconds)
         finally:
             self._active -= 1
-        if isinstance(result, ConnectionBroken):
+        if isinstance(result, Setback):
             raise result
         return result
 
@@ -109,8 +109,7 @@ class VirtualServer:
 
         async def all_of_them() -> list[Outcome]:
             loop = asyncio.get_running_loop()
-            clock = Clock(wall=lambda: loop.time() + 1e9, chance=lambda: chance)
-            llm = LLM(Connection("http://v/v1"), None, self.budget, limits, clock=clock, sender=self, **more)
+            llm = LLM(Connection("http://v/v1"), None, self.budget, limits, sender=self, **more)
             async with llm:
                 watch = asyncio.create_task(self._watch(llm))
                 asks = [llm.reply(question(number, words)) for number in range(n)]
@@ -121,7 +120,8 @@ class VirtualServer:
                 assert isinstance(outcome, (Answer, LLMError)), outcome
             return outcomes  # type: ignore[return-value]
 
-        with asyncio.Runner(loop_factory=_Loop) as runner:
+        chances = patch("evidencebench_core.llm.limiter.random.random", lambda: chance)
+        with chances, asyncio.Runner(loop_factory=_Loop) as runner:
             return runner.run(all_of_them())
 
     async def _watch(self, llm: LLM) -> None:

@@ -8,19 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError
-from evidencebench_core.llm import (
-    Answer,
-    Ask,
-    ChatRequest,
-    Conversation,
-    Message,
-    OutcomeKind,
-    Price,
-    Prompt,
-    numbered,
-    prompt,
-    read_answer,
-)
+from evidencebench_core.llm import Answer, Ask, ChatRequest, Conversation, Message, Price, Prompt, prompt
+from evidencebench_core.llm.parse import OutcomeKind, read_answer
+from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.retrievers.llm.outcome import OF_ANSWER, CallRecord, least_informative
 
 if TYPE_CHECKING:

@@ -7,16 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import (
-    Conversation,
-    Prompt,
-    estimated_prompt_tokens,
-    focus_phrase,
-    parsed_aspects,
-    prompt,
-    prompt_version,
-    read_answer,
-)
+from evidencebench_core.llm import Conversation, Prompt, prompt
+from evidencebench_core.llm.parse import parsed_aspects, read_answer
+from evidencebench_core.llm.prompts import focus_phrase, prompt_version
+from evidencebench_core.llm.request import estimated_prompt_tokens
 from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Chosen, Work
 from evidencebench_core.retrievers.llm.outcome import LOST, least_informative
 from evidencebench_core.retrievers.llm.sections import overlapping_slices, section_indices

@@ -24,11 +24,11 @@ from evidencebench_core.errors import (
     RetrieverError,
     SettingError,
 )
-from evidencebench_core.llm import Answer, ChatRequest, RawReply, estimated_prompt_tokens, result_of
+from evidencebench_core.llm import Answer, ChatRequest
 from evidencebench_core.llm.answers import Record, record_of
 from evidencebench_core.llm.budget import Reservation
-from evidencebench_core.llm.calls import refusal
-from evidencebench_core.llm.replies import Failure, Unusable, chat_answer, failure_of
+from evidencebench_core.llm.conversation import result_of
+from evidencebench_core.llm.replies import RawReply, Setback, read
 from evidencebench_core.llm.request import json_bytes
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines.batch_files import Asked, Lines, Requests, move_into
@@ -220,8 +220,9 @@ class _Work:
         asked, result = self.lines.asked(key), self.lines.take(key)
         if (not self.plan.fresh or asked.kept) and (known := self.llm.known(request)):
             if self.number == 0:
-                self.llm.budget.count_cached()
-            return replace(known, cached=not asked.kept)
+                self.llm.budget.count(cached=1)
+            answer: Answer = replace(known, cached=not asked.kept)
+            return answer
         reply = None if result is None else self._read(key, request, result)
         if reply is None and asked.last < self.number and self.ended is None:
             if asked.times < self._attempts:
@@ -231,7 +232,7 @@ class _Work:
                 reply = self._error(LLMUnreachableError, f"no answer in {asked.times} batches: {reason}")
         if isinstance(reply, LLMError):
             self._errors[key] = reply
-            self.llm.budget.count_failed()
+            self.llm.budget.count(failed=1)
         return reply
 
     def _ask(self, key: str, request: ChatRequest, times: int) -> None:
@@ -239,12 +240,12 @@ class _Work:
         budget = self.llm.budget
         if budget.capped:
             try:
-                tokens = estimated_prompt_tokens(request.messages)
+                tokens = request.prompt_tokens
                 self._reserved[key] = budget.reserve(request.model, tokens, request.max_tokens)
             except BudgetReachedError as error:
                 self.ended = error
                 return
-        body, _ = self.llm.fields.fitting(request.body(), request.model)
+        body, _ = self.llm.fitting(request.body(), request.model)
         self.lines.set_asked(key, Asked(times, self.number))
         line = {"custom_id": key, "method": "POST", "url": f"/v1{request.path}", "body": body}
         self.requests.add(json_bytes(line) + b"\n")
@@ -255,31 +256,32 @@ class _Work:
         response = response if isinstance(response, dict) else {}
         # a line that expired, or was cancelled, has no status
         status, body = response.get("status_code", 0), response.get("body")
-        sent, left_out = self.llm.fields.fitting(request.body(), request.model)
+        if not body or result.get("error"):
+            status, body = max(status, 500), body or {"error": result.get("error")}
+        sent, left_out = self.llm.fitting(request.body(), request.model)
         reservation = self._reserved.pop(key, None)
         try:
-            if status == 200 and body and not result.get("error"):
-                reply = chat_answer({}, json_bytes(body))
-            else:
-                reply = failure_of(json_bytes(body or {"error": result.get("error")}))
-        except Unusable as error:
-            reply = Failure(str(error))
-        if isinstance(reply, Answer):
-            return self._paid(key, request, replace(reply, left_out=left_out), reservation)
-        if reservation is not None:
-            self.llm.budget.release(reservation)
-        self._reasons[key], judged, _ = refusal(
-            RawReply(status, {}, b""), reply, (*request.body(), "max_completion_tokens")
-        )
-        if judged.action == "filtered":
-            return self._paid(key, request, Answer("", "content_filter"), None)
-        if judged.action == "without" and judged.field in sent:
-            self.llm.fields.leave_out(request.model, judged.field)
+            parts, _ = read(
+                request, RawReply(status, {}, json_bytes(body)), (*request.body(), "max_completion_tokens")
+            )
+        except Setback as setback:
+            if reservation is not None:
+                self.llm.budget.release(reservation)
+            return self._put_off(key, request, setback, sent)
+        return self._paid(key, request, replace(parts[""], left_out=left_out), reservation)
+
+    def _put_off(
+        self, key: str, request: ChatRequest, setback: Setback, sent: dict[str, Any]
+    ) -> LLMError | None:
+        """The error of a request that is given up; ``None``: it is to be asked again."""
+        self._reasons[key] = setback.reason
+        if setback.action == "without" and setback.field in sent:
+            self.llm.not_taken[request.model].add(setback.field)
             self._attempts += 1
-        if judged.action in ("without", "again", "wait"):
+        if setback.action in ("without", "again", "wait"):
             return None
-        rejected = self._error(LLMRejectedError, self._reasons[key], judged.remedy)
-        if judged.action == "end_run":
+        rejected = self._error(LLMRejectedError, setback.reason, setback.remedy)
+        if setback.action == "end_run":
             rejected.stops_run, self.ended = True, rejected
             return None
         return rejected
@@ -289,8 +291,7 @@ class _Work:
     ) -> Answer:
         budget, text = self.llm.budget, answer.text + answer.reasoning
         if reservation is None:
-            n_prompt = estimated_prompt_tokens(request.messages)
-            reservation = budget.reserve(request.model, n_prompt, capped=False)
+            reservation = budget.reserve(request.model, request.prompt_tokens, capped=False)
         budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
         answer = replace(answer, batch=True)
         self._records.append(record_of(key, request.model, json_bytes(request.body()), answer))
@@ -299,5 +300,5 @@ class _Work:
         return answer
 
     def _error(self, kind: type[LLMError], problem: str, remedy: str = "") -> LLMError:
-        place = f"batch at {self.llm.connection.address}"
-        return self.llm.error(kind, place, problem, remedy or "Start the run again to try once more.")
+        remedy = remedy or "Start the run again to try once more."
+        return self.llm.error(kind, problem, remedy, model="batch")

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from evidencebench_core.errors import LLMCancelledError, LLMRejectedError, LLMUnreachableError
-from evidencebench_core.llm.sender import ConnectionUnusable, client_settings, drop_made_up_key
+from evidencebench_core.llm.replies import Setback
+from evidencebench_core.llm.sender import client_settings
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.words import quantity
 
@@ -262,10 +263,9 @@ def client_of(llm: LLM) -> openai.OpenAI:
 
     try:
         package, carrier = client_settings(llm.connection)
-    except ConnectionUnusable as unusable:
-        place = llm.connection.address
-        raise llm.error(LLMRejectedError, place, unusable.reason, unusable.remedy, True) from unusable
-    http = httpx.Client(**carrier, event_hooks={"request": [drop_made_up_key]})
+    except Setback as unusable:
+        raise llm.error(LLMRejectedError, unusable.reason, unusable.remedy, True) from unusable
+    http = httpx.Client(**carrier)
     return openai.OpenAI(**package, timeout=llm.timeouts.total, http_client=http)  # type: ignore[arg-type]  # or httpx2's
 
 

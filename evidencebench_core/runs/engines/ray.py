@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.llm.limiter import Timeouts
-from evidencebench_core.llm.sender import ConnectionBroken, RawReply
+from evidencebench_core.llm.replies import RawReply, Setback
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines.ray_cluster import check_cluster, cluster
 from evidencebench_core.runs.engines.ray_workers import Feed, Packed, SendingWorker, Worker, blas_threads
@@ -246,7 +246,7 @@ class _RaySender:
         body: bytes | None,
         *,
         timeouts: Timeouts,
-        on_event: Callable[[str], None] | None = None,
+        on_event: Callable[[dict[str, Any]], None] | None = None,
     ) -> RawReply:
         """As `Sender.send`; the reply comes whole."""
         now = time.monotonic()
@@ -259,7 +259,7 @@ class _RaySender:
             reply = await self._workers[number].send.remote(path, body, timeouts)
         except self._ray.exceptions.RayError as error:
             self._avoided[number] = time.monotonic() + _AVOIDED
-            raise ConnectionBroken("the Ray worker that sent it is gone", perhaps_billed=True) from error
+            raise Setback("the Ray worker that sent it is gone", perhaps_billed=True) from error
         finally:
             self._under_way[number] -= 1
         if isinstance(reply, Exception):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.llm.limiter import Timeouts
-from evidencebench_core.llm.sender import OpenAISender, RawReply
+from evidencebench_core.llm.replies import RawReply
+from evidencebench_core.llm.sender import OpenAISender
 from evidencebench_core.retrievers import Retriever, make_retriever
 from evidencebench_core.runs.engines.local import answer_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evidencebench_core.llm import OutcomeKind
+from evidencebench_core.llm.parse import OutcomeKind
 from evidencebench_core.retrievers.llm import OUTCOME_KINDS, OutcomeCounts
 from evidencebench_core.retrievers.llm.outcome import least_informative, outcome_text
 

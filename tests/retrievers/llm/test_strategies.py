@@ -15,8 +15,8 @@ from evidencebench_core.errors import (
     SettingError,
 )
 from evidencebench_core.llm.conversation import Planned, planned, stored
-from evidencebench_core.llm.prices import Price, estimated_prompt_tokens
-from evidencebench_core.llm.request import Answer
+from evidencebench_core.llm.prices import Price
+from evidencebench_core.llm.request import Answer, estimated_prompt_tokens
 from evidencebench_core.retrievers.llm import calls_in, outcome_of, outdated_prompts, reasons_in
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
 from evidencebench_core.retrievers.llm.strategies import LONGEST_PROMPT

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,8 @@ from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.retrievers import retriever_entry
 from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task, task_named
+
+_NEAREST: Final = np.dtype([("sentence", "<i4"), ("rank", "<i4"), ("score", "<f8")])  # of `packed_nearest`
 
 
 def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame:
@@ -77,17 +79,19 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
     n_picks, n_adding, n_repeating = (counts[instance] for counts in _kinds_of_picks(gold, is_asked, ranked))
     budget = chosen.budgets_for(gold)[instance]
     edge = np.where(budget < 0, n_picks, budget)
-    nearest, rank, score = ranked.nearest(gold, kept)
+    nearest, rank, score = ranked.sentence[kept], ranked.rank[kept], ranked.score[kept]
     last = ranked.last_score[instance]
     names, texts = store.aspect_names(run.dataset)
     found_by, n_others = _others(gold, kept, runs, run, chosen)
     frame = pd.DataFrame(
         {
-            "instance": _taken(gold.ids, instance),
-            "paper": _taken(gold.paper_ids, instance),
+            "instance": pd.array(gold.ids, dtype="str").take(instance),
+            "paper": pd.array(gold.paper_ids, dtype="str").take(instance),
             "number": gold.number[kept],
             "aspect": _taken(names, kept),
-            "label": _taken([f"A{n + 1}" for n in range(gold.number.max(initial=0) + 1)], gold.number[kept]),
+            "label": pd.array([f"A{n + 1}" for n in range(gold.number.max(initial=0) + 1)], dtype="str").take(
+                gold.number[kept]
+            ),
             "text": pd.Series(_taken(texts, kept), dtype=object),
             "is_result": gold.is_result[kept],
             "missed": ~gold.found(ranked.pick_row, ranked.pick)[kept],
@@ -124,79 +128,43 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
-    """A run's picks, and where its rankings have the sentences that cover aspects.
+    """A run's picks, and where its rankings have the aspects.
 
-    ``pick_row`` and ``pick`` have all picks in their order, instance by instance; ``rank`` (0 where the ranking
-    does not reach it) and ``score`` belong to the gold's pairs of aspect and sentence.
+    ``pick_row`` and ``pick`` have all picks in their order, instance by instance; ``sentence``, ``rank`` and
+    ``score`` are those of `packed_nearest`, one an aspect of the gold.
     """
 
     answered: NDArray[np.bool_]
     pick_row: Numbers
     pick: Numbers
     last_score: NDArray[np.float64]
+    sentence: Numbers
     rank: Numbers
     score: NDArray[np.float64]
 
     @classmethod
     def of(cls, store: Store, run_id: str, task: str, gold: Gold) -> _Ranked:
         row_of = {name: row for row, name in enumerate(gold.ids)}
-        n, n_pairs = len(gold.ids), gold.aspect.size
-        chosen = [b""] * n
-        answered = np.zeros(n, dtype=bool)
-        last_score, score = np.full(n, np.nan), np.full(n_pairs, np.nan)
-        rank = np.zeros(n_pairs, dtype=np.int64)
-        edges = np.searchsorted(gold.instance[gold.aspect], np.arange(n + 1))
-        for batch in RunStore(store).packed_retrievals(run_id, task):
-            names, rankings, scores, selections = zip(*batch, strict=True)
-            rows = np.array([row_of[name] for name in names], dtype=np.int64)
-            answered[rows] = True
-            for row, selection in zip(rows.tolist(), selections, strict=True):
-                chosen[row] = selection
-            n_picks = _sizes(selections, 4)
-            sizes = gold.n_sentences[rows]
-            start = np.cumsum(sizes) - sizes  # of each paper among those of the batch
-            n_ranked, n_scores = _sizes(rankings, 4), _sizes(scores, 8)
-            _, place = _runs(n_ranked)
-            index = np.frombuffer(b"".join(rankings), dtype="<i4")
-            inside = (index >= 0) & (index < np.repeat(sizes, n_ranked))
-            ranks = np.zeros(int(sizes.sum()), dtype=np.int64)
-            ranks[(np.repeat(start, n_ranked) + index)[inside]] = place[inside] + 1
-            first = np.cumsum(n_scores) - n_scores
-            flat = np.append(np.frombuffer(b"".join(scores), dtype="<f8"), np.nan)
-
-            def scores_at(
-                which: Numbers, rank: Numbers, first: Numbers = first, n: Numbers = n_scores, flat: Any = flat
-            ) -> NDArray[np.float64]:
-                known = (rank > 0) & (rank <= n[which])
-                return np.asarray(flat[np.where(known, first[which] + rank - 1, -1)])
-
-            which, place = _runs(edges[rows + 1] - edges[rows])
-            pairs = edges[rows][which] + place
-            rank[pairs] = ranks[start[which] + gold.sentence[pairs]]
-            score[pairs] = scores_at(which, rank[pairs])
-            some = np.flatnonzero(n_picks)
-            last = np.frombuffer(b"".join(selections), dtype="<i4")[np.cumsum(n_picks)[some] - 1]
-            last_score[rows[some]] = scores_at(some, ranks[start[some] + last])
-        pick_row = np.repeat(np.arange(n), _sizes(chosen, 4))
-        pick = np.frombuffer(b"".join(chosen), dtype="<i4").astype(np.int64)
-        return cls(answered, pick_row, pick, last_score, rank, score)
-
-    def nearest(self, gold: Gold, aspects: Numbers) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
-        """Of each of these aspects the best ranked covering sentence, or the first, its rank and its score."""
-        ranks = np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max)
-        best = np.full(gold.instance.size, np.iinfo(np.int64).max)
-        np.minimum.at(best, gold.aspect, ranks)
-        hits = np.flatnonzero(ranks == best[gold.aspect])
-        first = hits[
-            np.minimum(np.searchsorted(gold.aspect[hits], np.arange(best.size)), max(hits.size - 1, 0))
-        ]
-        chosen = first[aspects]
-        return gold.sentence[chosen], self.rank[chosen], self.score[chosen]
-
-
-def _sizes(blobs: Sequence[bytes], width: int) -> Numbers:
-    """How many numbers of so many bytes each has."""
-    return np.fromiter(map(len, blobs), dtype=np.int64, count=len(blobs)) // width
+        n_aspects = gold.per_instance()
+        chosen = [b""] * len(gold.ids)
+        nearest = [bytes((n + 1) * _NEAREST.itemsize) for n in n_aspects.tolist()]
+        answered = np.zeros(len(gold.ids), dtype=bool)
+        for name, selection, its_nearest in RunStore(store).nearest(run_id, task):
+            row = row_of[name]
+            chosen[row], nearest[row], answered[row] = selection, its_nearest, True
+        entries = np.frombuffer(b"".join(nearest), dtype=_NEAREST)
+        last = np.cumsum(n_aspects + 1) - 1
+        n_picks = [len(selection) // 4 for selection in chosen]
+        of_aspects = np.delete(entries, last)
+        return cls(
+            answered,
+            np.repeat(np.arange(len(gold.ids)), n_picks),
+            np.frombuffer(b"".join(chosen), dtype="<i4").astype(np.int64),
+            entries["score"][last],
+            of_aspects["sentence"].astype(np.int64),
+            of_aspects["rank"].astype(np.int64),
+            of_aspects["score"].astype(np.float64),
+        )
 
 
 def _runs(sizes: Sequence[int] | Numbers) -> tuple[Numbers, Numbers]:

@@ -9,10 +9,15 @@ What scores need of an instance stands apart, so that they read nothing else: th
 texts, where there are some) as JSON lists, and which sentences cover them, as unsigned 32-bit numbers in little
 endian: for every aspect twice the number of its sentences, plus 1 for a result aspect; then the sentences of all
 aspects, of each ascending.
+
+A ranking's nearest sentences stand apart for the same reason: for every aspect the covering sentence that it ranks
+best (the first where it ranks none, -1 where there is none) and its rank (from 1, else 0) as 32-bit numbers, and
+its score (else NaN) as a 64-bit float; then the same of the last pick.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import threading
@@ -114,3 +119,19 @@ def unpacked_covering(body: bytes, n_aspects: int) -> list[tuple[tuple[int, ...]
         start, end = end, end + (head >> 1)
         aspects.append((values[start:end], bool(head & 1)))
     return aspects
+
+
+def packed_nearest(
+    ranking: Sequence[int], scores: Sequence[float], selection: Sequence[int], covering: bytes, n_aspects: int
+) -> bytes:
+    """Where a ranking has each aspect of a `packed_covering`."""
+    places = {sentence: place for place, sentence in enumerate(ranking)}
+    nearest = [
+        min(sentences, key=lambda sentence: places.get(sentence, len(ranking)), default=-1)
+        for sentences, _ in unpacked_covering(covering, n_aspects)
+    ]
+    values: list[float] = []
+    for sentence in (*nearest, selection[-1] if selection else -1):
+        place = places.get(sentence, -1)
+        values += sentence, place + 1, scores[place] if 0 <= place < len(scores) else math.nan
+    return struct.pack(f"<{'iid' * (n_aspects + 1)}", *values)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.packing import packed_evidence, unpacked_rest
+from evidencebench_core.data.packing import packed_evidence, packed_nearest, unpacked_rest
 from evidencebench_core.errors import StoreError
 
 APPLICATION_ID: Final = 0x45764278  # "EvBx"
@@ -322,6 +323,37 @@ _PDFS: Final = (
     "ALTER TABLE own_papers ADD COLUMN pdf BLOB",
 )
 
+
+def _add_nearest(db: sqlite3.Connection) -> None:
+    """For the answers of a store that is older than the table of nearest sentences."""
+    answers = db.execute(
+        """SELECT a.run_id, a.task, a.instance_id, coalesce(a.ranking, x''), coalesce(a.scores, x''),
+            coalesce(a.selection, x''), e.covering, i.n_aspects FROM retrievals AS a JOIN runs ON runs.id = a.run_id
+        JOIN instances AS i ON i.dataset_id = runs.dataset_id AND i.instance_id = a.instance_id
+        JOIN evidence AS e ON e.instance = i.id WHERE a.error IS NULL"""
+    )
+    while batch := answers.fetchmany(1024):
+        rows = []
+        for *key, ranking, scores, selection, covering, n_aspects in batch:
+            ranked, picks = (struct.unpack(f"<{len(blob) // 4}i", blob) for blob in (ranking, selection))
+            values = struct.unpack(f"<{len(scores) // 8}d", scores)
+            rows.append((*key, packed_nearest(ranked, values, picks, covering, n_aspects)))
+        db.executemany("INSERT INTO nearest_sentences VALUES (?, ?, ?, ?)", rows)
+
+
+_NEAREST: Final = (
+    # Where a ranking has the aspects: an answer and the evidence never change, so nor does this.
+    """CREATE TABLE nearest_sentences (
+        run_id TEXT NOT NULL,
+        task TEXT NOT NULL,
+        instance_id TEXT NOT NULL,
+        nearest BLOB NOT NULL,                -- see packing.py
+        PRIMARY KEY (run_id, task, instance_id),
+        FOREIGN KEY (run_id, task, instance_id) REFERENCES retrievals ON DELETE CASCADE
+    ) WITHOUT ROWID""",
+    _add_nearest,
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -335,6 +367,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _NAMES,
     _PLACE_NOTES,
     _PDFS,
+    _NEAREST,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from evidencebench_core.data.packing import packed_nearest
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import EvidenceBenchError, SettingError, UnknownNameError, shown
@@ -57,6 +58,9 @@ _ADD: Final = """INSERT INTO retrievals
         outcome = excluded.outcome, created_at = excluded.created_at
     WHERE retrievals.error IS NOT NULL"""
 _REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
+_EVIDENCE: Final = """SELECT e.covering, i.n_aspects
+    FROM runs JOIN instances AS i ON i.dataset_id = runs.dataset_id JOIN evidence AS e ON e.instance = i.id
+    WHERE runs.id = ? AND i.instance_id = ?"""
 # A run and, of one over the papers as they stand, those with the same settings over perturbed ones.
 _GOING: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.id = own.id
     OR own.variant = '' AND other.dataset_id = own.dataset_id AND other.retriever = own.retriever
@@ -237,16 +241,12 @@ class RunStore:
         An answer that is already there stays as it is, but with ``replace`` gives way to another, not to a failure;
         a failure that is already there gives way.
         """
-        moment = _now()
-        rows = [
-            (run_id, task, instance_id, *_columns(answer), moment)
-            for instance_id, by_task in answers.items()
-            for task, answer in by_task.items()
-        ]
+        if not any(answers.values()):
+            return
         with self.store.write() as db:
             if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-            db.executemany(_REPLACE if replace else _ADD, rows)
+            _keep(db, run_id, answers, _REPLACE if replace else _ADD)
 
     def import_answers(
         self,
@@ -259,7 +259,7 @@ class RunStore:
 
         ``replace`` takes away what the run has for these tasks; `SettingError` without it where there is any.
         """
-        spec, moment = RunSpec(dataset.sha256, IMPORTED, {"name": name}), _now()
+        spec = RunSpec(dataset.sha256, IMPORTED, {"name": name})
         with self.store.write() as db:
             _insert(db, spec, dataset, "UPDATE SET created_at = excluded.created_at")
             counts = db.execute(
@@ -274,10 +274,7 @@ class RunStore:
                 )
             for task, by_instance in answers.items():
                 db.execute("DELETE FROM retrievals WHERE run_id = ? AND task = ?", (spec.id, task))
-                rows = (
-                    (spec.id, task, one, *_columns(answer), moment) for one, answer in by_instance.items()
-                )
-                db.executemany(_ADD, rows)
+                _keep(db, spec.id, {one: {task: answer} for one, answer in by_instance.items()}, _ADD)
         return self.run(spec.id)
 
     # -- answers out --------------------------------------------------------------------------
@@ -336,22 +333,39 @@ class RunStore:
 
     def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
         """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
-        for rows in self.packed_retrievals(run_id, task):
-            yield from ((one, _retrieval(ranking, scores, picks)) for one, ranking, scores, picks in rows)
-
-    def packed_retrievals(self, run_id: str, task: str) -> Iterator[list[tuple[str, bytes, bytes, bytes]]]:
-        """The same, many at a time, as they are stored: id, ranking in int32, scores in float64, selection in int32."""
         columns = "instance_id, ranking, scores, selection"
         wanted = f"error IS NULL AND instance_id > ? ORDER BY instance_id LIMIT {_BATCH}"
         last = ""
         while rows := self._rows(columns, run_id, task, wanted, last):
-            yield rows
+            yield from ((one, _retrieval(*packed)) for one, *packed in rows)
             last = rows[-1][0]
+
+    def nearest(self, run_id: str, task: str) -> list[tuple[str, bytes, bytes]]:
+        """Instance id, selection in int32 and `packed_nearest` of every answer, without their rankings."""
+        with self.store.read() as db:
+            return db.execute(
+                "SELECT instance_id, selection, nearest FROM retrievals JOIN nearest_sentences"
+                " USING (run_id, task, instance_id) WHERE run_id = ? AND task = ? AND error IS NULL",
+                (run_id, task),
+            ).fetchall()
 
     def _rows(self, columns: str, run_id: str, task: str, wanted: str, *values: object) -> list[Any]:
         sql = f"SELECT {columns} FROM retrievals WHERE run_id = ? AND task = ? AND {wanted}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
+
+
+def _keep(db: sqlite3.Connection, run_id: str, answers: Answers, sql: str) -> None:
+    """Write answers, where none stands that stays, and where they have the aspects."""
+    moment = _now()
+    for instance_id, by_task in answers.items():
+        evidence = db.execute(_EVIDENCE, (run_id, instance_id)).fetchone()
+        for task, answer in by_task.items():
+            key = run_id, task, instance_id
+            is_new = db.execute(sql, (*key, *_columns(answer), moment)).rowcount
+            if is_new and evidence and not isinstance(answer, str):
+                nearest = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence)
+                db.execute("INSERT OR REPLACE INTO nearest_sentences VALUES (?, ?, ?, ?)", (*key, nearest))
 
 
 def _insert(db: sqlite3.Connection, spec: RunSpec, dataset: DatasetInfo, otherwise: str) -> None:

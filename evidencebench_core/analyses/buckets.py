@@ -68,14 +68,15 @@ def aspect_buckets(table: AspectTable, bucket: Buckets, stand: Stand) -> tuple[N
     aspects = np.arange(table.instance.size)
     if not aspects.size:
         return aspects, aspects
-    where = bucket[table.covering_place].astype(np.int64)  # places ascend within an aspect, and so do buckets
-    ends = np.cumsum(np.bincount(table.covering_aspect, minlength=aspects.size))  # each aspect has some
-    first, last = where[np.concatenate([[0], ends[:-1]])], where[ends - 1]
     if stand == "every":
         n_buckets = int(bucket.max()) + 1
         # Counting is many times quicker than sorting for the different pairs.
-        pairs = np.flatnonzero(np.bincount(table.covering_aspect * n_buckets + where))
+        pairs = np.flatnonzero(np.bincount(table.covering_aspect * n_buckets + bucket[table.covering_place]))
         return pairs // n_buckets, pairs % n_buckets
+    # Places ascend within an aspect, and so do buckets; each aspect has some.
+    ends = np.cumsum(np.bincount(table.covering_aspect, minlength=aspects.size))
+    starts = np.concatenate([[0], ends[:-1]])
+    first, last = (bucket[table.covering_place[edge]].astype(np.int64) for edge in (starts, ends - 1))
     if stand == "only":
         return aspects[first == last], first[first == last]
     return aspects, first if stand == "earliest" else last

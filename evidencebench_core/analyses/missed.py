@@ -85,11 +85,11 @@ def aspect_outcomes(store: Store, run_id: str, task: str | Task) -> pd.DataFrame
     found_by, n_others = _others(gold, kept, runs, run, chosen)
     frame = pd.DataFrame(
         {
-            "instance": pd.array(gold.ids, dtype="str").take(instance),
-            "paper": pd.array(gold.paper_ids, dtype="str").take(instance),
+            "instance": pd.Series(gold.ids).array.take(instance),
+            "paper": pd.Series(gold.paper_ids).array.take(instance),
             "number": gold.number[kept],
             "aspect": _taken(names, kept),
-            "label": pd.array([f"A{n + 1}" for n in range(gold.number.max(initial=0) + 1)], dtype="str").take(
+            "label": pd.Series([f"A{n + 1}" for n in range(gold.number.max(initial=0) + 1)]).array.take(
                 gold.number[kept]
             ),
             "text": pd.Series(_taken(texts, kept), dtype=object),

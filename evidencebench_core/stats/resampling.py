@@ -7,10 +7,10 @@ resample draws as many clusters as there are, with replacement.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
 
@@ -54,8 +54,8 @@ def cluster_sums(
 
 
 def resample_weights(
-    n: int, rng: np.random.Generator, n_resamples: int
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    n: int, rng: np.random.Generator, n_resamples: int, dtype: DTypeLike = np.float64
+) -> Iterator[tuple[slice, NDArray[Any]]]:
     """How often each of ``n`` comes up in each resample, some resamples at a time, in bounded memory.
 
     Yields the resamples' places and their weights, shape (size, n); every row adds up to ``n``.
@@ -64,13 +64,13 @@ def resample_weights(
     step = max(1, min(n_resamples, CELLS_AT_ONCE // max(1, n)))
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
-        weights = np.empty((size, n))
+        weights = np.empty((size, n), dtype=dtype)
         for row, drawn in zip(weights, rng.integers(0, n, size=(size, n), dtype=np.int32), strict=True):
             row[:] = np.bincount(drawn, minlength=n)  # a row at a time stays in the processor's cache
         yield slice(start, start + size), weights
 
 
-def product(weights: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+def product(weights: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]:
     """``weights @ columns``, of many rows of columns in blocks for which BLAS starts no threads.
 
     Its threads wait for each other without rest: on a machine that has other work, the plain product of
@@ -78,7 +78,7 @@ def product(weights: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArr
     """
     block = _THREADS_FROM // (_ROWS * max(1, columns.shape[1]))
     if block < _ROWS or len(columns) <= _PLAIN:
-        return np.asarray(weights @ columns)
+        return np.asarray(weights @ columns, dtype=np.float64)
     result = np.zeros((len(weights), columns.shape[1]))
     for left in range(0, len(columns), block):
         band = columns[left : left + block]  # stays in the processor's cache

@@ -10,11 +10,11 @@ from evidencebench_core.analyses.missed import (
     queue_of,
 )
 from evidencebench_core.analyses.missed_text import content_words, with_text
-from evidencebench_core.data import Store
+from evidencebench_core.data import Store, open_store, schema
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs import keep_trained
+from evidencebench_core.runs import RunStore, keep_trained
 from tests.analyses.stores import missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with
 
@@ -118,3 +118,25 @@ def test_an_aspect_that_nothing_covers_is_counted_not_listed(tmp_path: Path) -> 
     frame = aspect_outcomes(store, run, "er@1")
     assert list(frame["aspect"]) == ["x"]
     assert frame.attrs["n_uncoverable"] == 1
+
+
+def test_outcomes_follow_the_answer_that_stands(store: Store, run: str) -> None:
+    found = Retrieval((10, 0), (2.0, 1.0), (10, 0))
+    for replace, missed in ((False, True), (True, False)):
+        RunStore(store).add(run, {"tea": {"er@3": found}}, replace)
+        harm = row_of(aspect_outcomes(store, run, "er@3"), "harm")
+        assert (harm["missed"], harm["best_rank"]) == (missed, 5 if missed else 1)
+    with store.write() as db:
+        db.execute("DELETE FROM retrievals WHERE task = 'er@3'")
+    with store.read() as db:
+        assert db.execute("SELECT DISTINCT task FROM nearest_sentences").fetchall() == [("result-er@3",)]
+
+
+def test_outcomes_of_a_store_from_before_they_had_a_table(store: Store, run: str) -> None:
+    expected = aspect_outcomes(store, run, "er@3")
+    version = schema._MIGRATIONS.index(schema._NEAREST)
+    with store.write() as db:
+        db.execute("DROP TABLE nearest_sentences")
+        db.execute("DELETE FROM migrations WHERE version > ?", (version,))
+        db.execute(f"PRAGMA user_version = {version}")
+    pd.testing.assert_frame_equal(aspect_outcomes(open_store(store.path), run, "er@3"), expected)

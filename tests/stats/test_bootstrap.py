@@ -180,6 +180,13 @@ def test_groups_are_drawn_with_the_whole() -> None:
     assert 0.15 < np.isnan(first).mean() < 0.35  # 1/4
 
 
+def test_ratios_of_counts_are_those_of_any_numbers() -> None:
+    """Counts are added up in single precision, halves of them in double: neither rounds."""
+    top, bottom = generator(2).integers(0, 40, (2, 9, 4)).astype(float)
+    counts, halves = (ratio_intervals(top * by, bottom * by, generator(3), 200) for by in (1.0, 0.5))
+    assert np.array_equal(counts, halves)
+
+
 @pytest.mark.parametrize("shape", [(7, 3, 2), (130, 1_000, 20), (5, 600, 100), (3, 0, 2)])
 def test_the_product_in_blocks_is_the_product(shape: tuple[int, int, int]) -> None:
     rng = generator(1)

@@ -8,7 +8,7 @@ cross-validation on the benchmark's train set: on that set the table is slightly
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus, Instance
-from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.data.store import Store
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever, query_of
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.step import Step
@@ -40,7 +40,7 @@ _TASKS: Final = tuple(map(task_named, DEFAULT_TASKS))
 Scores = dict[str, dict[str, Score]]
 """By retriever, or by what is left out, and task name."""
 
-_Selections = dict[str, dict[str, tuple[int, ...]]]  # by instance id and task name
+_Picks = dict[str, dict[str, tuple[int, ...]]]  # for one instance, by retriever and task name
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Learnt:
     """The examples of a dataset, their folds (none without cross-validation), and whose embeddings they hold."""
 
     store: Store
-    info: DatasetInfo
+    dataset: str
     examples: Sequence[Example]
     encoder: Model
     fold_of: Mapping[str, int]
@@ -56,21 +56,6 @@ class Learnt:
     @property
     def paper_of(self) -> dict[str, str]:
         return {one.instance_id: one.paper_id for one in self.examples}
-
-    def papers(self) -> Iterator[tuple[Instance, NDArray[np.float32]]]:
-        """The instances of the folds, with their embeddings."""
-        return embedded_papers(self.store, self.info.name, self.fold_of, self.encoder.name)
-
-    def scores(self, selections: Mapping[str, _Selections]) -> Scores:
-        """By the keys of the selections and task name."""
-        gold = dict(self.store.evidence_sets(self.info.name, self.fold_of)).items()
-
-        def scored(task: Task, picks: _Selections) -> Score:
-            return score(task, gold, {one: by[task.name] for one, by in picks.items() if task.name in by})
-
-        return {
-            name: {task.name: scored(task, picks) for task in _TASKS} for name, picks in selections.items()
-        }
 
 
 def embedded_papers(
@@ -129,35 +114,23 @@ def held_out(
     from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 
     others = _baselines(learnt.encoder.name) if baselines else {}
-    selections: dict[str, _Selections] = {name: {} for name in (RANKER, *others)}
     answers: dict[str, dict[str, Retrieval]] = {}
-    text = "Ranking what each model has not seen" + (", and asking the others" if others else "")
-    yield Step(text, 0, len(learnt.fold_of), "instances")
-    for instance, vectors in learnt.papers():
+
+    def picked(instance: Instance, vectors: NDArray[np.float32]) -> _Picks:
         model, began = models[learnt.fold_of[instance.id]], time.perf_counter()
-        by_task = answers[instance.id] = {}
-        for task, query, paper in _scores_of(model, instance, vectors):
+        by_task, picks = answers.setdefault(instance.id, {}), _Picks((name, {}) for name in (RANKER, *others))
+        for task, query, paper in scored_tasks(model, instance, vectors):
             answer = retrieval_of(model, paper, query)
             by_task[task.name] = replace(answer, seconds=time.perf_counter() - began)
+            picks[RANKER][task.name] = answer.selection
+            for name, other in others.items():
+                picks[name][task.name] = other.retrieve(query).selection
             began = time.perf_counter()
-        selections[RANKER][instance.id] = {task: one.selection for task, one in by_task.items()}
-        for name, retriever in others.items():
-            selections[name][instance.id] = _picks(retriever, instance)
-        yield Step(text, len(answers), len(learnt.fold_of), "instances")
-    return answers, learnt.scores(selections)
+        return picks
 
-
-def _scores_of(
-    model: RankerModel, instance: Instance, vectors: NDArray[np.float32], features: Features | None = None
-) -> Iterator[tuple[Task, Query, ScoredPaper]]:
-    """The paper, scored once for a focus, with the query of each task that has aspects to cover."""
-    papers: dict[Focus, ScoredPaper] = {}
-    for task in _tasks_of(instance):
-        query = query_of(instance, task.focus, task.budget_for(instance.evidence))
-        if task.focus not in papers:
-            papers[task.focus] = model.scored(query, vectors, features)
-            features = papers[task.focus].features
-        yield task, query, papers[task.focus]
+    text = "Ranking what each model has not seen" + (", and asking the others" if others else "")
+    scores = yield from _scores(learnt, text, picked)
+    return answers, scores
 
 
 def ablate(
@@ -179,21 +152,54 @@ def ablate(
         if one.without not in fits:
             fits[one.without] = yield from fit(learnt, replace(training, without=one.without))
     rankers = {one.name: [one.of(model) for model in fits[one.without]] for one in ABLATIONS}
-    selections: dict[str, _Selections] = {name: {} for name in rankers}
-    for done, (instance, vectors) in enumerate(learnt.papers()):
-        yield Step("Ranking without one part at a time", done, len(learnt.fold_of), "instances")
-        features = features_of(query_of(instance, "all", None), vectors)
+
+    def picked(instance: Instance, vectors: NDArray[np.float32]) -> _Picks:
+        features, picks = features_of(query_of(instance, "all", None), vectors), _Picks()
         for name, by_fold in rankers.items():
-            model = by_fold[learnt.fold_of[instance.id]]
-            by_task = selections[name][instance.id] = {}
-            for task, query, paper in _scores_of(model, instance, vectors, features):
-                picks = picks_of(paper.scores, features.similarities, query.budget, model.selecting)
-                by_task[task.name] = tuple(pick.sentence for pick in picks[: query.budget])
-    return learnt.scores(selections)
+            model, by_task = by_fold[learnt.fold_of[instance.id]], picks.setdefault(name, {})
+            for task, query, paper in scored_tasks(model, instance, vectors, features):
+                chosen = picks_of(paper.scores, features.similarities, query.budget, model.selecting)
+                by_task[task.name] = tuple(pick.sentence for pick in chosen[: query.budget])
+        return picks
+
+    return (yield from _scores(learnt, "Ranking without one part at a time", picked))
 
 
-def _tasks_of(instance: Instance) -> list[Task]:
-    return [task for task in _TASKS if instance.evidence.optimal_for(task.focus) is not None]
+def scored_tasks(
+    model: RankerModel, instance: Instance, vectors: NDArray[np.float32], features: Features | None = None
+) -> Iterator[tuple[Task, Query, ScoredPaper]]:
+    """Each task that has aspects to cover, its query, and the paper, scored once for a focus."""
+    papers: dict[Focus, ScoredPaper] = {}
+    for task in _TASKS:
+        if instance.evidence.optimal_for(task.focus) is None:
+            continue
+        query = query_of(instance, task.focus, task.budget_for(instance.evidence))
+        if task.focus not in papers:
+            papers[task.focus] = model.scored(query, vectors, features)
+            features = papers[task.focus].features
+        yield task, query, papers[task.focus]
+
+
+def _scores(
+    learnt: Learnt, text: str, picked: Callable[[Instance, NDArray[np.float32]], _Picks]
+) -> Generator[Step, None, Scores]:
+    """The scores of what is picked from each paper of the folds."""
+    picks: dict[str, _Picks] = {}  # by instance id
+    yield Step(text, 0, len(learnt.fold_of), "instances")
+    for instance, vectors in embedded_papers(
+        learnt.store, learnt.dataset, learnt.fold_of, learnt.encoder.name
+    ):
+        picks[instance.id] = picked(instance, vectors)
+        yield Step(text, len(picks), len(learnt.fold_of), "instances")
+    gold = dict(learnt.store.evidence_sets(learnt.dataset, learnt.fold_of)).items()
+
+    def scored(name: str, task: Task) -> Score:
+        return score(
+            task, gold, {one: of[name][task.name] for one, of in picks.items() if task.name in of[name]}
+        )
+
+    names = next(iter(picks.values()))
+    return {name: {task.name: scored(name, task) for task in _TASKS} for name in names}
 
 
 def _baselines(encoder: str) -> dict[str, Retriever]:
@@ -204,14 +210,3 @@ def _baselines(encoder: str) -> dict[str, Retriever]:
         "hybrid": {"dense.model": encoder},
     }
     return {name: make_retriever(name, settings.get(name)) for name in _BASELINES}
-
-
-def _picks(retriever: Retriever, instance: Instance) -> dict[str, tuple[int, ...]]:
-    """Selections by task: heads of one ranking a focus."""
-    budgets = {task: task.budget_for(instance.evidence) or 0 for task in _tasks_of(instance)}
-    most = max(budgets.values(), default=0)
-    rankings = {
-        focus: retriever.retrieve(query_of(instance, focus, most)).ranking
-        for focus in {task.focus for task in budgets}
-    }
-    return {task.name: rankings[task.focus][:budget] for task, budget in budgets.items()}

@@ -41,10 +41,8 @@ class CrossValidation:
     n_folds : int
     paper_of : mapping of str to str
         By instance id.
-    scores : dict of str to dict of str to Score
-        By retriever and task name.
-    ablation_scores : dict of str to dict of str to Score
-        By what is left out, and task name.
+    scores, ablation_scores : dict of str to dict of str to Score
+        By retriever, or by what is left out of the ranker, and task name.
     """
 
     n_folds: int
@@ -55,32 +53,16 @@ class CrossValidation:
 
 @dataclass(frozen=True, slots=True)
 class RankerTraining:
-    """A training that is done.
-
-    Attributes
-    ----------
-    dataset : DatasetInfo
-    n_instances : int
-        Learnt from.
-    path : Path
-        The model file.
-    digest : str
-    validation : CrossValidation or None
-        ``None`` where none was asked for, or the dataset has one paper.
-    run_id : str or None
-        The run with the answers of the cross-validation.
-    seconds_reading, seconds : float
-        Reading and embedding; in all.
-    """
+    """A training that is done."""
 
     dataset: DatasetInfo
-    n_instances: int
-    path: Path
+    n_instances: int  # learnt from
+    path: Path  # of the model file
     digest: str
-    validation: CrossValidation | None
-    run_id: str | None
-    seconds_reading: float
-    seconds: float
+    validation: CrossValidation | None  # None where none was asked for, or the dataset has one paper
+    run_id: str | None  # of the run with the answers of the cross-validation
+    seconds_reading: float  # and embedding
+    seconds: float  # in all
 
 
 def train_ranker(  # noqa: PLR0913 - the options of the command
@@ -157,22 +139,23 @@ def train_ranker(  # noqa: PLR0913 - the options of the command
             without[f"with encoder {other_encoder}"] = other_scores[RANKER]
         validation = CrossValidation(len(models), learnt.paper_of, scores, without)
 
-    trained_on = TrainedOn(
-        info.sha256,
-        tuple(sorted(learnt.paper_of)),
-        tuple(sorted(papers.union(seen.paper_ids if seen else ()))),
-        info.name,
-    )
+    seen_papers = papers.union(seen.paper_ids if seen else ())
+    trained_on = TrainedOn(info.sha256, tuple(sorted(learnt.paper_of)), tuple(sorted(seen_papers)), info.name)
     path, notes = out or default_model_path(), {**model.notes, **_notes(validation)}
     digest = write_model(replace(model, trained_on=trained_on, notes=notes), path)
     keep_trained(store, digest, trained_on)
-    run_id = _stored_run(store, info, digest, answers, seen if n_seen else None) if answers else None
-    seconds = time.monotonic() - began
-    n_instances = len(learnt.examples)
+    run_id = None
+    if answers:
+        runs, spec = (
+            RunStore(store),
+            RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest}),
+        )
+        run_id = runs.create(spec, info).id
+        if seen is not None and n_seen:
+            keep_trained(store, run_id, seen)
+        runs.add(run_id, answers)
+    seconds, n_instances = time.monotonic() - began, len(learnt.examples)
     return RankerTraining(info, n_instances, path, digest, validation, run_id, seconds_reading, seconds)
-
-
-# -- what is learnt from ---------------------------------------------------------------------------
 
 
 def _drawn(
@@ -216,7 +199,7 @@ def _learnt(
     for instance, vectors in embedded_papers(store, info.name, ids, encoder):
         examples.append(example_of(instance, vectors, n_rows, seed))
         yield Step("Reading and embedding", len(examples), len(ids), "instances")
-    return Learnt(store, info, examples, model_named(encoder), _fold_of(examples, folds, seed))
+    return Learnt(store, info.name, examples, model_named(encoder), _fold_of(examples, folds, seed))
 
 
 def _fold_of(examples: Sequence[Example], folds: int | None, seed: int) -> dict[str, int]:
@@ -230,46 +213,22 @@ def _fold_of(examples: Sequence[Example], folds: int | None, seed: int) -> dict[
     if not folds:
         return {}
     if not 2 <= folds <= n_papers:
-        raise SettingError(
-            "folds",
-            f"is {folds}, with {n_papers} papers",
-            "Give at least 2, and no more than there are papers; or train without: --no-cv.",
-        )
+        remedy = "Give at least 2, and no more than there are papers; or train without: --no-cv."
+        raise SettingError("folds", f"is {folds}, with {n_papers} papers", remedy)
     where = folds_by_paper(papers, folds, seed)
     return {one.instance_id: fold for one, fold in zip(examples, where, strict=True)}
-
-
-# -- what stays ------------------------------------------------------------------------------------
 
 
 def _notes(validation: CrossValidation | None) -> dict[str, object]:
     """For the model file. JSON values."""
     if validation is None:
         return {"cross_validated": None}
-    return {
-        "folds": validation.n_folds,
-        "cross_validated": {
-            task: {
-                "aspect_recall": one.aspect_recall,
-                "ci95": None if one.ci95 is None else list(one.ci95),
-                "n_scored": one.n_scored,
-            }
-            for task, one in validation.scores[RANKER].items()
-        },
+    figures = {
+        task: {
+            "aspect_recall": one.aspect_recall,
+            "ci95": None if one.ci95 is None else list(one.ci95),
+            "n_scored": one.n_scored,
+        }
+        for task, one in validation.scores[RANKER].items()
     }
-
-
-def _stored_run(
-    store: Store,
-    info: DatasetInfo,
-    digest: str,
-    answers: Mapping[str, Mapping[str, Retrieval]],
-    seen_by_encoder: TrainedOn | None,
-) -> str:
-    """A run with the answers of the cross-validation; its id."""
-    runs = RunStore(store)
-    run = runs.create(RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest}), info)
-    if seen_by_encoder is not None:
-        keep_trained(store, run.id, seen_by_encoder)
-    runs.add(run.id, answers)
-    return run.id
+    return {"folds": validation.n_folds, "cross_validated": figures}

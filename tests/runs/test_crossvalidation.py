@@ -12,7 +12,7 @@ from evidencebench_core.retrievers.ranker.examples import Example, example_of, f
 from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.retriever import retrieval_of
 from evidencebench_core.retrievers.ranker.training import fit_ranker
-from evidencebench_core.runs.crossvalidation import Learnt, _scores_of, fit
+from evidencebench_core.runs.crossvalidation import Learnt, fit, scored_tasks
 from evidencebench_core.runs.step import Step, drive
 from tests.retrievers.ranker.made_up import ENCODER, QUICK, made, vectors_of
 
@@ -32,7 +32,7 @@ def learnt_from(examples: Sequence[Example], n_folds: int) -> Learnt:
 
 
 def answers(model: RankerModel, instance: Instance) -> dict[str, Retrieval]:
-    scored = _scores_of(model, instance, vectors_of(instance))
+    scored = scored_tasks(model, instance, vectors_of(instance))
     return {task.name: retrieval_of(model, paper, query) for task, query, paper in scored}
 
 

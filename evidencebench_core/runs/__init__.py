@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
-from evidencebench_core.runs.engines import Engine
-from evidencebench_core.runs.engines.local import LocalEngine
+from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate
 from evidencebench_core.runs.execute import Progress, execute
 from evidencebench_core.runs.find import (

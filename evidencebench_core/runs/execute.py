@@ -16,8 +16,7 @@ from typing import Final, cast
 
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs.engines import Answered, Engine
-from evidencebench_core.runs.engines.local import LocalEngine
+from evidencebench_core.runs.engines import Answered, Engine, LocalEngine
 from evidencebench_core.runs.plan import Plan, Question
 from evidencebench_core.runs.store import RunStore
 from evidencebench_core.runs.trained import keep_trained
@@ -155,6 +154,9 @@ class _Execution:
         """The instances that a batch completes, with all their answers."""
         whole: _Answers = {}
         for question, answer in batch:
+            if answer is None:
+                self.unasked.append(question.instance_id)
+                continue
             parts = self.parts.setdefault(question.instance_id, {})
             if isinstance(answer, Retrieval):
                 parts[question.task] = in_original_indices(answer, question.order)

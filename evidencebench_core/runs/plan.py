@@ -107,12 +107,13 @@ class Plan:
 
     def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, tuple[Question, ...]]]:
         """The questions still to be asked, instance by instance; none where the variant has no version."""
+        sees_gold = retriever_entry(self.spec.retriever).sees_gold
         for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
             perturbed = self.variant.perturbed(instance) if self.variant else (instance.hypothesis, None)
             tasks = self.missing[instance.id] if perturbed else ()
             hypothesis, order = perturbed or ("", None)
             gold = instance.evidence
-            evidence = arranged_evidence(gold, order) if self.retriever is None and tasks else None
+            evidence = arranged_evidence(gold, order) if sees_gold and tasks else None
             queries = (
                 arranged_query(instance, task.focus, task.budget_for(gold), hypothesis, order)
                 for task in tasks

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.plan import Plan, Question
 
-Answered = tuple[Question, Retrieval | EvidenceBenchError]
-"""A question, and its answer or why there is none."""
+Answered = tuple[Question, Retrieval | EvidenceBenchError | None]
+"""A question, and its answer or why there is none; ``None``: the variant has no version of its instance."""
 
 
 class Engine(Protocol):
@@ -34,3 +36,37 @@ class Engine(Protocol):
             One that every further question would meet, after all that was answered before it.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """One question after the other in this process; of those that ask a server, as many as there may be calls at once.
+
+    Attributes
+    ----------
+    grace : float
+        Seconds that calls under way have to end once the run is stopped; their answers are kept.
+    """
+
+    grace: float = 30.0
+
+    def check(self, plan: Plan) -> None:
+        """Any retriever can be asked here."""
+
+    def answers(
+        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+    ) -> Iterator[Sequence[Answered]]:
+        if plan.llm is not None:
+            from evidencebench_core.llm.conversation import results
+
+            llm, served = plan.served
+            conversations = ((one, served.conversation(one.query)) for one in questions)
+            yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped, grace=self.grace)
+            return
+        for question in questions:
+            if stopped():
+                return
+            try:
+                yield [(question, timed(plan.retriever_for(question).retrieve)(question.query))]
+            except RetrieverError as error:
+                yield [(question, error)]

@@ -1,37 +1,42 @@
 """Answers computed on a Ray cluster, or asked of a server from its nodes; the store stays with this process.
 
-Questions are read here, and go out in shards of some instances to a pool of Ray Data's actors, each of which has made
-the retriever once. What comes back is yielded here, to the one writer of the store. A shard whose worker or node dies
-is answered by another; if this process dies, what it has stored is not asked again.
+A pipeline of Ray Data: an actor on this machine reads the questions of some instances at a time, a pool of actors, each
+of which has made the retriever once, answers them, and what comes out is yielded here, to the one writer of the store.
+What was with a worker or node that dies is answered by another; if this process dies, what it has stored is not asked
+again.
 """
 
 from __future__ import annotations
 
-import itertools
+import os
 import pickle
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError
+from evidencebench_core.data.store import open_store
+from evidencebench_core.errors import RetrieverError
 from evidencebench_core.llm.limiter import Timeouts
 from evidencebench_core.llm.replies import RawReply, Setback
-from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.llm.sender import OpenAISender
+from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever
+from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.engines.ray_cluster import check_cluster, cluster
-from evidencebench_core.runs.engines.ray_workers import Feed, Packed, SendingWorker, Worker, blas_threads
+from evidencebench_core.runs.plan import Plan, Question
 
 if TYPE_CHECKING:
+    from evidencebench_core.llm.connection import Connection
     from evidencebench_core.runs.engines import Answered
-    from evidencebench_core.runs.plan import Plan, Question
 
 _LARGEST: Final = 32  # instances of a shard
-_AHEAD: Final = 4  # shards for each worker that are read before they are answered
 _THREADS_END_WITHIN: Final = 60.0  # seconds; they take long on a busy machine only
 _AVOIDED: Final = 5.0  # seconds for which a worker that broke off is not asked to send
+_READ: Final = Query("", (), (), ())  # in the place of one that need not come back
 
 
 @dataclass
@@ -64,22 +69,18 @@ class RayEngine:
     def answers(
         self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
-        """As `Engine.answers`."""
+        """As `Engine.answers`; of a retriever that computes, the questions are read elsewhere."""
         if not plan.missing:
             return
         self.note = "waiting for Ray and its workers"
         yield []
         with cluster(self.address, self.workers) as ray:
-            if plan.llm is not None:
-                yield from self._asked(ray, plan, questions, stopped)
+            if plan.llm is None:
+                yield from self._computed(ray, plan, stopped)
             else:
-                yield from self._computed(ray, plan, questions, stopped)
+                yield from self._asked(ray, plan, questions, stopped)
 
-    # -- retrievers that compute ----------------------------------------------------------------
-
-    def _computed(
-        self, ray: Any, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
-    ) -> Iterator[Sequence[Answered]]:
+    def _computed(self, ray: Any, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Sequence[Answered]]:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -87,46 +88,55 @@ class RayEngine:
         size = max(1, min(_LARGEST, len(plan.missing) // (8 * n_workers)))
         n_shards = -(-len(plan.missing) // size)
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        feed = ray.remote(Feed).options(num_cpus=0, scheduling_strategy=here).remote()
-        work = {
-            "feed": feed,
+        pool = ray.data.ActorPoolStrategy
+        reading = {"plan": replace(plan, store=None, retriever=None, trained={}), "path": plan.store.path}  # type: ignore[arg-type]
+        answering = {
             "made_of": (plan.spec.retriever, dict(plan.spec.settings)),
             "n_threads": max(1, n_cpus // n_workers),
-            "n_blas_threads": blas_threads(),
+            "n_blas_threads": _blas_threads(),
             "keep_embeddings": self.keep_embeddings,
         }
-        pool = ray.data.ActorPoolStrategy(min_size=1, max_size=n_workers, initial_size=min(n_workers, n_cpus))
-        results = ray.data.from_items(list(range(n_shards)), override_num_blocks=n_shards).map_batches(
-            Worker, fn_constructor_kwargs=work, compute=pool, batch_size=None, num_cpus=1
+        results = (
+            ray.data.from_items(list(range(n_shards)), override_num_blocks=n_shards)
+            .map_batches(
+                Reader,
+                fn_constructor_kwargs={**reading, "size": size},
+                compute=pool(size=1),
+                batch_size=None,
+                num_cpus=0,
+                scheduling_strategy=here,
+            )
+            .map_batches(
+                Worker,
+                fn_constructor_kwargs=answering,
+                compute=pool(min_size=1, max_size=n_workers, initial_size=min(n_workers, n_cpus)),
+                batch_size=None,
+                num_cpus=1,
+            )
         )
-        feeding = _Feeding(ray, feed, questions, size, _AHEAD * n_workers + 4, stopped)
-        batches = iter(results.iter_batches(batch_size=None, prefetch_batches=0))
-        feeding.start()
+        batches, came = iter(results.iter_batches(batch_size=None, prefetch_batches=0)), set[int]()
         try:
             for batch in batches:
-                for number, content in zip(batch["number"], batch["answers"], strict=True):
-                    packed, vectors = pickle.loads(content)  # noqa: S301 - of our own workers
-                    if isinstance(packed, str):
-                        raise _failed(packed)
-                    asked, self.note = feeding.answered(int(number)), ""
+                self.note = ""
+                for number, content in zip(batch["number"], batch["content"], strict=True):
+                    answers, vectors = pickle.loads(content)  # noqa: S301 - of our own workers
+                    if isinstance(answers, str):
+                        raise _failure(answers)
                     if vectors:
                         _add_vectors(vectors)
-                    if asked:
-                        yield [(one, _unpacked(answer)) for one, answer in zip(asked, packed, strict=True)]
-                if feeding.done:
-                    break
+                    if number not in came:
+                        came.add(number)
+                        yield answers
+                if stopped():
+                    return
         except ray.exceptions.RayError as error:
-            raise _failed(str(error)) from error
+            raise _failure(str(error)) from error
         finally:
-            feeding.stop()
             batches.close()
-            _await_ray_data()
-            with suppress(Exception):
-                ray.kill(feed)
-        if feeding.error is not None:
-            raise feeding.error
-
-    # -- retrievers that ask a server -----------------------------------------------------------
+            # one of Ray Data's threads that speaks to Ray after a disconnection ends the process
+            for thread in threading.enumerate():
+                if thread.name.startswith(("StreamingExecutor", "ray-data", "iter_threaded")):
+                    thread.join(_THREADS_END_WITHIN)
 
     def _asked(
         self, ray: Any, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
@@ -149,81 +159,92 @@ class RayEngine:
                     ray.kill(one)
 
 
-class _Feeding(threading.Thread):
-    """Reads questions, cuts them into shards of some instances, and stays a few shards ahead of the answers."""
+class Reader:
+    """Reads the questions of some instances at a time from the store; an actor of Ray Data on its machine."""
+
+    def __init__(self, plan: Plan, path: Path, size: int) -> None:
+        self._plan, self._size = replace(plan, store=open_store(path)), size
+        self._ids = tuple(plan.missing)
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        numbers = [int(number) for number in batch["item"]]
+        return {"number": numbers, "content": [pickle.dumps(self._questions(number)) for number in numbers]}
+
+    def _questions(self, number: int) -> list[tuple[str, tuple[Question, ...]]] | str:
+        try:
+            return list(self._plan.questions(self._ids[number * self._size : (number + 1) * self._size]))
+        except Exception as error:  # noqa: BLE001 - raised again by the engine, in one line
+            return f"{type(error).__name__}: {error}"
+
+
+class Worker:
+    """Answers questions with a retriever that it makes once; one of a pool of Ray Data's actors."""
 
     def __init__(
         self,
-        ray: Any,
-        feed: Any,
-        questions: Iterable[Question],
-        size: int,
-        ahead: int,
-        stopped: Callable[[], bool],
+        made_of: tuple[str, dict[str, Any]],
+        n_threads: int,
+        n_blas_threads: int,
+        keep_embeddings: bool,
     ) -> None:
-        super().__init__(name="evidencebench-ray-feed", daemon=True)
-        self._ray, self._feed, self._size, self._stopped = ray, feed, size, stopped
-        self._questions = questions
-        self._room = threading.Semaphore(ahead)
-        self._out: dict[int, tuple[Sequence[Question], Any]] = {}
-        self._ended = False
-        self.error: BaseException | None = None
+        from threadpoolctl import threadpool_limits
 
-    def run(self) -> None:
+        os.environ["OMP_NUM_THREADS"] = str(n_threads)
+        # a product's last digits depend on how it is divided: as the local engine divides it
+        threadpool_limits(n_blas_threads, "blas")
+        self._made_of = made_of
+        self._retriever: Retriever | None = None
+        # a cache of embeddings for this worker alone, so that what is new in it is what it computed
+        self._folder = TemporaryDirectory(prefix="evidencebench-ray-") if keep_embeddings else None
+        if self._folder is not None:
+            os.environ["EVIDENCEBENCH_CACHE"] = self._folder.name
+        self._n_sent = 0
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        numbers = [int(number) for number in batch["number"]]
+        return {"number": numbers, "content": [self._answers(content) for content in batch["content"]]}
+
+    def _answers(self, content: bytes) -> bytes:
+        read = pickle.loads(content)  # noqa: S301 - of our own reader
         try:
-            for number, shard in enumerate(_shards(self._questions, self._size)):
-                while not self._room.acquire(timeout=0.1):
-                    if self._ended or self._stopped():
-                        return
-                if self._ended or self._stopped():
-                    return
-                reference = self._ray.put(shard)
-                self._out[number] = (shard, reference)
-                self._ray.get(self._feed.add.remote(number, [reference]))
-        except BaseException as error:  # noqa: BLE001 - raised again by the reader
-            self.error = self.error or (None if self._ended else error)
-        finally:
-            self._ended = True
-            with suppress(Exception):
-                self._feed.end.remote()
+            answers = read if isinstance(read, str) else [one for of in read for one in self._answered(*of)]
+            return pickle.dumps((answers, self._new_vectors()))
+        except Exception as error:  # noqa: BLE001 - raised again by the engine, in one line
+            return pickle.dumps((f"{type(error).__name__}: {error}", []))
 
-    @property
-    def done(self) -> bool:
-        """Whether everything that was sent has come back, and nothing more will be sent."""
-        return self._ended and not self._out
+    def _answered(self, instance_id: str, questions: Sequence[Question]) -> Iterator[Answered]:
+        if not questions:
+            yield Question(instance_id, "", _READ), None
+        for question in questions:
+            answer: Retrieval | RetrieverError
+            try:
+                answer = timed(self._retriever_for(question).retrieve)(question.query)
+                answer = replace(answer, details=dict(answer.details))  # a mapping that can be pickled
+            except RetrieverError as error:
+                answer = error
+            yield replace(question, query=_READ, evidence=None), answer
 
-    def answered(self, number: int) -> Sequence[Question]:
-        """The questions of a shard that has come back; none if it was empty, or has come back before."""
-        shard, _ = self._out.pop(number, ((), None))
-        if shard:
-            self._feed.drop.remote(number)
-            self._room.release()
-        return shard
+    def _retriever_for(self, question: Question) -> Retriever:
+        name, settings = self._made_of
+        if question.evidence is not None:
+            return make_retriever(name, settings, evidence=question.evidence)
+        self._retriever = self._retriever or make_retriever(name, settings)
+        return self._retriever
 
-    def stop(self) -> None:
-        self._ended = True
-        self.join()
+    def _new_vectors(self) -> list[tuple[bytes, bytes, bytes]]:
+        if self._folder is None:
+            return []
+        from evidencebench_core.retrievers.encoding import EmbeddingCache
 
-
-def _await_ray_data() -> None:
-    """Wait for Ray Data's threads, as one that speaks to Ray after a disconnection ends the process."""
-    for thread in threading.enumerate():
-        if thread.name.startswith(("StreamingExecutor", "ray-data", "iter_threaded")):
-            thread.join(_THREADS_END_WITHIN)
+        self._n_sent, rows = EmbeddingCache().rows_after(self._n_sent)
+        return rows
 
 
-def _shards(questions: Iterable[Question], size: int) -> Generator[list[Question], None, None]:
-    """The questions of so many instances together."""
-    by_instance = itertools.groupby(questions, key=lambda one: one.instance_id)
-    while several := [list(group) for _, group in itertools.islice(by_instance, size)]:
-        yield [one for group in several for one in group]
+def _blas_threads() -> int:
+    """How many threads numpy's products are divided among in this process."""
+    from threadpoolctl import threadpool_info
 
-
-def _unpacked(answer: Packed | RetrieverError) -> Retrieval | EvidenceBenchError:
-    if isinstance(answer, RetrieverError):
-        return answer
-    *rest, details = answer
-    return Retrieval(*cast("tuple[Any, Any, Any, Any]", tuple(rest)), MappingProxyType(details))
+    return max((int(one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"), default=1)
 
 
 def _add_vectors(rows: list[tuple[bytes, bytes, bytes]]) -> None:
@@ -232,13 +253,26 @@ def _add_vectors(rows: list[tuple[bytes, bytes, bytes]]) -> None:
     EmbeddingCache().add_rows(rows)
 
 
+class SendingWorker:
+    """Sends calls from a node; an actor."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._sender = OpenAISender(connection)
+
+    async def send(self, path: str, body: bytes | None, timeouts: Timeouts) -> RawReply | Exception:
+        try:
+            return await self._sender.send(path, body, timeouts=timeouts)
+        except Exception as error:  # noqa: BLE001 - raised again by the driver
+            error.__cause__ = error.__context__ = None  # what they hold cannot always be pickled
+            return error
+
+
 class _RaySender:
     """Gives each call to the worker with the fewest; limits, caps and the store are those of the driver."""
 
     def __init__(self, ray: Any, workers: Sequence[Any]) -> None:
         self._ray, self._workers = ray, workers
-        self._under_way = [0] * len(workers)
-        self._avoided = [0.0] * len(workers)
+        self._under_way, self._avoided = [0] * len(workers), [0.0] * len(workers)
 
     async def send(
         self,
@@ -249,14 +283,11 @@ class _RaySender:
         on_event: Callable[[dict[str, Any]], None] | None = None,
     ) -> RawReply:
         """As `Sender.send`; the reply comes whole."""
-        now = time.monotonic()
-        number = min(
-            range(len(self._workers)),
-            key=lambda one: (self._avoided[one] > now, self._under_way[one]),
-        )
+        now, every = time.monotonic(), range(len(self._workers))
+        number = min(every, key=lambda one: (self._avoided[one] > now, self._under_way[one]))
         self._under_way[number] += 1
         try:
-            reply = await self._workers[number].send.remote(path, body, timeouts)
+            reply: RawReply | Exception = await self._workers[number].send.remote(path, body, timeouts)
         except self._ray.exceptions.RayError as error:
             self._avoided[number] = time.monotonic() + _AVOIDED
             raise Setback("the Ray worker that sent it is gone", perhaps_billed=True) from error
@@ -264,14 +295,13 @@ class _RaySender:
             self._under_way[number] -= 1
         if isinstance(reply, Exception):
             raise reply
-        sent: RawReply = reply
-        return sent
+        return reply
 
     async def close(self) -> None:
         """The workers end with the engine."""
 
 
-def _failed(reason: str) -> RetrieverError:
+def _failure(reason: str) -> RetrieverError:
     line = next(iter(reason.strip().splitlines()), "for no reason that it tells").strip().rstrip(".")
     return RetrieverError(
         "Ray engine",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import re
 import signal
@@ -21,7 +23,7 @@ from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import BudgetReachedError, RetrieverError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
 from evidencebench_core.retrievers.encoding import EmbeddingCache
-from evidencebench_core.runs import Progress, RunStore, Variant, execute, plan
+from evidencebench_core.runs import Progress, RunStore, Variant, drive, execute, plan, train_ranker
 from evidencebench_core.runs.engines.ray import RayEngine
 from tests.factories import raw_dataset, written
 from tests.llm.server import answering, reply, scripted
@@ -121,13 +123,19 @@ def test_embeddings_come_back_if_asked(connected: Any, store: Store) -> None:
 
 @pytest.mark.model
 @pytest.mark.realdata
-def test_scores_of_long_papers_are_equal_to_the_last_digit(
-    connected: Any, store: Store, train_path: Path
+@pytest.mark.parametrize("retriever", ["structure", "evidence-ranker"])
+def test_answers_about_long_papers_are_equal_to_the_last_digit(
+    connected: Any, store: Store, train_path: Path, tmp_path: Path, retriever: str
 ) -> None:
-    ingest(store, train_path, name="train")
+    few = dict(itertools.islice(json.loads(train_path.read_text()).items(), 8))
+    ingest(store, written(few, tmp_path / "few.json"), name="few")
+    settings = {}
+    if retriever == "evidence-ranker":
+        settings["model"] = str(tmp_path / "model.json")
+        drive(train_ranker(store, "few", folds=0, out=Path(settings["model"])), lambda _: None)
     both = []
     for engine in (None, RayEngine()):
-        last = finished(execute(plan(store, "train", "structure", tasks=TASKS, limit=8), engine))
+        last = finished(execute(plan(store, "few", retriever, settings, TASKS), engine))
         both.append(answers(store, last.run_id))
         forget(store)
     assert len(both[0]) == 16

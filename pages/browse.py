@@ -12,7 +12,9 @@ from components.browse.reading import READING_DEFAULTS, draw_reading
 from components.models.server import SERVER_DEFAULTS
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
-from evidencebench_core.data import DatasetInfo
+from components.widgets.retriever_picker import retriever_picker
+from components.widgets.task_picker import task_picker
+from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import UnknownNameError
 from evidencebench_core.tasks import task_named
 
@@ -46,25 +48,28 @@ def draw(state: PageState) -> None:
             _open(state, dataset, None)
         return
     name_window("Browse", instance.id)
-    _bar(state, dataset)
-    draw_reading(state, dataset, instance)
+    with st.container(gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            _neighbours(state, dataset, instance)
+            task = task_picker(state, in_line=True)
+            choices = retriever_picker(state, "r", runs=resources.runs(dataset))
+        draw_reading(state, dataset, instance, task, choices)
 
 
-def _bar(state: PageState, dataset: DatasetInfo) -> None:
-    """Back to the table, the neighbours in its order, and the link."""
+def _neighbours(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
+    """Back to the table, the neighbours in its order, and which this is."""
     ids = listing(state, dataset, task_named("er@optimal"), resources.runs(dataset)).ids
     here = state["instance"]
     place = ids.index(here) if here in ids else None
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("All instances"):
-            _open(state, dataset, None)
-        if st.button("Previous", disabled=not place):
-            _open(state, dataset, ids[(place or 1) - 1])
-        if st.button("Next", disabled=place is None or place + 1 == len(ids)):
-            _open(state, dataset, ids[(place or 0) + 1])
-        where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
-        st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}")
-        copy_link(state.link("instance", "task", "r", dataset=dataset.name))
+    if st.button("All instances"):
+        _open(state, dataset, None)
+    if st.button("Previous", disabled=not place):
+        _open(state, dataset, ids[(place or 1) - 1])
+    if st.button("Next", disabled=place is None or place + 1 == len(ids)):
+        _open(state, dataset, ids[(place or 0) + 1])
+    where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
+    synthetic = " :orange-background[Synthetic paper, not evidence]" if instance.synthetic else ""
+    st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}{synthetic}", width=270)
 
 
 def _open(state: PageState, dataset: DatasetInfo, instance_id: str | None) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
+from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.perturb import NEGATION, PARAPHRASE
@@ -30,20 +31,19 @@ def hypothesis_editor(state: PageState, dataset: DatasetInfo, instance: Instance
         if instance.id in texts
     }
     asked = state["h"].strip() or instance.hypothesis
-    st.markdown(f"# {literal(asked)}")
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, gap="xsmall", key="hypothesis"):
+        st.markdown(f"# {literal(asked)}")
         with st.popover("Edit hypothesis"):
             _editor(state, instance, asked, variants)
-        if instance.synthetic:
-            st.markdown(":orange-background[Synthetic paper: invented for this tool, not evidence]")
-        if asked != instance.hypothesis:
-            st.markdown(":blue-background[Edited]")
-            if st.button("Back to the original"):
-                state.put(h=None, asif=None)
-                st.rerun()
+        copy_link(state.link("instance", "task", "r", dataset=dataset.name))
+        if asked != instance.hypothesis and st.button("Back to the original"):
+            state.put(h=None, asif=None)
+            st.rerun()
     if asked == instance.hypothesis:
         return asked, True
-    st.caption(f"Original: {literal(instance.hypothesis)} The gold was made for the original.")
+    st.caption(
+        f":blue-background[Edited] Original: {literal(instance.hypothesis)} The gold was made for the original."
+    )
     known = next((name for name, text in variants.items() if text == asked), None)
     if known is None:
         return asked, _gold_applies_to_typed(state)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from components.app import resources
+from components.app.choices import Choice
 from components.app.page import drop_missing, percent
 from components.app.reading import Reading
 from components.app.state import PageState
@@ -30,10 +30,9 @@ from components.widgets.answers import active_system, answers_to, draw_paper, sy
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
-from components.widgets.retriever_picker import retriever_picker
 from components.widgets.sentence_note import LETTERS, sentence_note
 from components.widgets.table import Column, Row, table
-from components.widgets.task_picker import task_picker
+from components.widgets.task_picker import TASK_HELP
 from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import (
@@ -50,20 +49,19 @@ from evidencebench_core.tasks import Task
 READING_DEFAULTS = {"h": "", "asif": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
 
 
-def draw_reading(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
+def draw_reading(
+    state: PageState, dataset: DatasetInfo, instance: Instance, task: Task, choices: Sequence[Choice]
+) -> None:
     """Everything about one instance."""
-    hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    with left:
-        task = task_picker(state)
-    with right, st.container(horizontal=True, vertical_alignment="bottom"):
-        choices = retriever_picker(state, "r", runs=resources.runs(dataset))
+    with st.container(gap="xsmall"):
+        hypothesis, gold_applies = hypothesis_editor(state, dataset, instance)
     has_aspects = bool(instance.evidence.focused(task.focus))
     answers: dict[str, Retrieval] = {}
     questions: dict[str, Question] = {}
     if has_aspects or not gold_applies:
         reading = Reading(instance, hypothesis, task, dataset.version, dataset)
-        answers, questions = answers_to(reading, choices)
+        with st.container():  # so that a warning that comes or goes leaves the reader in its place
+            answers, questions = answers_to(reading, choices)
     else:
         st.info(f"This instance has no result aspects, so it is skipped on {task.title}, never scored 0.")
         if st.button("Read it on ER@Optimal"):
@@ -152,7 +150,7 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
     rows.append(Row("ceiling", ("Ceiling (optimal selection)", best, None, None), muted=True))
     rows.append(Row("random", ("Random expectation", chance, None, None), muted=True))
     limit = "no limit" if budget is None else f"K = {budget}"
-    st.markdown(f"## {literal(task.title)} ({limit}), this instance")
+    st.markdown(f"## {literal(task.title)} ({limit}), this instance", help=TASK_HELP)
     table(
         (
             Column("who", "Retriever"),

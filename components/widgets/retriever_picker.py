@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
@@ -26,13 +26,15 @@ from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
 from evidencebench_core.runs import RunInfo
 
+_LONGEST_LABEL: Final = 34  # characters of the menu's label: one line of controls has room for so many
+
 WidgetFor = Callable[[str, object], dict[str, Any]]
 
 
 def retriever_picker(
     state: PageState, param: str, has_gold: bool = True, runs: Sequence[RunInfo] = ()
 ) -> tuple[Choice, ...]:
-    """Pills for the retrievers, popovers for their settings and for stored runs; up to three are kept, in order.
+    """A menu of the retrievers and stored runs, and one of their settings; up to three are kept, in order.
 
     Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
@@ -58,19 +60,19 @@ def retriever_picker(
 
     if "server" in state.defaults:
         share_server(state, any(entries[choice.name].asks_server for choice in chosen if not choice.run))
-    st.pills(
-        "Retrievers (up to three)",
-        [*entries, *stored],
-        format_func=lambda option: by_option[option].label if option in stored else option,
-        selection_mode="multi",
-        wrap=True,
-        help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
-        **state.widget(param, [choice.option for choice in chosen], read),
-    )
-    if runs:
-        with st.popover("Stored runs"):
+    with st.popover(_menu_label(chosen), key=f"{state.page}.{param}.menu"):
+        st.pills(
+            "Retrievers (up to three)",
+            [*entries, *stored],
+            format_func=lambda option: by_option[option].label if option in stored else option,
+            selection_mode="multi",
+            wrap=True,
+            help="\n".join(f"- **{name}**: {literal(entry.summary)}" for name, entry in entries.items()),
+            **state.widget(param, [choice.option for choice in chosen], read),
+        )
+        if runs:
             st.multiselect(
-                "Runs, with the picks that are stored",
+                "Stored runs, with the picks that are stored",
                 [choice_of_run(run).option for run in runs],
                 format_func=lambda option: by_option[option].label,
                 placeholder="Choose a run",
@@ -90,6 +92,11 @@ def retriever_picker(
             st.markdown(f"**{literal(choice.name)}**")
             settings_editor(choice.name, choice.settings, _settings_widget(state, param, chosen, choice))
     return chosen
+
+
+def _menu_label(chosen: Sequence[Choice]) -> str:
+    names = ", ".join(choice.label for choice in chosen) or "none"
+    return f"Retrievers: {literal(names, _LONGEST_LABEL)}"
 
 
 def _choices_in_link(text: str, runs: Sequence[RunInfo]) -> tuple[Choice, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
 from components.app.state import PageState
@@ -9,11 +11,18 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import SettingError
 from evidencebench_core.tasks import TASKS, Task, task_named
 
-_ANY = {"er@k": "ER@K, K of your own", "result-er@k": "Result-ER@K, K of your own"}
+TASK_HELP: Final = (
+    "How many sentences may be picked, and whether all study aspects count or the result aspects only. "
+    "Optimal is the smallest number of sentences that cover them all, for each paper its own."
+)
+_ANY: Final = {"er@k": "ER@K, K of your own", "result-er@k": "Result-ER@K, K of your own"}
 
 
-def task_picker(state: PageState, param: str = "task") -> Task:
-    """The task that the address names, with a picker to change it; an unknown one is said."""
+def task_picker(state: PageState, param: str = "task", *, in_line: bool = False) -> Task:
+    """The task that the address names, with a picker to change it; an unknown one is said.
+
+    ``in_line`` is for a line of controls: no label, and as narrow as may be.
+    """
     try:
         task = task_named(state[param])
     except SettingError as error:
@@ -26,13 +35,17 @@ def task_picker(state: PageState, param: str = "task") -> Task:
     def read(option: str) -> str:
         return option.replace("@k", "@8") if option in _ANY else option
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    label: Final = "collapsed" if in_line else "visible"
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", width="content" if in_line else "stretch"
+    ):
         st.selectbox(
             "Task",
             list(titles),
             format_func=titles.__getitem__,
-            help="How many sentences may be picked, and whether all study aspects count or the result aspects "
-            "only. Optimal is the smallest number of sentences that cover them all, for each paper its own.",
+            help=TASK_HELP,
+            label_visibility=label,
+            width=210 if in_line else "stretch",
             **state.widget(param, shown, read),
         )
         if shown in _ANY and isinstance(task.budget, int):
@@ -42,6 +55,7 @@ def task_picker(state: PageState, param: str = "task") -> Task:
                 1,
                 max(1000, task.budget),
                 help="How many sentences may be picked",
+                label_visibility=label,
                 width=120,
                 **state.widget(param, task.budget, lambda k: f"{prefix}{k}", part="k"),
             )

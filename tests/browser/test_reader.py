@@ -173,7 +173,6 @@ def test_an_aspect_lights_its_sentences_and_stays_when_pinned(page: Page, opened
 
 def test_keys_walk_the_evidence(page: Page, opened: Open) -> None:
     reader = opened()
-    reader.locator(".head").click(position={"x": 400, "y": 4})  # anywhere: the reader has the keys then
     focused(reader, ("j", 3), ("j", 4), ("j", 6), ("k", 4), ("n", 7), ("n", 10), ("n", 7), ("N", 10))
     focused(reader, ("ArrowDown", 11))
     page.keyboard.press("Enter")

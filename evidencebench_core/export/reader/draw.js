@@ -42,6 +42,13 @@ const KEYS = [
   ["?", "these keys"],
 ];
 
+/** Whether whatever has the focus has a use for the keys of its own: a field, or what lies over the page.
+ * @param {KeyboardEvent} event */
+function takesKeys(event) {
+  const own = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=dialog], [role=listbox]";
+  return event.composedPath().some((node) => node instanceof Element && node.matches(own));
+}
+
 /** @param {string} letter */
 const markName = (letter) => MARKS[letter]?.[0] ?? "none";
 

@@ -10,6 +10,7 @@ function showPaper() {
     draw();
   });
   draw();
+  reader.join();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 

@@ -20,6 +20,9 @@ class Reader {
     /** @type {HTMLElement[]} */ this.litParts = [];
     this.shared = { selected: new Shared(), aspect: new Shared() };
     /** @type {(name: string, value: any) => void} */ this.trigger = () => {};
+    /** @param {KeyboardEvent} event */ this.keyOutside = (event) => {
+      if (!event.defaultPrevented && !this.data.plain && !takesKeys(event)) this.press(event, "jknN?");
+    };
 
     this.root = element("div", "reader", "", { tabindex: "-1" }); // so that a click anywhere gives it the keys
     this.legend = element("div", "legend", "", { role: "group", "aria-label": "Legend" });
@@ -38,7 +41,8 @@ class Reader {
   frame() {
     const [head, body, foot] = ["head", "body", "foot"].map((name) => element("div", name));
     const hint = element("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
-    for (const [key, what] of [["j", ""], ["k", "evidence"], ["n", "missed"], ["?", "keys"]]) {
+    hint.append(element("span", "", "Keys"));
+    for (const [key, what] of [["j", ""], ["k", "evidence"], ["n", "missed"], ["?", "all"]]) {
       hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));
     }
     for (const [key, what] of KEYS) {
@@ -68,7 +72,7 @@ class Reader {
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
     const marksChanged = differs("marks", "aspects", "systems", "active", "plain");
     this.data = data;
-    this.root.style.height = `min(${data.height}px, calc(100vh - 5.5rem))`;
+    this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
     if (isNew) this.build();
@@ -328,11 +332,7 @@ class Reader {
   listen() {
     const { root, page } = this;
     root.addEventListener("click", (event) => this.click(event));
-    root.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || !this.key(event)) return;
-      event.preventDefault();
-      event.stopPropagation();
-    });
+    root.addEventListener("keydown", (event) => this.press(event));
     for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
       root.addEventListener(enter, (event) => {
         const chip = this.part(event, ".chip");
@@ -358,9 +358,27 @@ class Reader {
     resized.observe(this.list);
   }
 
+  /** Take the keys of the whole page, wherever the focus is, as long as the reader is on it. */
+  join() {
+    document.addEventListener("keydown", this.keyOutside);
+  }
+
+  /** Give them back once it is gone; the app also says so of a drawing that another one replaced. */
+  leave() {
+    if (!this.root.isConnected) document.removeEventListener("keydown", this.keyOutside);
+  }
+
   /** @param {Event} event @param {string} selector @returns {HTMLElement|null} */
   part(event, selector) {
     return /** @type {Element} */ (event.target).closest(selector);
+  }
+
+  /** @param {KeyboardEvent} event @param {string} [among] the keys that count, if not all do */
+  press(event, among) {
+    if (event.ctrlKey || event.metaKey || event.altKey || (among && !among.includes(event.key))) return;
+    if (!this.key(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   /** @param {MouseEvent} event */
@@ -418,7 +436,9 @@ const readers = new WeakMap();
 /** @param {{data: Data, parentElement: ShadowRoot|HTMLElement,
  *          setTriggerValue: (name: string, value: any) => void}} component */
 export default function ({ data, parentElement, setTriggerValue }) {
-  let reader = readers.get(parentElement);
-  if (!reader) readers.set(parentElement, (reader = new Reader(parentElement)));
+  const reader = readers.get(parentElement) ?? new Reader(parentElement);
+  readers.set(parentElement, reader);
   reader.update(data, setTriggerValue);
+  reader.join();
+  return () => reader.leave();
 }

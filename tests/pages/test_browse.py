@@ -114,5 +114,5 @@ def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, empty_store: Stor
     raw["paper_as_candidate_pool"][0] = "<img src=x onerror=alert(1)> \u202e\U0001d4ce" + "x" * 20_000
     ingest(empty_store, written({"<b>id</b>": raw}, tmp_path / "hostile.json"))
     app = open_page("browse", instance="<b>id</b>", sentence="0")
-    heading = next(element.value for element in app.markdown if element.value.startswith("## "))
+    heading = next(element.value for element in app.markdown if element.value.startswith("# "))
     assert all(escaped in heading for escaped in ("\\<script\\>", "\\:red\\[x\\]", "\\$"))

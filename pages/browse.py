@@ -16,7 +16,6 @@ from components.widgets.retriever_picker import retriever_picker
 from components.widgets.task_picker import task_picker
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import UnknownNameError
-from evidencebench_core.tasks import task_named
 
 DEFAULTS = {
     "dataset": "",
@@ -58,7 +57,7 @@ def draw(state: PageState) -> None:
 
 def _neighbours(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
     """Back to the table, the neighbours in its order, and which this is."""
-    ids = listing(state, dataset, task_named("er@optimal"), resources.runs(dataset)).ids
+    ids = listing(state, dataset, resources.runs(dataset)).ids
     here = state["instance"]
     place = ids.index(here) if here in ids else None
     if st.button("All instances"):

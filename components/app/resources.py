@@ -32,12 +32,14 @@ from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.buckets import buckets_of
 from evidencebench_core.analyses.causes import Thresholds, with_causes
+from evidencebench_core.analyses.conditions import dataset_slices, recalls_of
 from evidencebench_core.analyses.missed import aspect_outcomes
 from evidencebench_core.analyses.missed_report import SHARED_COLUMNS, Binning
 from evidencebench_core.analyses.missed_report import missed_shares as shares_of_missed
 from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.analyses.needle import Part, part_places
 from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
@@ -59,6 +61,7 @@ from evidencebench_core.retrievers import (
     retriever_entry,
 )
 from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
+from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 
 if TYPE_CHECKING:
@@ -92,6 +95,15 @@ def _key_with_wordings(dataset: DatasetInfo) -> object:
     return dataset.name, dataset.version, tuple(newest)
 
 
+def _key_with_notes(dataset: DatasetInfo) -> object:
+    """For what changes when a note is added to a dataset, or goes with its run."""
+    with store().read() as db:
+        newest = db.execute(
+            "SELECT count(*), max(id) FROM notes WHERE dataset_id = ?", (dataset.id,)
+        ).fetchone()
+    return dataset.name, dataset.version, tuple(newest)
+
+
 def _filter_key(wanted: Filter) -> object:
     ranges = sorted(wanted.ranges.items())
     return wanted.hypothesis, wanted.sentences, ranges, wanted.sort, wanted.descending
@@ -109,6 +121,7 @@ _KEYS: Final[_Keys] = {
 }
 _KEYS_WITH_OTHER_RUNS: Final[_Keys] = {**_KEYS, RunInfo: _key_with_other_runs, np.ndarray: np.ndarray.tobytes}
 _KEYS_WITH_WORDINGS: Final = {**_KEYS, DatasetInfo: _key_with_wordings}
+_KEYS_WITH_NOTES: Final = {**_KEYS, DatasetInfo: _key_with_notes}
 
 
 @st.cache_resource
@@ -170,6 +183,42 @@ def instance(dataset: DatasetInfo, instance_id: str) -> Instance:
 def matching(dataset: DatasetInfo, wanted: Filter) -> tuple[str, ...]:
     """The ids that a filter leaves, in its order."""
     return store().matching(dataset.name, wanted)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS)
+def ids(dataset: DatasetInfo) -> NDArray[np.object_]:
+    """The ids of all instances, in the order of the file."""
+    names = np.array(store().gold(dataset.name).ids, dtype=object)
+    names.setflags(write=False)
+    return names
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS)
+def row_numbers(dataset: DatasetInfo) -> Mapping[str, int]:
+    """The place of every instance in `ids`."""
+    return MappingProxyType({name: row for row, name in enumerate(ids(dataset))})
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYS)
+def matching_rows(dataset: DatasetInfo, wanted: Filter) -> NDArray[np.intp]:
+    """The `row_numbers` of `matching`."""
+    numbers = row_numbers(dataset)
+    return np.array([numbers[name] for name in matching(dataset, wanted)], dtype=np.intp)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the slices …", hash_funcs=_KEYS)
+def slices(dataset: DatasetInfo) -> tuple[Mapping[str, Slices], tuple[str, ...]]:
+    """The slices of a whole dataset by family, over `ids`, and which were left out and why."""
+    return dataset_slices(store(), dataset.name)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS_WITH_NOTES)
+def notes(dataset: DatasetInfo) -> Mapping[str, tuple[Note, ...]]:
+    """The notes on a dataset, on misses too, by instance id: of each author the newest on each thing."""
+    by_instance: dict[str, tuple[Note, ...]] = {}
+    for note in NoteStore(store()).notes_on(dataset.name):
+        by_instance[note.instance_id] = (*by_instance.get(note.instance_id, ()), note)
+    return MappingProxyType(by_instance)
 
 
 def hypotheses(dataset: DatasetInfo, ids: Iterable[str]) -> dict[str, str]:
@@ -294,6 +343,12 @@ def _marked(run: RunInfo) -> RunInfo:
 def run_score(run: RunInfo, task: str, missing: Literal["report", "zero"] = "report") -> Score:
     """The score of what a run has answered so far."""
     return score_run(store(), run.id, task_named(task), missing=missing)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_KEYS)
+def recalls(dataset: DatasetInfo, run: RunInfo, task: str) -> NDArray[np.float64]:
+    """The recalls of `run_score` over `ids`; NaN where an instance has none."""
+    return recalls_of(run_score(run, task), ids(dataset))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYS)

@@ -6,21 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState
+from components.browse.conditions import draw_adding, draw_chips, run_label, valid_conditions
+from components.browse.notes import NOTED, NOTES, draw_export, note_cell, noted_rows
+from components.browse.saved_filters import draw_saved
+from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, Snippet, TableEvent, table
 from components.widgets.table.paging import paging, put_sort
 from components.widgets.task_picker import task_picker
+from evidencebench_core.analyses.conditions import Condition, ScoreCondition, meeting
 from evidencebench_core.data import DatasetInfo, Filter
+from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo
-from evidencebench_core.tasks import Task
+from evidencebench_core.tasks import Task, task_named
 
 LIST_DEFAULTS: Final = {
     "q": "",
     "s": "",
     "where": "",
+    "if": "",
+    "noted": "",
     "sort": "position",
     "desc": "",
     "page": "1",
@@ -69,10 +78,13 @@ class Listing:
     """The instances that the address asks for, in its order."""
 
     ids: tuple[str, ...]
-    recalls: Mapping[str, Mapping[str, float]]
-    """Aspect Recall on the task, by chosen run and instance id."""
+    columns: Mapping[str, tuple[RunInfo, str]]
+    """Runs and tasks whose recall is shown, by the key of the column."""
+    conditions: tuple[Condition, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What is wrong with the conditions of the address."""
     n_unscored: int = 0
-    """Instances left out by a filter or sort on a run's recall, because the run has none for them."""
+    """Instances left out by a condition or sort on a run's recall, because the run has none for them."""
 
 
 def chosen_runs(state: PageState, runs: Sequence[RunInfo]) -> tuple[RunInfo, ...]:
@@ -81,31 +93,58 @@ def chosen_runs(state: PageState, runs: Sequence[RunInfo]) -> tuple[RunInfo, ...
     return tuple(by_id[run_id] for run_id in state.many("runs") if run_id in by_id)
 
 
-def listing(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> Listing:
+def listing(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> Listing:
     """The instances that the search, the filters and the sort in the address leave."""
-    ranges = state.ranges("where")
     sort, descending = state["sort"], state["desc"] == "1"
     wanted = Filter(
         hypothesis=state["q"],
         sentences=state["s"],
-        ranges={column: bounds for column, bounds in ranges.items() if column in _RANGES},
+        ranges={column: bounds for column, bounds in state.ranges("where").items() if column in _RANGES},
         sort=sort if sort in _SORTS else "position",
         descending=descending and sort in _SORTS,
     )
-    ids = resources.matching(dataset, wanted)
-    recalls = {
-        run.id: resources.run_score(run, task.name).per_instance
-        for run in chosen_runs(state, runs)
-        if task.name in run.tasks
-    }
-    before = len(ids)
-    for run_id in recalls.keys() & ranges.keys():
-        (low, high), recall = ranges[run_id], recalls[run_id]
-        ids = tuple(i for i in ids if i in recall and low <= 100 * recall[i] <= high)
-    if sort in recalls:
-        recall, sign = recalls[sort], -1 if descending else 1
-        ids = tuple(sorted((i for i in ids if i in recall), key=lambda i: sign * recall[i]))
-    return Listing(ids, recalls, before - len(ids))
+    conditions, problems = valid_conditions(state, dataset, runs)
+    columns = _recall_columns(state, runs, conditions)
+    noted = noted_rows(dataset, state["noted"])
+    if not conditions and noted is None and sort not in columns:
+        return Listing(resources.matching(dataset, wanted), columns, conditions, problems)
+    rows, by_id = resources.matching_rows(dataset, wanted), {run.id: run for run in runs}
+    met, unscored = meeting(
+        conditions,
+        dataset.n_instances,
+        lambda condition: resources.recalls(dataset, by_id[condition.run], condition.task),
+        lambda: resources.slices(dataset)[0],
+    )
+    if noted is not None:
+        met, unscored = met & noted, unscored & noted
+    n_unscored, rows = int(unscored[rows].sum()), rows[met[rows]]
+    if sort in columns:
+        values = resources.recalls(dataset, *columns[sort])[rows]
+        n_unscored += int(np.isnan(values).sum())
+        order = np.argsort(-values if descending else values, kind="stable")
+        rows = rows[order][: int((~np.isnan(values)).sum())]  # those without one come last
+    ids = resources.ids(dataset)[rows]
+    return Listing(tuple(ids.tolist()), columns, conditions, problems, n_unscored)
+
+
+def _recall_columns(
+    state: PageState, runs: Sequence[RunInfo], conditions: Sequence[Condition]
+) -> dict[str, tuple[RunInfo, str]]:
+    """The chosen runs on the page's task, and what conditions are on beside them."""
+    by_id, task = {run.id: run for run in runs}, _task(state).name
+    columns = {run.id: (run, task) for run in chosen_runs(state, runs) if task in run.tasks}
+    for one in conditions:
+        if isinstance(one, ScoreCondition) and (by_id[one.run], one.task) not in columns.values():
+            columns[f"{one.run} {one.task}"] = (by_id[one.run], one.task)
+    return columns
+
+
+def _task(state: PageState) -> Task:
+    """The task of the address, or the default where that is none."""
+    try:
+        return task_named(state["task"])
+    except SettingError:
+        return task_named(state.defaults["task"])
 
 
 def found_sentence(state: PageState, dataset: DatasetInfo, instance_id: str) -> int | None:
@@ -130,40 +169,62 @@ def draw_list(state: PageState, dataset: DatasetInfo) -> None:
         **state.widget("s", state["s"], reset=("page",)),
     )
     runs = resources.runs(dataset)
+    found = listing(state, dataset, runs)
+    for problem in found.problems:
+        st.warning(literal(problem, 400))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _filters(state, dataset, chosen_runs(state, runs))
-        with st.popover(
-            "Recall of runs", disabled=not runs, help=None if runs else "No run on this dataset yet."
-        ):
-            task = task_picker(state)
-            labels = {run.id: f"{run.label} ({run.id[:6]})" for run in runs}
-            st.multiselect(
-                "Runs to show beside the instances",
-                list(labels),
-                format_func=lambda run_id: labels[run_id],
-                max_selections=4,
-                **state.widget("runs", [run.id for run in chosen_runs(state, runs)], tuple),
-            )
-            for run in chosen_runs(state, runs):
-                _range_slider(state, run.id, f"Recall of {labels[run.id]}, %", 100)
+        _filters(state, dataset)
+        draw_adding(state, dataset, runs, found.conditions)
+        _shown_recalls(state, runs)
+        _sorting(state, found.columns)
+        draw_saved(state, dataset)
+        draw_export(dataset, found.ids)
         changed = any(state[name] != default for name, default in LIST_DEFAULTS.items() if name != "page")
         if changed and st.button("Clear all", key="clear"):
             state.put(**dict.fromkeys(LIST_DEFAULTS))
             st.rerun()
-    found = listing(state, dataset, task, runs)
-    _table(state, dataset, found, chosen_runs(state, runs), task)
+    draw_chips(state, found.conditions, runs)
+    _table(state, dataset, found)
 
 
-def _filters(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> None:
-    n_active = len(_RANGES.keys() & state.ranges("where").keys())
+def _filters(state: PageState, dataset: DatasetInfo) -> None:
+    n_active = len(_RANGES.keys() & state.ranges("where").keys()) + (
+        state["noted"] in NOTED and state["noted"] != ""
+    )
     with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
         for column, label in _RANGES.items():
             if column == "ends_coverage":
                 _range_slider(state, column, label, 100, scale=100, help_text=_ENDS_HELP)
             else:
                 _range_slider(state, column, label, resources.largest(dataset, column))
+        st.selectbox(
+            "Flags and comments",
+            list(NOTED),
+            format_func=NOTED.__getitem__,
+            **state.widget("noted", state["noted"] if state["noted"] in NOTED else "", reset=("page",)),
+        )
+
+
+def _shown_recalls(state: PageState, runs: Sequence[RunInfo]) -> None:
+    why_not = None if runs else "No run on this dataset yet."
+    with st.popover("Recall of runs", disabled=not runs, help=why_not):
+        task_picker(state)
+        labels = {run.id: run_label(run) for run in runs}
+        st.multiselect(
+            "Runs to show beside the instances",
+            list(labels),
+            format_func=labels.__getitem__,
+            max_selections=4,
+            **state.widget("runs", [run.id for run in chosen_runs(state, runs)], tuple),
+        )
+
+
+def _sorting(state: PageState, columns: Mapping[str, tuple[RunInfo, str]]) -> None:
     with st.popover("Sort"):
-        options = _SORTS | {run.id: f"Aspect Recall of {run.label}" for run in runs}
+        recalls = {
+            key: f"{task_named(task).title} of {run_label(run)}" for key, (run, task) in columns.items()
+        }
+        options = _SORTS | recalls
         sort = state["sort"] if state["sort"] in options else "position"
         st.selectbox(
             "Sort by",
@@ -195,14 +256,12 @@ def _range_slider(
     )
 
 
-def _table(
-    state: PageState, dataset: DatasetInfo, found: Listing, runs: Sequence[RunInfo], task: Task
-) -> None:
+def _table(state: PageState, dataset: DatasetInfo, found: Listing) -> None:
     page = paging(state, len(found.ids))
-    shown = resources.store().rows(dataset.name, found.ids[page.rows])
-    hits = resources.sentence_hits(dataset, found.ids[page.rows], state["s"])
+    ids = found.ids[page.rows]
+    hits = resources.sentence_hits(dataset, ids, state["s"])
+    noted = resources.notes(dataset)
     _count_line(dataset, found)
-    runs = [run for run in runs if run.id in found.recalls]
 
     def on_event(event: TableEvent) -> None:
         if event.kind == "sort":
@@ -210,12 +269,20 @@ def _table(
         elif event.kind == "open":
             state.put(instance=event.value, sentence=found_sentence(state, dataset, event.value))
 
-    recalls = (
-        Column(run.id, run.label, "percent", f"Aspect Recall on {task.title}, run {run.id}", sortable=True)
-        for run in runs
-    )
+    several = len({task for _, task in found.columns.values()}) > 1
+    recalls = [
+        Column(
+            key,
+            f"{run.label}, {task_named(task).title}" if several else run.label,
+            "percent",
+            f"Aspect Recall on {task_named(task).title}, run {run.id}",
+            sortable=True,
+        )
+        for key, (run, task) in found.columns.items()
+    ]
+    scores = [resources.run_score(run, task).per_instance for run, task in found.columns.values()]
     rows = []
-    for row in shown:
+    for row in resources.store().rows(dataset.name, ids):
         counts = (
             row.n_sentences,
             row.n_aspects,
@@ -223,25 +290,29 @@ def _table(
             row.optimal,
             row.ends_coverage,
         )
-        recall = (found.recalls[run.id].get(row.id) for run in runs)
         snippet = (Snippet(hits[row.id].sentence, hits[row.id].parts),) if row.id in hits else (None,)
-        rows.append(Row(row.id, (row.hypothesis, *(snippet if hits else ()), row.id, *counts, *recall)))
+        beside = (*(snippet if hits else ()), *((note_cell(noted.get(row.id, ())),) if noted else ()))
+        rows.append(
+            Row(row.id, (row.hypothesis, *beside, row.id, *counts, *(score.get(row.id) for score in scores)))
+        )
     table(
-        (_COLUMNS[0], *(_FOUND if hits else ()), *_COLUMNS[1:], *recalls),
+        (_COLUMNS[0], *(_FOUND if hits else ()), *((NOTES,) if noted else ()), *_COLUMNS[1:], *recalls),
         rows,
         key="instances",
         on_event=on_event,
         sort=state["sort"],
         descending=state["desc"] == "1",
         caption=f"Instances of {dataset.name}",
-        empty="No instance matches. Use fewer words or wider ranges.",
+        empty="No instance matches. Use fewer words, wider ranges or fewer conditions.",
     )
     page.draw(state)
 
 
 def _count_line(dataset: DatasetInfo, found: Listing) -> None:
     total = f"{len(found.ids):,} of {dataset.n_instances:,} instances"
-    unscored = f"; {found.n_unscored:,} left out by the recall of a run" if found.n_unscored else ""
+    unscored = (
+        f"; {found.n_unscored:,} left out because a run has no score for them" if found.n_unscored else ""
+    )
     st.caption(
         f"{total}{unscored}. "
         + ("Click one to read it. " if found.ids else "")

@@ -16,13 +16,12 @@ from components.app.state import PageState
 from components.charts.dots import missed_chart
 from components.missed.queue import BINNING_OF, FILTERS, RANGES, READ_AT_ONCE, SORTS, Queue, ranges_of
 from components.widgets.chart import draw_chart, is_dark, picked_point
-from components.widgets.frame_table import csv_button, frame_table
+from components.widgets.frame_table import csv_and_json, frame_table
 from components.widgets.switches import on_off_switch
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
 from evidencebench_core.analyses.causes import CAUSES, Thresholds
 from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, left_out_notes, misses_in_words
-from evidencebench_core.analyses.report import records
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs.notes import NOTE_COLUMNS, Note, nested_notes, note_rows
@@ -249,23 +248,10 @@ def _draw_export(queue: Queue) -> None:
         st.markdown(
             f"{quantity(len(queue.shown), 'missed aspect')}: hypothesis, sentence, rank, cause, notes"
         )
-        _downloads(f"misses-{name}", lambda: exported_misses(queue), None)
+        csv_and_json(f"misses-{name}", lambda: exported_misses(queue))
         if notes:
             st.markdown(quantity(len(notes), "note"))
-            _downloads(f"notes-{name}", lambda: exported_notes(queue), lambda: nested_notes(notes))
-
-
-def _downloads(name: str, frame: Callable[[], pd.DataFrame], nested: Callable[[], object] | None) -> None:
-    with st.container(horizontal=True):
-        csv_button("CSV", name, frame)
-        st.download_button(
-            "JSON",
-            lambda: json.dumps(nested() if nested else records(frame()), indent=2),
-            f"{name}.json",
-            "application/json",
-            on_click="ignore",
-            key=f"json-{name}",
-        )
+            csv_and_json(f"notes-{name}", lambda: exported_notes(queue), lambda: nested_notes(notes))
 
 
 def exported_misses(queue: Queue) -> pd.DataFrame:

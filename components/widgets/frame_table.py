@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -14,6 +15,7 @@ from components.app.state import open_later
 from components.widgets.markdown import literal
 from components.widgets.runs import reader_link
 from components.widgets.table import Column, Interval, Row, table
+from evidencebench_core.analyses.report import records
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.export import csv_text
 from evidencebench_core.runs import RunInfo
@@ -100,6 +102,22 @@ def csv_button(label: str, name: str, made: Callable[[], pd.DataFrame]) -> None:
     st.download_button(
         label, lambda: csv_text(made()), f"{name}.csv", "text/csv", on_click="ignore", key=f"csv-{name}"
     )
+
+
+def csv_and_json(
+    name: str, made: Callable[[], pd.DataFrame], document: Callable[[], object] | None = None
+) -> None:
+    """Downloads of the frame that ``made`` gives; as JSON its records, where no other ``document`` is given."""
+    with st.container(horizontal=True):
+        csv_button("CSV", name, made)
+        st.download_button(
+            "JSON",
+            lambda: json.dumps(document() if document else records(made()), indent=2),
+            f"{name}.json",
+            "application/json",
+            on_click="ignore",
+            key=f"json-{name}",
+        )
 
 
 def draw_notes(notes: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -136,8 +136,8 @@ def meeting(
     n: int,
     recalls: Callable[[ScoreCondition], Recalls],
     families: Callable[[], Mapping[str, Slices]],
-) -> tuple[NDArray[np.bool_], int]:
-    """Which of ``n`` instances meet all conditions, and how many meet the others but lack a score."""
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which of ``n`` instances meet all conditions, and which meet the others but lack a score."""
     met, scored = np.ones(n, dtype=bool), np.ones(n, dtype=bool)
     for condition in conditions:
         if isinstance(condition, SliceCondition):
@@ -147,10 +147,10 @@ def meeting(
             unknown = np.isnan(values)
             scored &= ~unknown
             met &= unknown | condition.holds(values)
-    return met & scored, int((met & ~scored).sum())
+    return met & scored, met & ~scored
 
 
-def recalls_of(score: Score, ids: Sequence[str]) -> Recalls:
+def recalls_of(score: Score, ids: Iterable[str]) -> Recalls:
     """The recalls of a score in the order of the dataset's ids."""
     return np.array([score.per_instance.get(one, np.nan) for one in ids], dtype=np.float64)
 

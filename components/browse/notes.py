@@ -1,0 +1,177 @@
+"""Flags and comments on an instance and its sentences: in the table of instances, beside the paper, to take along."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from components.app import resources
+from components.app.state import PageState, flash, session_text_widget
+from components.widgets.chips import go_to, sentence_chip
+from components.widgets.frame_table import csv_and_json
+from components.widgets.markdown import literal
+from components.widgets.table import Column, Row, table
+from evidencebench_core.analyses.notes import dataset_notes
+from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.runs.notes import Note, NoteStore
+from evidencebench_core.words import quantity
+
+NOTED: Final = {"": "All", "flagged": "Flagged", "yes": "With a note", "no": "Without a note"}
+NOTES: Final = Column(
+    "notes",
+    "Notes",
+    "id",
+    "Flags (⚑) and comments on the instance and its sentences, and on what runs missed",
+)
+
+_LISTED: Final = (
+    Column("sentence", "Sentence", "chips", "A click shows it in the paper; none: the whole instance"),
+    Column("words", "Note"),
+    Column("author", "By", "id"),
+)
+
+
+def noted_rows(dataset: DatasetInfo, choice: str) -> NDArray[np.bool_] | None:
+    """Which instances, by `resources.row_numbers`, a choice of `NOTED` leaves; ``None``: all."""
+    if not choice or choice not in NOTED:
+        return None
+    numbers, chosen = resources.row_numbers(dataset), np.zeros(dataset.n_instances, dtype=bool)
+    for instance_id, notes in resources.notes(dataset).items():
+        chosen[numbers[instance_id]] = choice != "flagged" or any(note.flagged for note in notes)
+    return ~chosen if choice == "no" else chosen
+
+
+def note_cell(notes: Sequence[Note]) -> str | None:
+    """``⚑ 1, 2 comments``."""
+    n_flags, n_comments = sum(note.flagged for note in notes), sum(map(_has_words, notes))
+    parts = [f"⚑ {n_flags}"] * (n_flags > 0) + [quantity(n_comments, "comment")] * (n_comments > 0)
+    return ", ".join(parts) or None
+
+
+def _has_words(note: Note) -> bool:
+    return bool(note.text or note.cause or note.tags)
+
+
+def draw_export(dataset: DatasetInfo, ids: Collection[str]) -> None:
+    """The notes on these instances as CSV and as JSON; nothing while there are none."""
+    noted = resources.notes(dataset)
+    chosen = noted.keys() & set(ids) if noted else set()
+    n_notes = sum(len(noted[instance_id]) for instance_id in chosen)
+    if not noted:
+        return
+    with st.popover(
+        "Export notes", disabled=not chosen, help=None if chosen else "None is on these instances"
+    ):
+        st.markdown(f"{quantity(n_notes, 'note')} on {quantity(len(chosen), 'instance')} of those shown")
+        csv_and_json(
+            f"notes-{dataset.name}",
+            lambda: dataset_notes(resources.store(), dataset.name, chosen).to_pandas(),
+        )
+
+
+def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
+    """What is noted on an instance and its sentences, and the form to flag it or to comment on it."""
+    notes = resources.notes(dataset).get(instance.id, ())
+    sentence = state.number("sentence")
+    if sentence is not None and sentence >= len(instance.sentences):
+        sentence = None
+    with st.popover(f"Flags and comments ({len(notes)})" if notes else "Flag or comment", key="notes"):
+        _draw_form(dataset, instance, sentence, notes)
+        _draw_listed(state, dataset, notes)
+
+
+def sentence_notes(dataset: DatasetInfo, instance_id: str) -> dict[int, str]:
+    """What is noted on each sentence, for the reader: ``⚑ ml: odd``."""
+    words: dict[int, list[str]] = {}
+    for note in resources.notes(dataset).get(instance_id, ()):
+        if note.sentence is not None:
+            said = f"{note.author}: {note.text}" if note.text else note.author
+            words.setdefault(note.sentence, []).append(f"⚑ {said}" if note.flagged else said)
+    return {sentence: "\n".join(lines) for sentence, lines in words.items()}
+
+
+def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, notes: Sequence[Note]) -> None:
+    """One author's note on the sentence that is chosen, or on the whole instance."""
+    author = st.text_input("Author", max_chars=200, placeholder="Initials", **session_text_widget("author"))
+    places = {"": "The whole instance"} | (
+        {} if sentence is None else {str(sentence): f"Sentence {sentence}"}
+    )
+    place = st.segmented_control(
+        "On",
+        list(places),
+        format_func=places.__getitem__,
+        required=True,
+        default=list(places)[-1],
+        key=f"note-place-{instance.id}-{sentence}",
+    )
+    if sentence is None:
+        st.caption("Click a sentence in the paper to flag that one.")
+    on = int(place) if place else None
+    own = next((n for n in notes if not n.run_id and (n.sentence, n.author) == (on, author.strip())), None)
+    ident = f"{instance.id}-{on}-{own.created_at if own else author}"
+    with st.form(f"note-{ident}", border=False):
+        flagged = st.checkbox("⚑ Flag", own.flagged if own else False, key=f"flag-{ident}")
+        text = st.text_area("Comment", own.text if own else "", height=90, key=f"comment-{ident}")
+        if st.form_submit_button("Save", type="primary"):
+            _save(
+                Note(
+                    instance_id=instance.id,
+                    author=author,
+                    dataset=dataset.name,
+                    sentence=on,
+                    flagged=flagged,
+                    text=text,
+                ),
+                own,
+            )
+
+
+def _save(note: Note, own: Note | None) -> None:
+    """Keep a note; an empty one takes back what its author said before."""
+    if own is None and not (note.flagged or note.text.strip()):
+        st.error("Flag it or write a comment.")
+        return
+    try:
+        stored = NoteStore(resources.store()).add(note)
+    except EvidenceBenchError as error:
+        st.error(literal(str(error)))
+        return
+    flash("Noted." if stored.says_something else "Taken back.")
+    st.rerun()
+
+
+def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) -> None:
+    if not notes:
+        return
+    runs = {run.id: run.label for run in resources.runs(dataset)}
+    table(
+        _LISTED,
+        [
+            Row(
+                str(number),
+                (
+                    (sentence_chip(note.sentence),) if note.sentence is not None else None,
+                    _words(note, runs),
+                    f"{note.author}, {note.created_at[:10]}",
+                ),
+            )
+            for number, note in enumerate(notes)
+        ],
+        key="notes-listed",
+        action="none",
+        on_event=partial(go_to, state),
+        caption="Flags and comments on this instance",
+        height=300,
+    )
+
+
+def _words(note: Note, runs: Mapping[str, str]) -> str:
+    about = f"Missed by {runs.get(note.run_id, note.run_id)}: {note.aspect_id}" if note.run_id else ""
+    said = " · ".join(filter(None, (about, note.cause, ", ".join(note.tags), note.text)))
+    return f"⚑ {said}".strip() if note.flagged else said

@@ -11,7 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.app import resources
-from components.app.state import PageState, flash, session_text_widget
+from components.app.state import PageState, flash, session_text, set_session_text
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal
@@ -98,7 +98,6 @@ def sentence_notes(dataset: DatasetInfo, instance_id: str) -> dict[int, str]:
 
 def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, notes: Sequence[Note]) -> None:
     """One author's note on the sentence that is chosen, or on the whole instance."""
-    author = st.text_input("Author", max_chars=200, placeholder="Initials", **session_text_widget("author"))
     places = {"": "The whole instance"} | (
         {} if sentence is None else {str(sentence): f"Sentence {sentence}"}
     )
@@ -113,12 +112,18 @@ def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, n
     if sentence is None:
         st.caption("Click a sentence in the paper to flag that one.")
     on = int(place) if place else None
-    own = next((n for n in notes if not n.run_id and (n.sentence, n.author) == (on, author.strip())), None)
-    ident = f"{instance.id}-{on}-{own.created_at if own else author}"
+    own = next(
+        (n for n in notes if not n.run_id and (n.sentence, n.author) == (on, session_text("author"))), None
+    )
+    ident = f"{instance.id}-{on}-{own.created_at if own else ''}"
     with st.form(f"note-{ident}", border=False):
         flagged = st.checkbox("⚑ Flag", own.flagged if own else False, key=f"flag-{ident}")
         text = st.text_area("Comment", own.text if own else "", height=90, key=f"comment-{ident}")
+        author = st.text_input(
+            "Author", session_text("author"), max_chars=200, placeholder="Initials", key=f"author-{ident}"
+        )
         if st.form_submit_button("Save", type="primary"):
+            set_session_text("author", author.strip())
             _save(
                 Note(
                     instance_id=instance.id,

@@ -23,6 +23,7 @@ from components.browse.ledger import (
     ledger_rows,
     references,
 )
+from components.browse.notes import draw_notes
 from components.charts.curves import recall_curve
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
@@ -78,6 +79,7 @@ def draw_reading(
     with paper:
         draw_paper(state, shown, answers, active, focus=task.focus)
     with side:
+        draw_notes(state, dataset, instance)
         sentence_note(shown, state.number("sentence"), answers)
         _model_outcomes(answers, questions, task.budget_for(instance.evidence))
         if not gold_applies:

@@ -74,7 +74,7 @@ def draw_chips(state: PageState, conditions: Sequence[Condition], runs: Sequence
         for condition in conditions:
             words = literal(condition_words(condition, runs), 90)
             key = f"condition.{conditions_text([condition])}"
-            if st.button(f"{words} ✕", key=key, help="Take this condition away"):
+            if st.button(f"✕ {words}", key=key, help="Take this condition away", wrap=True):
                 _put(state, [other for other in conditions if other != condition])
 
 

@@ -31,8 +31,8 @@ NOTES: Final = Column(
 )
 
 _LISTED: Final = (
+    Column("words", "Flags and comments"),
     Column("sentence", "Sentence", "chips", "A click shows it in the paper; none: the whole instance"),
-    Column("words", "Note"),
     Column("author", "By", "id"),
 )
 
@@ -81,8 +81,9 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
     sentence = state.number("sentence")
     if sentence is not None and sentence >= len(instance.sentences):
         sentence = None
-    with st.popover(f"Flags and comments ({len(notes)})" if notes else "Flag or comment", key="notes"):
+    with st.popover("Flag or comment", key="notes"):
         _draw_form(dataset, instance, sentence, notes)
+    if notes:
         _draw_listed(state, dataset, notes)
 
 
@@ -152,8 +153,6 @@ def _save(note: Note, own: Note | None) -> None:
 
 
 def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) -> None:
-    if not notes:
-        return
     runs = {run.id: run.label for run in resources.runs(dataset)}
     table(
         _LISTED,
@@ -161,8 +160,8 @@ def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) 
             Row(
                 str(number),
                 (
-                    (sentence_chip(note.sentence),) if note.sentence is not None else None,
                     _words(note, runs),
+                    None if note.sentence is None else (sentence_chip(note.sentence),),
                     f"{note.author}, {note.created_at[:10]}",
                 ),
             )
@@ -172,7 +171,7 @@ def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) 
         action="none",
         on_event=partial(go_to, state),
         caption="Flags and comments on this instance",
-        height=300,
+        height=240,
     )
 
 

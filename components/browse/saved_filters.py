@@ -26,22 +26,27 @@ def draw_saved(state: PageState, dataset: DatasetInfo) -> None:
     with st.popover(
         f"Saved filters ({len(known)})" if known else "Saved filters", key=f"saved.{dataset.name}"
     ):
+        _draw_saving(saved, now)
         if known:
+            st.divider()
             _draw_known(state, saved, known, now)
-        name = st.text_input(
-            "Name for what is set now",
-            max_chars=100,
-            placeholder="hard for bm25",
-            help="Search, filters, conditions, sort order and the runs shown. A filter of that name is replaced.",
-            key=f"save-as.{len(known)}",
-        ).strip()
-        if st.button("Save", disabled=not now, help=None if now else "No filter is set.", key="save-filter"):
-            try:
-                flash(f"Saved as {literal(saved.save(name, now))}.")
-            except EvidenceBenchError as error:
-                st.error(literal(str(error)))
-                return
-            st.rerun()
+
+
+def _draw_saving(saved: SavedFilters, now: Mapping[str, str]) -> None:
+    name = st.text_input(
+        "Name for what is set now",
+        max_chars=100,
+        placeholder="hard for bm25",
+        help="Search, filters, conditions, sort order and the runs shown. A filter of that name is replaced.",
+        key="save-as",
+    ).strip()
+    if st.button("Save", disabled=not now, help=None if now else "No filter is set.", key="save-filter"):
+        try:
+            flash(f"Saved as {literal(saved.save(name, now))}.")
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+            return
+        st.rerun()
 
 
 def _draw_known(

@@ -48,16 +48,16 @@ def test_two_conditions_are_set_by_controls_and_joined(
     both = [name for name in low if 50 <= lead[name] <= 70]
     assert 0 < len(both) < len(low)
     assert f"{len(both)} of 6 instances" in app.words
-    chips = [label.replace("\\", "") for label in app.labels() if label.endswith("✕")]
+    chips = [label.replace("\\", "") for label in app.labels() if label.startswith("✕")]
     assert chips == [
-        f"bm25 ({runs['bm25'][:6]}), ER@10 is below 40% ✕",
-        f"lead ({runs['lead'][:6]}), ER@10 is between 50% and 70% ✕",
+        f"✕ bm25 ({runs['bm25'][:6]}), ER@10 is below 40%",
+        f"✕ lead ({runs['lead'][:6]}), ER@10 is between 50% and 70%",
     ]
     opened = open_page("browse", **app.address)
     assert f"{len(both)} of 6 instances" in opened.words
     reading = open_page("browse", **app.address, instance=both[0])
     assert f"1 of {len(both)}" in reading.words
-    app.press(next(label for label in app.labels() if label.endswith("✕") and "between" in label))
+    app.press(next(label for label in app.labels() if label.startswith("✕") and "between" in label))
     assert f"{len(low)} of 6 instances" in app.words
 
 

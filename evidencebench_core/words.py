@@ -1,6 +1,7 @@
 """Numbers, long texts and odd characters, the same on a page, in the terminal and in a report."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 # Control characters, overrides and isolates of writing direction, tags and other characters that draw
@@ -15,6 +16,11 @@ _BREAKS: Final = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 def quantity(number: int, noun: str) -> str:
     """``1 instance``, ``96 batches``, ``107,461 instances``."""
     return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """``wine, stomach and risk``."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def clipped_text(text: str, limit: int) -> str:

@@ -96,6 +96,7 @@ def report_page(
         budget=budget,
         command=_command(opened, hypothesis, budget, choice),
         created_at=moment.isoformat(timespec="minutes"),
+        plain=plain,
     )
     return report_html(report, plain)
 

@@ -29,7 +29,8 @@ function row(pick, data) {
   text.append(words("span", "said", pick.text));
   if (pick.after) text.append(" ", words("span", "around", pick.after));
   body.append(where, text);
-  if (pick.why) body.append(words("p", "why", `${data.plain ? "Shown because" : "Why"}: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1")));
+  const why = `Why: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1");
+  if (pick.why) body.append(words("p", "why", data.plain ? pick.why : why));
   item.append(place, body);
   const line = element("li");
   line.append(item);

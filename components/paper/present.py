@@ -20,7 +20,7 @@ from components.widgets.answers import answers_to
 from components.widgets.component import component
 from components.widgets.copy_link import BUTTON_STYLE, copy_link
 from components.widgets.markdown import literal
-from evidencebench_core.export import explanations
+from evidencebench_core.export import plain_explanations
 from evidencebench_core.retrievers import Retrieval
 
 _HERE: Final = Path(__file__).parent
@@ -42,12 +42,17 @@ _NOTICE: Final = (
     "A computer program chose these sentences. It can miss important evidence, and it can show sentences that are "
     "not evidence. Read the paper before you rely on it. This is no medical advice."
 )
-_print_button = component("print_page", _HERE, '<button type="button"></button>', style=BUTTON_STYLE)
+_BUTTON: Final = '<button type="button"></button>'
+_print_button = component("print_page", _HERE, _BUTTON, style=BUTTON_STYLE)
+_leave_button = component("leave", _HERE, _BUTTON, style=BUTTON_STYLE)
 
 
 def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, ...]) -> None:
     """The whole page; of several retrievers it asks the one whose picks are marked outside this mode."""
     st.html(_HERE / "present.css")
+    with st.container(key="presenter-bar", horizontal=True, vertical_alignment="center"):
+        taking_away = st.container(horizontal=True, width="content")
+        _leave_button(key="leave", on_event_change=lambda: state.put(present=None), width="content")
     st.markdown(f"# {literal(opened.title, 300)}")
     for note in opened.paper.notes:
         if "synthetic" in note:
@@ -72,22 +77,28 @@ def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, 
     with paper:
         text_or_pages(state, opened, asked, answers, 0 if answers else None, plain=True)
     with side:
-        _picks(state, opened, asked, budget, chosen, answers)
+        _picks(state, opened, asked, chosen, answers)
     if not answers:
         st.caption(_NOTICE)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if opened.origin != "memory":
-            copy_link(state.link("paper", "k", "r"), "Copy link to this page")
-        if st.button("Leave presenter mode", type="tertiary"):
-            state.put(present=None)
-            st.rerun()
+    for choice in chosen if answers else ():
+        with taking_away:
+            _draw_taking_away(
+                opened, report_page(opened, asked, budget, choice, answers[choice.label], plain=True)
+            )
+    if opened.origin != "memory":
+        copy_link(state.link("paper", "k", "r"), "Copy link to this page")
+
+
+def _draw_taking_away(opened: OpenPaper, page: str) -> None:
+    """The buttons for the page to take away."""
+    st.download_button("Save", page, f"{file_stem(opened)}.html", "text/html", on_click="ignore")
+    _print_button(key="print", data={"page": page, "label": "Print"}, width="content")
 
 
 def _picks(
     state: PageState,
     opened: OpenPaper,
     asked: str,
-    budget: int,
     chosen: tuple[Choice, ...],
     answers: Mapping[str, Retrieval],
 ) -> None:
@@ -100,24 +111,14 @@ def _picks(
     n_picks = len(retrieval.selection)
     st.markdown(f"## {_heading(n_picks)}")
     st.caption(f"Chosen {_HOW.get(choice.name, 'by a computer program')}. {_NOTICE}")
-    why = {
-        index: text.replace("the hypothesis", "the statement")
-        for index, text in explanations(retrieval).items()
-    }
     picks_list(
-        picks_of(opened.paper, retrieval, why, {}),
+        picks_of(opened.paper, retrieval, plain_explanations(opened.paper, asked, retrieval), {}),
         key="plain-picks",
         on_pick=lambda index: state.put(sentence=index),
         selected=state.number("sentence"),
         plain=True,
         empty="No sentence was found.",
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        page = report_page(opened, asked, budget, choice, retrieval, plain=True)
-        _print_button(key="print", data={"page": page, "label": "Print"}, width="content")
-        st.download_button(
-            "Save as a page", page, f"{file_stem(opened)}.html", "text/html", on_click="ignore"
-        )
 
 
 def _heading(n_picks: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidencebench_core.export.answers import Answer, ExportCounts, RunAnswers, tasks_of
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
-from evidencebench_core.export.picks import explanations, paper_report, pick_documents
+from evidencebench_core.export.picks import explanations, paper_report, pick_documents, plain_explanations
 from evidencebench_core.export.report import (
     ReportInput,
     left_out_text,
@@ -36,6 +36,7 @@ __all__ = [
     "paper_report",
     "pick_documents",
     "places_and_scores",
+    "plain_explanations",
     "report_html",
     "run_html",
     "stream_dataset",

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store, iter_raw
@@ -115,30 +116,50 @@ def kept_paper(store: Store, number: int) -> Paper:
     return OwnPapers(store).paper(number)
 
 
-def test_presenter_mode_shows_prints_and_saves(page: Page, app_url: str) -> None:
+@pytest.mark.parametrize("width", [1440, 390])
+def test_presenter_mode_shows_prints_and_saves(
+    new_page: Callable[..., Page], app_url: str, width: int
+) -> None:
+    page = new_page(viewport={"width": width, "height": 850})
     page.goto(f"{app_url}/paper?paper=sample_trial&r=bm25&k=4")
     expect(page.locator(".picks .pick")).to_have_count(4)
     press(page, "Presenter mode")
     expect(page.get_by_role("heading", name="The 4 sentences to read first")).to_be_visible()
-    expect(page.get_by_role("link", name="Leaderboard")).not_to_be_visible()
+    expect(page.get_by_role("link", name="Leaderboard")).not_to_be_in_viewport()
     expect(page.get_by_text("4 sentences marked")).to_be_visible()
     size = "getComputedStyle(document.documentElement).fontSize"
-    assert page.evaluate(size) == "20px"
+    assert page.evaluate(size) == ("20px" if width == 1440 else "18px")
     settled(page)
     statement = "The kitchen has a salt container."
     page.get_by_role("textbox", name="What would you like to check").fill(statement)
     page.get_by_role("button", name="Show the sentences").click()
     expect(page.locator(".picks .pick").first).to_contain_text("container")
-    press(page, "Print")  # what stands below the list comes a moment after it
+    said = "It shares the words kitchen, salt and container with the statement"
+    expect(page.locator(".picks .why").first).to_contain_text(said)
+    press(page, "Print")
     printed = page.frame_locator("iframe[title='The page to print']")
     expect(printed.get_by_role("heading", name=statement)).to_be_attached()
+    page.get_by_text("Copy link to this page").scroll_into_view_if_needed()  # the end of the page
+    for name in ("Save", "Print", "Leave presenter mode"):  # stay in reach
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as a page").click()
+        page.get_by_role("button", name="Save", exact=True).click()
     html = download.value.path().read_text(encoding="utf-8")
     assert statement in html
+    assert said in html
     assert "<script" not in html
-    page.get_by_role("button", name="Leave presenter mode").click()
-    expect(page.get_by_role("link", name="Leaderboard")).to_be_visible()
+    page.get_by_role("textbox", name="What would you like to check").focus()
+    page.keyboard.press("Escape")  # is the field's, there
+    settled(page)
+    assert parameters(page)["present"] == "1"
+    leave = page.get_by_role("button", name="Leave presenter mode")
+    if width == 1440:
+        page.get_by_role("heading", level=1).click()
+        page.keyboard.press("Escape")
+    else:
+        leave.click()
+    expect(page.get_by_role("button", name="Presenter mode", exact=True)).to_be_visible()
+    settled(page)
     assert page.evaluate(size) == "16px"
     assert parameters(page)["h"] == statement
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, cast
 
@@ -115,6 +115,13 @@ def reasons(explanation: PickExplanation) -> tuple[str, ...]:
         return tuple(phrase for _, phrase in by_topic.values())[:_MOST]
     group, adds = max(explanation.groups.items(), key=lambda item: item[1], default=("", 0.0))
     return (GROUP_WORDINGS[group].reason,) if adds > 0 and group in GROUP_WORDINGS else ()
+
+
+def cue_reasons(explanation: PickExplanation) -> tuple[str, ...]:
+    """Of the `reasons` those on what the sentence does (it gives figures, makes a comparison), for any reader."""
+    about = (one for one in explanation.features if one.name in WORDINGS)
+    cues = [one for one in about if WORDINGS[one.name].topic.startswith(("cue:", "figures"))]
+    return reasons(replace(explanation, features=tuple(cues), groups={}))
 
 
 def why_texts(retrieval: Retrieval) -> dict[int, str]:

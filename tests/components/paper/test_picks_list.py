@@ -9,7 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from components.paper.picks import picks_of
-from evidencebench_core.export import explanations
+from evidencebench_core.export import explanations, plain_explanations
 from evidencebench_core.papers import Box, Paper
 from evidencebench_core.retrievers import Retrieval
 
@@ -76,3 +76,18 @@ def test_reasons_come_from_a_ranker_from_a_model_or_under_why() -> None:
 @pytest.mark.parametrize("text", ["", "no JSON", "[3]", "null"])
 def test_other_details_are_none(text: str) -> None:
     assert explanations(retrieval(1, 2, why=text, explanation=text)) == {}
+
+
+def test_a_reader_who_is_no_researcher_gets_sentences_about_what_can_be_seen() -> None:
+    ranked = {"score": 1.0, "place": 1, "gain": 0.1, "repeated": 0.0, "groups": {"place": 1.0}}
+    features = [["bm25 rank", 0.0, 2.0], ["comparison", 1.0, 0.9]]
+    explained = json.dumps({"4": {**ranked, "features": features}})
+    given = retrieval(4, 5, 2, 3, 6, explanation=explained, reasoning=json.dumps(["", "It is next."]))
+    assert plain_explanations(PAPER, "Is the THIRD or the second one first, or a third?", given) == {
+        4: "It shares the word second with the statement, stands in the Methods and makes a comparison.",
+        5: "The language model says: It is next. "
+        "It shares the word third with the statement and stands in the Methods.",
+        2: "It shares the words one and first with the statement and stands in the Abstract.",
+        6: "It stands in the Methods.",
+    }
+    assert plain_explanations(PAPER, "", retrieval()) == {}

@@ -54,6 +54,9 @@ ASPECTS: Final = (_BLUE, _ORANGE, _GREEN, _PURPLE, _VERMILLION, _SKY, _YELLOW, _
 SYSTEMS: Final = (_BLUE, _VERMILLION, _PURPLE)
 """Systems A, B and C where up to three retrievers stand side by side."""
 
+CHANGES: Final[Mapping[str, Hue]] = MappingProxyType({"better": _BLUE, "same": _GREY, "worse": _VERMILLION})
+"""Better and worse, of whatever is compared: told apart by every kind of colour vision."""
+
 _RETRIEVERS: Final[Mapping[str, Hue]] = MappingProxyType(
     {
         "random": _GREY,

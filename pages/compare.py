@@ -10,13 +10,15 @@ from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
+from components.compare.rankings import RANKING_DEFAULTS, draw_divergence
 from components.compare.systems import (
     CHOICE_DEFAULTS,
     chosen_imported,
+    chosen_pair,
     chosen_runs,
     draw_matrix,
+    draw_pair_picker,
     draw_pairs,
-    pair_picker,
     source_picker,
 )
 from components.widgets.copy_link import copy_link
@@ -36,6 +38,7 @@ DEFAULTS = {
     "aspects": "",
     "family": "",
     "slice": "",
+    **RANKING_DEFAULTS,
     **CHOICE_DEFAULTS,
 }
 
@@ -70,13 +73,15 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     if chosen is None:
         return
     a, b = (next(run for run in runs if run.id == key) for key in chosen)
-    st.markdown("### Disagreements, aspect by aspect")
     if (
         dataset.n_instances < SECTIONS_UP_TO
         or state["aspects"]
-        or st.button("Look at the aspects of all papers")
+        or st.button("Look at the rankings and aspects of all papers")
     ):
         state.put(aspects="1" if dataset.n_instances >= SECTIONS_UP_TO else None)
+        st.markdown("### Rankings side by side")
+        draw_divergence(state, dataset, task, (a, b))
+        st.markdown("### Disagreements, aspect by aspect")
         draw_disagreements(state, dataset, task, (a, b))
     st.markdown("### Slice by slice")
     both = resources.systems(runs, task.name).only(b.id, a.id)
@@ -115,11 +120,13 @@ def _closely(state: PageState, report: Report, seen: Collection[str] = ()) -> tu
     if len(systems) < 2:
         st.info("Choose a second one: this page compares.")
         return None
-    draw_matrix(report)
     ranked = systems.sort_values("recall", ascending=False, kind="stable")
     seen_last = ranked.iloc[ranked["system"].isin(seen).argsort(kind="stable")]
+    labels = dict(zip(seen_last["system"], seen_last["label"], strict=True))
+    a, b = chosen_pair(state, list(labels))
+    draw_matrix(state, report, (a, b))
     st.markdown("## Two of them closely")
-    a, b = pair_picker(state, list(seen_last["system"]), list(seen_last["label"]))
+    draw_pair_picker(state, labels, (a, b))
     draw_verdict(report, a, b)
     draw_forest(state, report, a, b)
     with st.expander("Every pair in figures"):

@@ -27,6 +27,7 @@ DEFAULTS = {
     "question": "paraphrases",
     "instance": "",
     "system": "0",
+    "step": "",
     "part": "effect",
     "name": "",
     "drafts": "waiting",

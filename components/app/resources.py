@@ -63,13 +63,13 @@ from evidencebench_core.retrievers import (
 from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
+from evidencebench_core.words import WARNING
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.ranker.weighing import Weighing
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
-_WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 
 
 def _dataset_key(dataset: DatasetInfo) -> object:
@@ -336,7 +336,7 @@ def _marked(run: RunInfo) -> RunInfo:
     """The run; where its model has learnt from instances that it is scored on, its label says so."""
     if not run.n_trained_on:
         return run
-    return replace(run, label=f"{run.label} {_WARNING} trained on {run.n_trained_on:,} of these")
+    return replace(run, label=f"{run.label} {WARNING} trained on {run.n_trained_on:,} of these")
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=_KEYS)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from components.charts.style import DOTTED, PERCENT_AXIS, escaped_text, name_steps, styled_figure
 
 LINES_AT_MOST: Final = 400
-_WAYS: Final = {
-    "level": "as in the first",
-    "down": "lower in the last",
-    "up": "higher in the last than in the first",
-}
+_STEPS: Final = 20  # of 5 points each
+_RANKS: Final = {"better": 1, "same": 2, "worse": 3}
 
 
 def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -> go.Figure:
@@ -52,42 +50,59 @@ def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -
     return styled_figure(figure, height=440)
 
 
-def slope_chart(frame: pd.DataFrame, steps: Sequence[str], colours: Mapping[str, str]) -> go.Figure:
-    """A line a group of instances that move alike, wider for more; a click on a mark names them.
+def slope_lines(frame: pd.DataFrame, before: str, after: str) -> tuple[pd.DataFrame, bool]:
+    """The lines of a `slope_chart`, and whether their ends had to be rounded.
 
-    ``frame``: ``instance`` and one column of shares a step. ``colours`` are of ``"up"``, ``"level"`` and ``"down"``
-    from the first step to the last. The marks' ``customdata``: how many instances move like this, and the first.
+    ``frame``: ``instance`` and two columns of shares, named ``before`` and ``after``. Instances that move alike
+    share a line; of more than `LINES_AT_MOST` lines the ends go to the nearest 5 points, so that every instance
+    stays in the figure. Returns ``way`` (``"better"``, ``"same"``, ``"worse"``, by the exact shares),
+    ``before``, ``after``, ``first`` (an instance) and ``size`` (how many there are).
     """
-    paths = frame.groupby(list(steps), sort=False)["instance"].agg(["first", "size"]).reset_index()
-    paths["reach"] = paths[list(steps)].max(axis=1) - paths[list(steps)].min(axis=1)
-    paths = paths.sort_values("reach", kind="stable", ascending=False).head(LINES_AT_MOST)
-    change = paths[steps[-1]] - paths[steps[0]]
-    paths["way"] = ["up" if c > 1e-9 else "down" if c < -1e-9 else "level" for c in change]
+    ends = pd.DataFrame({"instance": frame["instance"], "before": frame[before], "after": frame[after]})
+    change = ends["after"] - ends["before"]
+    ends["way"] = ["better" if c > 1e-9 else "worse" if c < -1e-9 else "same" for c in change]
+    of_line = ["way", "before", "after"]
+    if rounded := len(ends.drop_duplicates(of_line)) > LINES_AT_MOST:
+        ends[["before", "after"]] = (ends[["before", "after"]] * _STEPS).round() / _STEPS
+    lines = ends.groupby(of_line, sort=False)["instance"].agg(["first", "size"]).reset_index()
+    return lines, rounded
+
+
+def slope_chart(lines: pd.DataFrame, names: tuple[str, str], colours: Mapping[str, str]) -> go.Figure:
+    """Recall of instances from one side to the other, better, the same or worse; a wider line is more instances.
+
+    ``lines`` are of `slope_lines`, ``names`` of the two sides, ``colours`` by way. The marks' ``customdata``: how
+    many instances move like this, and the first.
+    """
     figure = go.Figure()
-    for way, words in _WAYS.items():
-        chosen = paths[paths["way"] == way]
-        for place, (width, rows) in enumerate(chosen.groupby(chosen["size"].clip(upper=6))):
+    most = float(np.log(max(lines["size"].max(), 64))) if len(lines) else 1.0
+    widths = (1 + 6 * np.log(lines["size"]) / most).round()
+    for way in ("same", "worse", "better"):  # what changed lies on top
+        chosen = lines[lines["way"] == way]
+        name = f"{way}: {chosen['size'].sum():,}"
+        look = {"name": name, "legendgroup": way, "legendrank": _RANKS[way]}
+        figure.add_scatter(x=[None], y=[None], mode="lines", line={"color": colours[way], "width": 4}, **look)
+        for width, rows in chosen.groupby(widths[chosen.index]):
             x: list[int | None] = []
             y: list[float | None] = []
             data: list[list[object]] = []
             for row in rows.to_dict("records"):
-                x += [*range(len(steps)), None]
-                y += [*(100 * row[step] for step in steps), None]
-                data += [[row["size"], row["first"]]] * (len(steps) + 1)
+                x += [0, 1, None]
+                y += [100 * row["before"], 100 * row["after"], None]
+                data += [[row["size"], row["first"]]] * 3
             figure.add_scatter(
                 x=x,
                 y=y,
                 customdata=data,
                 mode="lines+markers",
-                line={"width": 0.8 + 0.7 * width, "color": colours[way]},
-                marker={"size": 6 + width},
-                opacity=0.45 if way == "level" else 0.75,
-                hovertemplate="%{y:.1f}%<br>%{customdata[1]}<br>on this line: %{customdata[0]}<extra></extra>",
-                name=words,
-                legendgroup=way,
-                showlegend=place == 0,
+                line={"width": float(width), "color": colours[way]},
+                marker={"size": 5 + float(width)},
+                opacity=0.4 if way == "same" else 0.65,
+                hovertemplate="%{y:.1f}%<br>on this line: %{customdata[0]:,}<br>%{customdata[1]}<extra></extra>",
+                showlegend=False,
+                **look,
             )
-    name_steps(figure, [step.removeprefix("paraphrase:") for step in steps], "Wording")
-    figure.update_xaxes(range=[-0.25, len(steps) - 0.75], showgrid=False)
+    name_steps(figure, names, "")
+    figure.update_xaxes(range=[-0.12, 1.12], showgrid=False)
     figure.update_yaxes(title="Aspect Recall of an instance, %", **(PERCENT_AXIS | {"range": [-3, 103]}))
     return styled_figure(figure, height=420)

@@ -12,6 +12,8 @@ import streamlit as st
 from components.app import resources
 from components.app.page import points
 from components.app.state import PageState
+from components.charts.matrix import matrix_map
+from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import csv_button, draw_notes, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.runs import chosen_of, run_picker
@@ -21,6 +23,7 @@ from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, imported_scores
 from evidencebench_core.tasks import Task
+from evidencebench_core.words import WARNING
 
 CHOICE_DEFAULTS: Final = {"source": "runs", "runs": "", "imported": "", "a": "", "b": ""}
 _MOST: Final = 20
@@ -30,6 +33,11 @@ _SOURCES: Final = {"runs": "Runs", "imported": "Imported systems"}
 _PAIR: Final = ("a", "b")
 _ALPHA: Final = 0.05
 _WIDE: Final = 7  # systems, up to which a matrix has room for intervals
+_SYSTEM_COLUMNS: Final = (
+    Column("number", "", "number"),
+    Column("label", "System"),
+    Column("interval", "Aspect Recall (95% interval)", "interval", "Mean over the instances all have"),
+)
 _PAIR_COLUMNS: Final = (
     Column("label_a", "A"),
     Column("label_b", "B"),
@@ -105,16 +113,20 @@ def chosen_imported(state: PageState, task: Task) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def pair_picker(state: PageState, keys: Sequence[str], labels: Sequence[str]) -> tuple[str, str]:
-    """The two systems to look at closely, A and B, of at least two."""
-    names = dict(zip(keys, labels, strict=True))
-    a = state["a"] if state["a"] in names else keys[0]
+def chosen_pair(state: PageState, keys: Sequence[str]) -> tuple[str, str]:
+    """The two systems to look at closely, A and B, of at least two: those of the address, else the first two."""
+    a = state["a"] if state["a"] in keys else keys[0]
     others = [key for key in keys if key != a]
-    b = state["b"] if state["b"] in others else others[0]
+    return a, state["b"] if state["b"] in others else others[0]
+
+
+def draw_pair_picker(state: PageState, labels: Mapping[str, str], chosen: tuple[str, str]) -> None:
+    """Draw the choice of A and B among systems, whose labels are by key."""
+    a, b = chosen
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("A", list(keys), format_func=names.__getitem__, **state.widget("a", a))
-        st.selectbox("B", others, format_func=names.__getitem__, **state.widget("b", b))
-    return a, b
+        st.selectbox("A", list(labels), format_func=labels.__getitem__, **state.widget("a", a))
+        others = [key for key in labels if key != a]
+        st.selectbox("B", others, format_func=labels.__getitem__, **state.widget("b", b))
 
 
 def both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -130,20 +142,60 @@ def record(row: Mapping[Any, int]) -> str:
     return f"{row['wins']:,} / {row['ties']:,} / {row['losses']:,}"
 
 
-def draw_matrix(report: Report) -> None:
-    """A row and a column a system, best first; a cell is row minus column."""
+def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> None:
+    """The differences of all pairs as a map, best system first; a click on a square takes its pair as A and B."""
     systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
-    pairs = report.tables["pairs"]
+    pairs, labels = report.tables["pairs"], list(systems["label"])
+    names = list(zip(systems["system"], labels, strict=True))
+    figure = matrix_map(both_ways(pairs), names, chosen=chosen, alpha=_ALPHA, dark=is_dark())
+    said = "; ".join(
+        f"{row['label_a']} minus {row['label_b']} {points(row)}" for row in pairs.to_dict("records")
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
+        with st.container(key="wide-matrix", width="content"):
+            event = draw_chart(
+                figure,
+                key=f"map-{report.title}-{'-'.join(systems['system'])}-{chosen[0]}-{chosen[1]}",
+                alt=f"Differences of all pairs in points, row minus column: {said}",
+                clickable=True,
+                width="content",
+            )
+        with st.container(width=480):
+            numbered = systems.assign(
+                number=range(1, len(systems) + 1), interval=intervals(systems, "recall")
+            )
+            caption = "Systems by Aspect Recall, with their numbers on the map"
+            frame_table(_SYSTEM_COLUMNS, numbered, key="systems", muted=True, action="none", caption=caption)
+    point = picked_point(event)
+    clicked = tuple(point["customdata"][:2]) if point and point.get("customdata") else chosen
+    if clicked != chosen and set(clicked) <= set(systems["system"]):
+        state.put(a=clicked[0], b=clicked[1])
+        st.rerun()
+    seen = any(WARNING in label for label in labels)
+    trained = f" {WARNING}: its model has learnt from instances that it is scored on." if seen else ""
+    st.caption(
+        f"n = {int(systems['n'].iloc[0]):,} instances. Aspect Recall in points, row minus column: blue is ahead, "
+        f"orange behind. Bold in a frame: p of at most {_ALPHA} after Holm's correction for all {len(pairs):,} pairs. "
+        f"Outer frame: the pair below; click a square for another.{trained}"
+    )
+    with st.container(horizontal=True):
+        csv_button("Export the matrix (CSV)", "matrix", lambda: _differences(systems, pairs))
+        csv_button("Export every pair (CSV)", "pairs", lambda: pairs)
+    with st.expander("The map in figures"):
+        _draw_matrix_table(systems, pairs)
+
+
+def _draw_matrix_table(systems: pd.DataFrame, pairs: pd.DataFrame) -> None:
+    """A row and a column a system; a cell is row minus column."""
     narrow = len(systems) > _WIDE
     cells: dict[tuple[str, str], str] = {}
     for row in both_ways(pairs.assign(low=math.nan, high=math.nan) if narrow else pairs).to_dict("records"):
         cells[row["a"], row["b"]] = points(row, "" if row["p_holm"] <= _ALPHA else " ns")
-    frame = systems.assign(interval=intervals(systems, "recall"))
+    frame = systems.copy()
     for place, other in enumerate(systems["system"]):
         frame[f"against-{place}"] = [cells.get((key, other)) for key in systems["system"]]
     columns = [
         Column("label", "System"),
-        Column("interval", "Aspect Recall (95% interval)", "interval", "Mean over the instances all have"),
         *(
             Column(f"against-{place}", f"minus {label}", help="Row minus column, points")
             for place, label in enumerate(systems["label"])
@@ -151,14 +203,8 @@ def draw_matrix(report: Report) -> None:
     ]
     caption = "Differences of all pairs, row minus column"
     frame_table(columns, frame, key="matrix", ids="system", muted=True, action="none", caption=caption)
-    with st.container(horizontal=True):
-        csv_button("Export the matrix (CSV)", "matrix", lambda: _differences(systems, pairs))
-        csv_button("Export every pair (CSV)", "pairs", lambda: pairs)
     where = "their intervals stand with every pair below" if narrow else "with 95% intervals"
-    st.caption(
-        f"n = {int(systems['n'].iloc[0]):,} instances. Differences in points, row minus column, {where}. "
-        f"ns: p above {_ALPHA} after Holm's correction for all {len(pairs):,} pairs."
-    )
+    st.caption(f"Row minus column, in points, {where}. ns: p above {_ALPHA} after Holm's correction.")
 
 
 def _differences(systems: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,13 @@ from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
+from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.buckets import STANDS, Stand, behind_bucket
+from evidencebench_core.analyses.conclusions import (
+    middle_conclusion,
+    middle_recall,
+    opportunity_conclusion,
+)
 from evidencebench_core.analyses.positions import position_report
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
@@ -64,6 +70,7 @@ def draw_along(view: View) -> None:
     opportunity = tables["opportunity"]
     recall = tables["recall"][tables["recall"]["stand"] == stand] if runs else None
     gold = MARKS["gold"].on(is_dark())
+    view.draw_conclusion(_conclusion(view, controls, opportunity))
     figure = position_chart(opportunity, tables.get("picks"), recall, run_colours(runs), gold)
     event = view.draw_chart("along", controls, figure, _alt(opportunity, recall, runs))
     st.caption(
@@ -77,6 +84,22 @@ def draw_along(view: View) -> None:
         for name, table in tables.items():
             st.markdown(f"**{name.capitalize()}**")
             st.dataframe(in_words(table), hide_index=True, key=f"numbers-{name}")
+
+
+def _conclusion(view: View, controls: tuple[int, str, Stand], opportunity: pd.DataFrame) -> str:
+    """What the runs find in the middle; without any, or without a middle, where there is anything to find."""
+    n_buckets, by, stand = controls
+    dataset, task = view.dataset, view.task
+
+    def made() -> Report:
+        where = resources.buckets(dataset, task.name, n_buckets, by)
+        runs = [(run.id, run.label, view.picks(run)) for run in view.runs]
+        n = resamples(dataset)
+        frame = middle_recall(view.aspects, where, n_buckets, runs, stand, n_resamples=n)
+        return Report("Middle", {"middle": frame})
+
+    report = view.report("middle", controls, made)
+    return middle_conclusion(report.tables["middle"]) or opportunity_conclusion(opportunity)
 
 
 def _controls(state: PageState) -> tuple[int, str, Stand]:

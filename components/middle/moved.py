@@ -20,6 +20,7 @@ from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
+from evidencebench_core.analyses.conclusions import needle_conclusion
 from evidencebench_core.analyses.needle import (
     PARTS,
     PLACES,
@@ -67,6 +68,7 @@ def draw_moved(view: View) -> None:
     rows = report.tables["needle"]
     rows = rows[rows["scope"] == scope]
     rows = rows.assign(label=rows["run"].map({run.id: run.label for run in view.runs}))
+    view.draw_conclusion(needle_conclusion(rows))
     figure = needle_chart(_with_original(rows), run_colours(view.runs))
     alt = "; ".join(
         f"{row['label']} {row['place']}: {100 * row['recall']:.1f}%, {100 * row['difference']:+.1f} points"

@@ -18,6 +18,7 @@ from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
+from evidencebench_core.analyses.conclusions import coverage_conclusion, coverage_shares, ends_conclusion
 from evidencebench_core.analyses.ends import GROUPS, EndsSplit, ends_report, group_frame
 from evidencebench_core.errors import SettingError
 from evidencebench_core.palette import MARKS
@@ -52,6 +53,7 @@ def draw_split(view: View) -> None:
     report = view.report("ends", split, lambda: _report(view, split))
     frame, dark = report.tables["instances"], is_dark()
     st.markdown(_groups_sentence(report.tables["groups"], len(frame)))
+    view.draw_conclusion(coverage_conclusion(report.tables["coverage"], split))
     counts = bars(frame)
     drawn = counts[counts["n"] > 0].to_dict("records")
     first = view.draw_chart(
@@ -63,6 +65,8 @@ def draw_split(view: View) -> None:
     )
     rows = _chart_rows(view, report)
     st.markdown("## Recall in each group")
+    if "difference" in report.tables:
+        view.draw_conclusion(ends_conclusion(report.tables["difference"]))
     alt = "; ".join(
         f"{row['name']}, {row['group']}: {100 * row['recall']:.1f}%, n = {row['n']}"
         for row in rows.to_dict("records")
@@ -102,10 +106,10 @@ def _report(view: View, split: EndsSplit) -> Report:
     store, dataset, task = resources.store(), view.dataset, view.task
     instances = group_frame(store, dataset.name, split)
     picked = [(run, RunStore(store).selections(run.id, task.name)) for run in view.runs]
-    made = ends_report(
-        instances, store.gold(dataset.name), picked, task, split, n_resamples=resamples(dataset)
-    )
-    return Report(made.title, {**made.tables, "instances": instances}, made.notes)
+    n = resamples(dataset)
+    made = ends_report(instances, store.gold(dataset.name), picked, task, split, n_resamples=n)
+    more = {"instances": instances, "coverage": coverage_shares(instances, n_resamples=n)}
+    return Report(made.title, {**made.tables, **more}, made.notes)
 
 
 def _groups_sentence(groups: pd.DataFrame, n_instances: int) -> str:

@@ -14,6 +14,7 @@ from components.app import resources
 from components.app.state import PageState
 from components.widgets.chart import draw_chart, picked_point
 from components.widgets.frame_table import first_shown, instance_table
+from components.widgets.markdown import literal
 from components.widgets.runs import answer_key
 from components.widgets.table import Column
 from evidencebench_core.analyses import Report
@@ -49,6 +50,11 @@ class View:
         answers = answer_key(self.runs, self.task)
         key = (self.dataset.version, self.dataset.name, self.task.name, answers, settings)
         return resources.report(name, key, make)
+
+    def draw_conclusion(self, sentence: str) -> None:
+        """What a chart says, above it."""
+        if sentence:
+            st.markdown(f"**{literal(sentence)}**")
 
     def draw_chart(self, name: str, settings: object, figure: go.Figure, alt: str) -> Any:
         """A chart whose marks can be clicked; its event, for `clicked_mark`."""

@@ -15,13 +15,13 @@ def is_dark() -> bool:
     return bool(st.context.theme.type == "dark")
 
 
-def draw_chart(figure: go.Figure, *, key: str, alt: str, clickable: bool = False) -> Any:
+def draw_chart(figure: go.Figure, *, key: str, alt: str, clickable: bool = False, **look: Any) -> Any:
     """Draw a figure; returns its event (see `picked_point`) where a click on a mark selects it.
 
     What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
     select: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if clickable else {}
-    return st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select)
+    return st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
 
 
 def picked_point(event: Any) -> dict[str, Any] | None:

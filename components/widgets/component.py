@@ -22,7 +22,7 @@ def component(
     *,
     palette: str = "",
     style: Path | None = None,
-    before: Sequence[str] = (),
+    before: Sequence[str | Path] = (),
 ) -> Callable[..., Any]:
     """Mounts ``NAME.js``, which may use ``dom.js`` and the scripts ``before`` it, and ``NAME.css`` (or ``style``).
 

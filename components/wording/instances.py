@@ -10,16 +10,18 @@ import streamlit as st
 from components.app import resources
 from components.app.choices import choices_text
 from components.app.state import PageState, open_later, session_text, set_session_text
-from components.charts.instances import LINES_AT_MOST, slope_chart
+from components.charts.instances import slope_chart, slope_lines
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.chips import clicked_chip, sentence_chip
 from components.widgets.frame_table import HYPOTHESIS, frame_table
 from components.widgets.markdown import literal
+from components.widgets.switches import option_switch
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from components.wording.asking import System
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import expected_recall
-from evidencebench_core.palette import MARKS
+from evidencebench_core.palette import CHANGES
+from evidencebench_core.perturb import PARAPHRASE
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, Variant
 from evidencebench_core.tasks import Task
@@ -28,25 +30,35 @@ _SHOWN = 200
 
 
 def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps: Sequence[str]) -> None:
-    """Slope chart and table; ``frame`` has ``instance``, ``paper`` and a share a step, most moved first."""
+    """Slope chart of the original and one wording, or their mean, and table.
+
+    ``frame`` has ``instance``, ``paper`` and a share a step, those that move most first.
+    """
     if frame.empty:
         return
-    dark = is_dark()
-    colours = {"up": MARKS["both"].on(dark), "down": MARKS["missed"].on(dark), "level": "#8a9099"}
-    ways = frame[steps[-1]] - frame[steps[0]]
-    event = draw_chart(
-        slope_chart(frame, steps, colours),
-        key=f"slope-{system.label}-{system.asked.task.name}-{'-'.join(steps)}",
-        alt=f"Slope chart of {len(frame)} instances from {steps[0]} to {steps[-1]}: "
-        f"{int((ways > 1e-9).sum())} higher, {int((ways < -1e-9).sum())} lower",
-        clickable=True,
-    )
-    most = (
-        f", and only the {LINES_AT_MOST} that move furthest are drawn" if len(frame) > LINES_AT_MOST else ""
-    )
+    names = [step.removeprefix(PARAPHRASE) for step in steps]
+    step = ""
+    if len(steps) > 2:
+        options = {"": "Mean of all", **dict(zip(steps[1:], names[1:], strict=True))}
+        step = option_switch(state, "step", "From the original to", options)
+    after, name = step or "mean", step.removeprefix(PARAPHRASE) or "mean of the paraphrases"
+    if len(steps) == 2:
+        after, name = steps[1], names[1]
+    lines, rounded = slope_lines(frame.assign(mean=frame[list(steps[1:])].mean(axis=1)), steps[0], after)
+    counts = lines.groupby("way")["size"].sum()
+    counted = ", ".join(f"{counts.get(way, 0):,} {way}" for way in CHANGES)
+    with st.container(width=760):
+        event = draw_chart(
+            slope_chart(lines, (names[0], name), {way: hue.on(is_dark()) for way, hue in CHANGES.items()}),
+            key=f"slope-{system.label}-{system.asked.task.name}-{after}",
+            alt=f"Slope chart of {len(frame)} instances from {names[0]} to {name}: {counted}",
+            clickable=True,
+        )
+    less = " Ends are drawn to the nearest 5 points." if rounded else ""
     st.caption(
-        f"n = {len(frame):,} instances of {literal(system.label)}; a wider line is several that move alike{most}. "
-        "Click a mark, or a row below, to see that instance's rankings side by side."
+        f"n = {len(frame):,} instances of {literal(system.label)}: {counted} in recall with this wording than with the "
+        f"original. A wider line is more instances that move alike.{less} Click a mark, or a row below, to see that "
+        "instance's rankings side by side."
     )
     point = picked_point(event)
     if point is not None and point.get("customdata"):

@@ -57,6 +57,7 @@ PAGES = {  # the address, and what it shows once it is whole
     "/wording?part=make": "input",
     "/wording?part=review": "h1",
     "/compare": ".js-plotly-plot",
+    "/compare?task=er%4010&instance=sample_cohort": ".ranks .card",
     "/dataset": ".js-plotly-plot",
 }
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from evidencebench_core.data import Store
+from evidencebench_core.runs import store
 from tests.pages.app import OpenPage, finished_runs
 
 
@@ -24,6 +25,31 @@ def test_all_runs_with_the_best_two_that_saw_no_gold(open_page: OpenPage, runs: 
         assert text in app.words
     assert "design" in app.selectbox[4].options
     assert "n = 1 instances. A click opens one" in app.words  # there is one cohort study
+
+
+def test_instances_by_divergence_and_two_rankings_in_columns(
+    open_page: OpenPage, runs: dict[str, str]
+) -> None:
+    pair = {"a": runs["bm25"], "b": runs["lead"], "task": "er@10"}
+    app = open_page("compare", **pair)
+    assert "Divergence is 1 − rank-biased overlap" in app.words
+    assert "Numbers are ranks" not in app.words
+    app = open_page("compare", **pair, instance="sample_trial", order="rank", sort="overlap", desc="")
+    assert "of them by one only" in app.words
+    assert app.address["order"] == "rank"
+    assert "instance" in open_page("compare", **pair, instance="<b>gone").problems
+
+
+def test_every_pair_is_in_the_map_which_speaks_of_trained_runs_only_where_there_are(
+    open_page: OpenPage, runs: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("compare")
+    assert "blue is ahead, orange behind" in app.words
+    assert "has learnt from instances" not in app.words
+    counts = {runs["lead"]: 6}
+    monkeypatch.setattr(store, "n_trained_on", lambda db, run_id, *_: counts.get(run_id, 0))
+    app = open_page("compare", runs=",".join(runs.values()))
+    assert "has learnt from instances" in app.words
 
 
 def test_a_pair_from_the_address(open_page: OpenPage, runs: dict[str, str]) -> None:

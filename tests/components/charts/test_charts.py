@@ -10,7 +10,7 @@ import pytest
 from components.charts.bars import histogram, share_chart, weights_chart
 from components.charts.curves import recall_curve, spelling_chart
 from components.charts.dots import difference_chart, interval_chart, missed_chart
-from components.charts.instances import LINES_AT_MOST, recall_scatter, slope_chart
+from components.charts.instances import LINES_AT_MOST, recall_scatter, slope_chart, slope_lines
 from components.charts.positions import ends_chart, ends_histogram, needle_chart, position_chart
 
 NAN = math.nan
@@ -118,21 +118,38 @@ def test_the_scatter_puts_the_first_system_upwards() -> None:
     assert "second" in figure.layout.xaxis.title.text
 
 
-def test_instances_that_move_alike_share_a_line_and_the_longest_are_drawn() -> None:
-    colours = {"up": "#111111", "level": "#222222", "down": "#333333"}
+WAYS = {"better": "#111111", "same": "#222222", "worse": "#333333"}
+
+
+def test_instances_that_move_alike_share_a_line() -> None:
     columns = ["instance", "original", "negation"]
     rows = [("a", 0.5, 0.0), ("b", 0.5, 0.0), ("c", 0.0, 0.25), ("<d>", 1.0, 1.0)]
-    figure = slope_chart(pd.DataFrame(rows, columns=columns), columns[1:], colours)
-    lines = {trace.line.color: trace for trace in figure.data}
-    up, down = lines["#111111"], lines["#333333"]
-    assert (list(down.y), list(down.customdata[0])) == ([50, 0, None], [2, "a"])
-    assert list(up.y) == [0, 25, None]
-    assert down.line.width > up.line.width
-    n = LINES_AT_MOST + 50
-    many = pd.DataFrame([(str(i), 0.0, i / n) for i in range(n)], columns=columns)
-    drawn = [y for trace in slope_chart(many, columns[1:], colours).data for y in trace.y if y is not None]
-    assert len(drawn) == 2 * LINES_AT_MOST
-    assert max(drawn) == 100 * (n - 1) / n
+    lines, rounded = slope_lines(pd.DataFrame(rows, columns=columns), *columns[1:])
+    assert not rounded
+    figure = slope_chart(lines, ("original", "<i>negation"), WAYS)
+    drawn = {trace.line.color: trace for trace in figure.data if trace.customdata is not None}
+    better, worse = drawn["#111111"], drawn["#333333"]
+    assert (list(worse.y), list(worse.customdata[0])) == ([50, 0, None], [2, "a"])
+    assert list(better.y) == [0, 25, None]
+    assert worse.line.width > better.line.width
+    legend = [trace.name for trace in figure.data if trace.showlegend is not False]
+    assert sorted(legend) == ["better: 1", "same: 1", "worse: 2"]
+    assert list(figure.layout.xaxis.ticktext) == ["original", "&lt;i&gt;negation"]
+    assert len(slope_chart(lines.head(0), ("a", "b"), WAYS).data) == 3  # the legend alone
+
+
+def test_of_many_instances_every_one_stays_in_the_slope_chart() -> None:
+    n = 2 * LINES_AT_MOST
+    frame = pd.DataFrame({"instance": [str(i) for i in range(n)], "original": 0.5})
+    frame["other"] = frame.index / n
+    lines, rounded = slope_lines(frame, "original", "other")
+    assert rounded
+    assert len(lines) <= LINES_AT_MOST
+    assert lines["size"].sum() == n
+    # The way is that of the exact shares: one of them stands still.
+    assert lines.groupby("way")["size"].sum().to_dict() == {"better": n // 2 - 1, "same": 1, "worse": n // 2}
+    (widest,) = slope_chart(lines, ("a", "b"), WAYS).data[-1:]
+    assert 1 <= widest.line.width <= 7
 
 
 # -- by position --------------------------------------------------------------------------------------------

@@ -1,0 +1,219 @@
+"""One sentence for each figure of *Lost in the middle*, made from its numbers: no more than the interval says.
+
+A difference is called one only where its 95% interval, as it is printed, leaves out 0, and where the groups are
+not too small for an interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from evidencebench_core.analyses.aspect_table import AspectTable
+from evidencebench_core.analyses.buckets import Buckets, Stand, aspect_buckets
+from evidencebench_core.analyses.ends import EndsSplit
+from evidencebench_core.analyses.positions import Run
+from evidencebench_core.stats import bootstrap_interval, cluster_numbers, resampled_groups
+from evidencebench_core.words import quantity
+
+_PLACES: Final = {
+    "middle": "moved to the middle",
+    "end": "moved to the end",
+    "start": "moved to the start",
+    "removed": "removed",
+}
+_SCOPES: Final = {"part": "its aspects", "rest": "the other aspects", "all": "all aspects"}
+
+
+def middle_buckets(n_buckets: int) -> range:
+    """Those (from 0) whose centre is in the middle third of the paper; none of one or two."""
+    inside = [n for n in range(n_buckets) if n_buckets <= 3 * (n + 0.5) <= 2 * n_buckets]
+    return range(inside[0], inside[-1] + 1) if n_buckets > 2 else range(0)
+
+
+def middle_recall(
+    table: AspectTable,
+    bucket: Buckets,
+    n_buckets: int,
+    runs: Sequence[Run],
+    stand: Stand,
+    *,
+    n_resamples: int = 10_000,
+) -> pd.DataFrame:
+    """The recall of runs in the middle of papers against the rest, over the instances that all have answered.
+
+    Returns
+    -------
+    DataFrame
+        One row a run: ``run`` (id), ``label``; ``from``, ``to``: the middle (`middle_buckets`) as shares of the
+        paper; ``n_middle``, ``n_rest`` aspects that stand there, of ``n_papers``; ``difference``: recall in the
+        middle - recall in the rest, -1 to 1 (``low``, ``high``: 95%, papers being drawn; NaN where fewer than two
+        papers have an aspect there); ``chance_difference``, that of as many random picks (NaN without a
+        budget). Empty without a middle.
+    """
+    there = middle_buckets(n_buckets)
+    if not there or not runs:
+        return pd.DataFrame()
+    aspect, where = aspect_buckets(table, bucket, stand)
+    answered = np.all([picks.answered for _, _, picks in runs], axis=0)[table.instance[aspect]]
+    aspect, where = aspect[answered], where[answered]
+    papers = table.paper[table.instance[aspect]]
+    middle = (where >= there.start) & (where < there.stop)
+    groups = np.array([middle, ~middle])
+    chance = np.full(table.instance.size, np.nan) if table.chance is None else table.chance
+    values = np.array([picks.found[aspect] for _, _, picks in runs])
+    n_papers = [np.unique(papers[group]).size for group in groups]
+    bounds = np.full((2, len(runs)), np.nan)
+    if min(n_papers) > 1:
+        rng = np.random.default_rng(0)
+        drawn = resampled_groups(values, groups, cluster_numbers(papers, papers.size), rng, n_resamples)
+        bounds = np.nanquantile(drawn[:, 0] - drawn[:, 1], (0.025, 0.975), axis=0)
+    rows = [
+        {
+            "run": run,
+            "label": label,
+            "from": there.start / n_buckets,
+            "to": there.stop / n_buckets,
+            "n_middle": int(middle.sum()),
+            "n_rest": int((~middle).sum()),
+            "n_papers": np.unique(papers).size,
+            "difference": _difference(picks.found[aspect], middle),
+            "low": low,
+            "high": high,
+            "chance_difference": _difference(chance[aspect], middle),
+        }
+        for (run, label, picks), low, high in zip(runs, *bounds, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def coverage_shares(instances: pd.DataFrame, *, n_resamples: int = 10_000) -> pd.DataFrame:
+    """How many instances of a `group_frame` are in the groups ``above`` and ``below``.
+
+    Returns
+    -------
+    DataFrame
+        ``group``, ``n``, ``n_all`` (with aspects), ``share`` of those, 0 to 1 (``low``, ``high``: 95%, papers
+        being drawn; NaN for fewer than two papers).
+    """
+    known = instances[instances["group"].notna()]
+    rows = []
+    for group in ("above", "below"):
+        members = (known["group"] == group).to_numpy(float)
+        interval = bootstrap_interval(
+            members, np.random.default_rng(0), n_resamples, clusters=known["paper"].to_numpy(str)
+        )
+        low, high = interval or (np.nan, np.nan)
+        n = int(members.sum())
+        share = n / len(known) if len(known) else np.nan
+        rows.append({"group": group, "n": n, "n_all": len(known), "share": share, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def middle_conclusion(frame: pd.DataFrame) -> str:
+    """What `middle_recall` says; empty where there is no middle, or no run."""
+    if frame.empty:
+        return ""
+    first: Mapping[Any, Any] = frame.to_dict("records")[0]
+    where = f"in the middle of the paper ({100 * first['from']:.0f} to {100 * first['to']:.0f}%)"
+    clauses = [
+        _clause(row, f"n = {row['n_middle']:,} and {row['n_rest']:,} aspects")
+        for row in frame.to_dict("records")
+    ]
+    papers = quantity(int(first["n_papers"]), "paper")
+    return (
+        f"Of aspects {where}, compared with the others: {_together(clauses)}, over {papers}{_chance(first)}."
+    )
+
+
+def opportunity_conclusion(opportunity: pd.DataFrame) -> str:
+    """Where aspects can be found, by the table of `position_report`: at the start, and in the middle bucket."""
+    n_aspects = int(opportunity["n_aspects"].iloc[0])
+    if not n_aspects:
+        return "No aspect stands anywhere here."
+    places = dict.fromkeys((0, len(opportunity) // 2))
+    clauses = [
+        f"{100 * row['can']:.1f}% ({_interval(row['can_low'], row['can_high'])}) can be found in "
+        f"{100 * row['from']:.0f} to {100 * row['to']:.0f}%"
+        for row in opportunity.iloc[list(places)].to_dict("records")
+    ]
+    return f"Of {quantity(n_aspects, 'aspect')}, {' and '.join(clauses)} of the paper."
+
+
+def coverage_conclusion(shares: pd.DataFrame, split: EndsSplit) -> str:
+    """How often the ends cover much and little, by `coverage_shares`."""
+    n = int(shares["n_all"].iloc[0])
+    if not n:
+        return "No instance has an aspect."
+    above, below = (
+        f"{row['n']:,} ({100 * row['share']:.1f}%, {_interval(row['low'], row['high'])})"
+        for row in shares.to_dict("records")
+    )
+    return (
+        f"Of {quantity(n, 'instance')}, {above} have over {100 * split.above:g}% of their aspects covered by the first "
+        f"{split.head} and last {split.tail} sentences, and {below} under {100 * split.below:g}%."
+    )
+
+
+def ends_conclusion(difference: pd.DataFrame) -> str:
+    """What the table *difference* of `ends` says."""
+    clauses = [
+        _clause(row, f"n = {row['n_above']:,} and {row['n_below']:,} instances")
+        for row in difference.to_dict("records")
+    ]
+    chance = _chance(difference.to_dict("records")[0])
+    return f"Where the ends cover much, compared with where they cover little: {_together(clauses)}{chance}."
+
+
+def needle_conclusion(rows: pd.DataFrame) -> str:
+    """What the rows of one part and scope of `needle` say of the middle, else of another place that was run."""
+    place = next((name for name in _PLACES if (rows["place"] == name).any()), None)
+    if place is None:
+        return ""
+    rows = rows[rows["place"] == place]
+    clauses = [
+        _clause(row, f"n = {quantity(int(row['n_instances']), 'instance')}", "difference_")
+        for row in rows.to_dict("records")
+    ]
+    first = rows.iloc[0]
+    return f"With the {first['part']} {_PLACES[place]}, of {_SCOPES[first['scope']]}: {_together(clauses)}."
+
+
+def _clause(row: Mapping[Any, Any], counts: str, prefix: str = "") -> str:
+    """What can be said of a difference, with its interval and its counts."""
+    label, difference = row["label"], row["difference"]
+    if pd.isna(difference):
+        return f"{label} has nothing to compare ({counts})"
+    low, high = (round(100 * row[f"{prefix}{end}"], 1) + 0.0 for end in ("low", "high"))
+    points = round(100 * difference, 1) + 0.0
+    if pd.isna(low):
+        return f"too few papers to tell a difference for {label} ({points:+.1f} points, {counts})"
+    said = f"95% interval {low:+.1f} to {high:+.1f}, {counts}"
+    if row.get("few"):
+        return f"too few instances to tell a difference for {label} ({points:+.1f} points, {said})"
+    if low <= 0 <= high:
+        return f"no difference can be told for {label} ({points:+.1f} points, {said})"
+    return f"{label} finds {abs(points):.1f} points {'more' if low > 0 else 'less'} ({said})"
+
+
+def _together(clauses: Sequence[str]) -> str:
+    return "; ".join(clauses)
+
+
+def _chance(row: Mapping[Any, Any]) -> str:
+    """What random picks would differ by: opportunity is not the same everywhere."""
+    if pd.isna(row["chance_difference"]):
+        return ""
+    return f"; random picks would differ by {round(100 * row['chance_difference'], 1) + 0.0:+.1f}"
+
+
+def _interval(low: float, high: float) -> str:
+    return "no interval" if math.isnan(low) else f"95% interval {100 * low:.1f} to {100 * high:.1f}"
+
+
+def _difference(values: np.ndarray[Any, Any], middle: np.ndarray[Any, Any]) -> float:
+    return float(values[middle].mean() - values[~middle].mean()) if 0 < middle.sum() < middle.size else np.nan

@@ -1,0 +1,95 @@
+"""Compare in a real browser: a square of the map, two rankings in columns, and the way into the reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, expect
+
+from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.data import Store
+from evidencebench_core.runs import RunStore
+from tests.browser.serving import ROOT
+from tests.browser.settling import assert_fits, parameters, sentence, settled
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def runs(store: Store) -> dict[str, str]:
+    """Ids of the sample's runs, by retriever."""
+    ingest_sample(store, ROOT / "sample_data" / "sample_data.json")
+    return {run.retriever: run.id for run in RunStore(store).runs("sample_data")}
+
+
+def box_of(place: Locator) -> FloatRect:
+    box = place.bounding_box()
+    assert box is not None
+    return box
+
+
+def middle_of(place: Locator) -> tuple[float, float]:
+    box = box_of(place)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_a_click_on_a_square_opens_its_pair(
+    new_page: Callable[..., Page], app_url: str, runs: dict[str, str], phone: bool
+) -> None:
+    page = new_page(viewport=PHONE) if phone else new_page()
+    bm25, lead, tail = (runs[name] for name in ("bm25", "lead", "abstract-tail"))
+    page.goto(
+        f"{app_url}/compare?dataset=sample_data&task=er%4010&runs={bm25},{lead},{tail}&a={bm25}&b={lead}"
+    )
+    squares = page.locator(".st-key-wide-matrix .points path")
+    expect(squares).to_have_count(6)
+    # The pairs of the runs in their order, then each turned round; the first again after others.
+    for place, a, b in ((5, tail, lead), (1, bm25, tail), (0, bm25, lead), (5, tail, lead)):
+        settled(page)
+        squares.nth(place).scroll_into_view_if_needed()
+        page.mouse.click(*middle_of(squares.nth(place)))
+        expect(page).to_have_url(re.compile(f"[?&]a={a}(&|$)"))
+        expect(page).to_have_url(re.compile(f"[?&]b={b}(&|$)"))
+    assert_fits(page)
+
+
+def test_two_rankings_in_columns_lead_to_the_reader(page: Page, app_url: str, runs: dict[str, str]) -> None:
+    chosen = f"a={runs['bm25']}&b={runs['abstract-tail']}"
+    page.goto(f"{app_url}/compare?dataset=sample_data&task=er%4010&{chosen}")
+    table = page.get_by_role("table", name=re.compile("^Instances by how far"))
+    divergences = table.locator("tbody td.number").filter(has_text=re.compile(r"^\d\.\d\d$"))
+    expect(divergences.first).to_be_visible()
+    values = [float(text) for text in divergences.all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+    settled(page)
+    table.locator("tbody tr").first.click()
+    cards = page.locator(".ranks .card")
+    expect(cards.first).to_be_visible()
+    settled(page)
+    assert parameters(page)["instance"].startswith("sample_")
+    lines = page.locator(".ranks .pair > svg > path")
+    assert 2 * lines.count() == cards.count()
+    # A line begins at the right edge of its left card and ends at the left edge of its right one, but for its stroke.
+    index = lines.first.get_attribute("data-i")
+    left, right = (page.locator(f'.card[data-i="{index}"][data-side="{side}"]') for side in (0, 1))
+    drawn, start, end = (box_of(place) for place in (lines.first, left, right))
+    assert drawn["x"] == pytest.approx(start["x"] + start["width"], abs=5)
+    assert drawn["x"] + drawn["width"] == pytest.approx(end["x"], abs=5)
+    # By keyboard: to the same sentence in the other column, and down from there.
+    left.focus()
+    page.keyboard.press("ArrowRight")
+    expect(right).to_be_focused()
+    expect(page.locator(".ranks .lit")).to_have_count(3)  # both cards and their line
+    page.keyboard.press("ArrowLeft")
+    expect(left).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(sentence(page, int(index or -1))).to_have_class(re.compile("selected"))
+    assert parameters(page)["sentence"] == index
+    page.go_back()
+    expect(cards.first).to_be_visible()
+    page.get_by_role("radio", name="By rank").click()
+    expect(page.locator(".ranks h5")).to_have_count(0)
+    assert parameters(page)["order"] == "rank"

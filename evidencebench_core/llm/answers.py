@@ -35,7 +35,7 @@ class AnswerCache:
 
     def __init__(self, store: Store) -> None:
         self.store, path = store, store.path.resolve()
-        self._claims = _CLAIMS.setdefault(str(path), _Claims(path.with_name(f"{path.name}.llm-claims")))
+        self.claims = _CLAIMS.setdefault(str(path), Claims(path.with_name(f"{path.name}.llm-claims")))
 
     def replies(self, keys: Iterable[str]) -> dict[str, Answer | Vectors]:
         """Answers, marked as cached, and vectors of single texts, under those keys that have one."""
@@ -78,14 +78,14 @@ class AnswerCache:
         held: list[str] = []
         try:
             for key in sorted(set(keys)):  # in one order everywhere: no two can wait for each other
-                while not self._claims.take(key):
+                while not self.claims.take(key):
                     check()
                     await asyncio.sleep(_POLL)
                 held.append(key)
             yield
         finally:
             for key in held:
-                self._claims.drop(key)
+                self.claims.drop(key)
 
 
 def record_of(key: str, model: str, request: bytes, reply: Answer | Vectors) -> Record:
@@ -122,7 +122,7 @@ class Writer:
                 batch.clear()
 
 
-class _Claims:
+class Claims:
     """Claims on keys: a set for this process, and a byte locked in a file among processes.
 
     The kernel lets go of the byte when its process dies, whichever way.
@@ -154,6 +154,6 @@ class _Claims:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(key[:15], 16))
 
 
-_CLAIMS: dict[str, _Claims] = {}  # by store
+_CLAIMS: dict[str, Claims] = {}  # by store
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_CLAIMS.clear)

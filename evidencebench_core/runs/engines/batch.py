@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ from evidencebench_core.errors import (
     SettingError,
 )
 from evidencebench_core.llm import Answer, ChatRequest
-from evidencebench_core.llm.answers import Record, record_of
+from evidencebench_core.llm.answers import record_of
 from evidencebench_core.llm.budget import Reservation
 from evidencebench_core.llm.conversation import result_of
 from evidencebench_core.llm.replies import RawReply, Setback, read
@@ -37,10 +37,9 @@ from evidencebench_core.words import quantity
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.runs.engines import Answered
-    from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
     from evidencebench_core.runs.plan import Plan, Question
 
-_TOGETHER: Final = 200  # questions whose answers are kept in one transaction
+_TOGETHER: Final = 200  # questions whose answers go to the store at once
 
 
 @dataclass
@@ -88,19 +87,34 @@ class BatchEngine:
         with ExitStack() as held:
             folder = Path(held.enter_context(TemporaryDirectory(prefix="evidencebench-batch-")))
             lines = held.enter_context(closing(Lines(folder / "lines.sqlite")))
-            endpoint, submit = None, self._file_writer(plan.spec.id)
+            endpoint = None
             if self.out is None and not self.into:
                 from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
 
                 endpoint = held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
-                submit = endpoint.submit
+            submit = endpoint.submit if endpoint else self._file_writer(plan.spec.id)
             work = _Work(plan, llm, lines, Requests(folder / "requests.jsonl", submit))
-            try:
+            held.enter_context(suppress(LLMCancelledError))
+            for path in self.into:
+                lines.read(path, str(path))
+            while True:
+                for _ in endpoint.fetch(lines) if endpoint else ():
+                    yield []
+                work.number, unanswered = work.number + 1, dict[tuple[str, str], None]()
+                yield from work.answered(itertools.takewhile(lambda _: not stopped(), questions), unanswered)
+                if stopped():
+                    return
                 for path in self.into:
-                    lines.read(path, str(path))
-                yield from self._passes(work, endpoint, questions, stopped)
-            except LLMCancelledError:
-                return
+                    work.check_source(str(path))
+                n_asked = work.requests.finish()
+                if endpoint:
+                    endpoint.settle()
+                if not n_asked or endpoint is None:
+                    yield []  # with the last note
+                    if work.ended is not None:
+                        raise work.ended
+                    return
+                questions = _again(plan, unanswered)
 
     def _file_writer(self, run_id: str) -> Callable[[Path, int], None]:
         n_left = 0
@@ -114,34 +128,6 @@ class BatchEngine:
                 self.written.append(move_into(self.out, path, run_id, len(self.written) + 1))
 
         return write
-
-    def _passes(
-        self,
-        work: _Work,
-        endpoint: BatchEndpoint | None,
-        questions: Iterable[Question],
-        stopped: Callable[[], bool],
-    ) -> Iterator[Sequence[Answered]]:
-        while True:
-            if endpoint is not None:
-                for _ in endpoint.fetch(work.lines):
-                    yield []
-            work.number += 1
-            unanswered: dict[tuple[str, str], None] = {}
-            yield from work.answered(itertools.takewhile(lambda _: not stopped(), questions), unanswered)
-            if stopped():
-                return
-            for path in self.into:
-                work.check_source(str(path))
-            n_asked = work.requests.finish()
-            if endpoint is not None:
-                endpoint.settle()
-            if not n_asked or endpoint is None:
-                yield []  # with the last note
-                if work.ended is not None:
-                    raise work.ended
-                return
-            questions = _again(work.plan, unanswered)
 
 
 def _again(plan: Plan, unanswered: Collection[tuple[str, str]]) -> Iterator[Question]:
@@ -160,8 +146,6 @@ class _Work:
     requests: Requests
     number: int = -1  # of the pass
     ended: LLMError | None = None  # why nothing more is asked
-    _records: list[Record] = field(default_factory=list)
-    _unkept: dict[str, Answer] = field(default_factory=dict)
     _errors: dict[str, LLMError] = field(default_factory=dict)
     _reasons: dict[str, str] = field(default_factory=dict)  # why the last attempt failed
     _reserved: dict[str, Reservation] = field(default_factory=dict)
@@ -178,11 +162,9 @@ class _Work:
                 unanswered[question.instance_id, question.task] = None
             else:
                 batch.append((question, answer))
-            if len(batch) >= _TOGETHER or len(self._records) >= _TOGETHER:
-                self._keep()
+            if len(batch) >= _TOGETHER:
                 yield batch
                 batch = []
-        self._keep()
         yield batch
 
     def _answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
@@ -194,13 +176,6 @@ class _Work:
             if getattr(error, "stops_run", False):
                 raise
             return error
-
-    def _keep(self) -> None:
-        """Make the answers durable that were read."""
-        if self._records and self.llm.answers is not None:
-            self.llm.answers.keep(self._records)
-        self._records.clear()
-        self._unkept.clear()
 
     def check_source(self, source: str) -> None:
         """Raise if a file holds nothing but results of another run."""
@@ -214,9 +189,8 @@ class _Work:
             )
 
     def _reply(self, request: ChatRequest) -> Answer | LLMError | None:
-        key = self.llm.key(request)
-        if at_hand := self._unkept.get(key) or self._errors.get(key):
-            return at_hand
+        if error := self._errors.get(key := self.llm.key(request)):
+            return error
         asked, result = self.lines.asked(key), self.lines.take(key)
         if (not self.plan.fresh or asked.kept) and (known := self.llm.known(request)):
             if self.number == 0:
@@ -240,8 +214,8 @@ class _Work:
         budget = self.llm.budget
         if budget.capped:
             try:
-                tokens = request.prompt_tokens
-                self._reserved[key] = budget.reserve(request.model, tokens, request.max_tokens)
+                n_prompt, most = request.prompt_tokens, request.max_tokens
+                self._reserved[key] = budget.reserve(request.model, n_prompt, most)
             except BudgetReachedError as error:
                 self.ended = error
                 return
@@ -294,10 +268,10 @@ class _Work:
             reservation = budget.reserve(request.model, request.prompt_tokens, capped=False)
         budget.settle(reservation, answer.prompt_tokens, answer.completion_tokens, text=text)
         answer = replace(answer, batch=True)
-        self._records.append(record_of(key, request.model, json_bytes(request.body()), answer))
+        if self.llm.answers is not None:
+            self.llm.answers.keep([record_of(key, request.model, json_bytes(request.body()), answer)])
         self.lines.set_asked(key, Asked(kept=True))
-        self._unkept[key] = answer = replace(answer, key=key)
-        return answer
+        return replace(answer, key=key)
 
     def _error(self, kind: type[LLMError], problem: str, remedy: str = "") -> LLMError:
         remedy = remedy or "Start the run again to try once more."

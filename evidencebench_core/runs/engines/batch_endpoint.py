@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import uuid
 from collections import Counter
@@ -55,11 +54,18 @@ class BatchEndpoint:
         self._client = client_of(llm)
         self._answered = False
         self._fetched: list[_Batch] = []
-        self._lock = _lock(plan)
+        if llm.answers is None or not llm.answers.claims.take(plan.spec.id):
+            raise LLMRejectedError(
+                f"run {plan.spec.id}",
+                "is being asked in batches by another process",
+                "Wait until that has ended, or stop it.",
+                stops_run=True,
+            )
+        self._claims = llm.answers.claims
 
     def close(self) -> None:
         self._client.close()
-        os.close(self._lock)
+        self._claims.drop(self._run_id)
 
     # -- requests -----------------------------------------------------------------------------
 
@@ -267,23 +273,3 @@ def client_of(llm: LLM) -> openai.OpenAI:
         raise llm.error(LLMRejectedError, unusable.reason, unusable.remedy, True) from unusable
     http = httpx.Client(**carrier)
     return openai.OpenAI(**package, timeout=llm.timeouts.total, http_client=http)  # type: ignore[arg-type]  # or httpx2's
-
-
-def _lock(plan: Plan) -> int:
-    """A file that one process at a time may hold, so that two cannot ask the same in batches."""
-    path = plan.store.path.with_name(f"{plan.store.path.name}.batch-{plan.spec.id}")
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    if os.name == "posix":
-        import fcntl
-
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(descriptor)
-            raise LLMRejectedError(
-                f"run {plan.spec.id}",
-                "is being asked in batches by another process",
-                "Wait until that has ended, or stop it.",
-                stops_run=True,
-            ) from error
-    return descriptor

@@ -30,8 +30,8 @@ from evidencebench_core.analyses.wording_tables import (
 )
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from evidencebench_core.perturb import NEGATION, PARAPHRASE, misspelling
-from evidencebench_core.runs import Variant, variant_named, variant_names
+from evidencebench_core.perturb import NEGATION, PARAPHRASE, hypothesis_variants, misspelling
+from evidencebench_core.runs import Variant, variant_named
 from evidencebench_core.runs.variant import RULE_NEGATION, spelling_name
 from evidencebench_core.words import quantity
 
@@ -45,13 +45,13 @@ _ELSEWHERE: Final = (
 
 def paraphrase_variants(store: Store, dataset: str) -> tuple[Variant, ...]:
     """The paraphrases that a dataset has; none where neither the data nor a file brought any."""
-    names = [name for name in variant_names(store, dataset) if name.startswith(PARAPHRASE)]
+    names = [name for name in hypothesis_variants(store, dataset) if name.startswith(PARAPHRASE)]
     return tuple(variant_named(store, dataset, name) for name in names)
 
 
 def negation_variants(store: Store, dataset: str, by_rules: bool = True) -> tuple[Variant, ...]:
     """The negations that a dataset has, and those made by rule where a rule can make one."""
-    names = [NEGATION] if NEGATION in variant_names(store, dataset) else []
+    names = [NEGATION] if NEGATION in hypothesis_variants(store, dataset) else []
     variants = [variant_named(store, dataset, name) for name in names]
     if by_rules:
         with suppress(SettingError):  # the rules refuse them all

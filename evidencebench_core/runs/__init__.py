@@ -1,7 +1,7 @@
 """Runs: one retriever, with its settings, over one dataset.
 
 `plan` finds what is to be asked, `estimate` says what it takes, `execute` does it and keeps raw retrievals;
-`RunStore` reads them back, `score_run`, `compare_runs` and `leaderboard` compute from them.
+`RunStore` reads them back, `score_run` and `compare_runs` compute from them.
 """
 
 from __future__ import annotations
@@ -20,27 +20,24 @@ from evidencebench_core.runs.find import (
 )
 from evidencebench_core.runs.imported import (
     ImportedScore,
-    LeftOut,
     ScoreImport,
     import_scores,
     imported_named,
     imported_scores,
     predictions_from,
 )
-from evidencebench_core.runs.imported_run import RunImport, import_run
+from evidencebench_core.runs.imported_run import import_run
 from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
 from evidencebench_core.runs.results import (
-    LeaderboardRow,
     compare_runs,
-    leaderboard,
     score_predictions,
     score_run,
 )
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import RunInfo, RunSpec, RunStore, run_label
-from evidencebench_core.runs.train_ranker import CrossValidation, RankerTraining, train_ranker
+from evidencebench_core.runs.train_ranker import CrossValidation, train_ranker
 from evidencebench_core.runs.trained import keep_trained, trained_on_ids
-from evidencebench_core.runs.variant import Variant, digest_of, variant_named, variant_names, wording_variant
+from evidencebench_core.runs.variant import Variant, digest_of, variant_named
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -50,16 +47,12 @@ __all__ = [
     "Engine",
     "FoundEvidence",
     "ImportedScore",
-    "LeaderboardRow",
-    "LeftOut",
     "LocalEngine",
     "Plan",
     "Progress",
     "Question",
-    "RankerTraining",
     "ReadPaper",
     "RunEstimate",
-    "RunImport",
     "RunInfo",
     "RunSpec",
     "RunStore",
@@ -79,7 +72,6 @@ __all__ = [
     "imported_named",
     "imported_scores",
     "keep_trained",
-    "leaderboard",
     "plan",
     "predictions_from",
     "read_content",
@@ -89,6 +81,4 @@ __all__ = [
     "train_ranker",
     "trained_on_ids",
     "variant_named",
-    "variant_names",
-    "wording_variant",
 ]

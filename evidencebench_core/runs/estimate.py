@@ -52,10 +52,8 @@ class RunEstimate:
     @property
     def money(self) -> float | None:
         """Dollars; ``None`` where the price is not known."""
-        if self.price is None:
-            return None
-        money = self.price.of(self.prompt_tokens, self.completion_tokens)
-        return money * self.price.batch if self.batch else money
+        tokens = self.prompt_tokens, self.completion_tokens
+        return None if self.price is None else self.price.of(*tokens, self.batch)
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
@@ -86,12 +84,9 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
         for question in questions:
             total += planned(llm, served.conversation(question.query), plan.fresh, seen)
     factor = len(ids) / len(looked_at) if looked_at else 0.0
-    total = total.times(factor)
-    model = str(plan.spec.settings.get("model", ""))
-    counts = (total.calls, total.cached, total.prompt_tokens, total.completion_tokens)
-    return RunEstimate(
-        model, round(n_there * factor), len(looked_at), *counts, price_of(model, prices()), batch
-    )
+    model, n_instances = str(plan.spec.settings.get("model", "")), round(n_there * factor)
+    counts, price = asdict(total.times(factor)), price_of(model, prices())
+    return RunEstimate(model, n_instances, len(looked_at), **counts, price=price, batch=batch)
 
 
 def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
@@ -118,17 +113,10 @@ def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
         for kind in kinds_of[row.id]:
             total += planned(llm, draft_conversation(row.id, row.hypothesis, kind, model), fresh)
     factor = n_wordings / (total.calls + total.cached) if looked_at else 0.0
-    calls = round(total.calls * factor)
-    return RunEstimate(
-        model,
-        n_wordings,
-        n_wordings if len(looked_at) == len(wanted) else len(looked_at),
-        calls,
-        n_wordings - calls,
-        round(total.prompt_tokens * factor),
-        calls * DRAFT_TOKENS,
-        price_of(model, prices()),
-    )
+    calls, n_prompt = round(total.calls * factor), round(total.prompt_tokens * factor)
+    n = (n_wordings, n_wordings if len(looked_at) == len(wanted) else len(looked_at))
+    counts = (calls, n_wordings - calls, n_prompt, calls * DRAFT_TOKENS)
+    return RunEstimate(model, *n, *counts, price_of(model, prices()))
 
 
 def _spread(ids: Sequence[str]) -> Sequence[str]:

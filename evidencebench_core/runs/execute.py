@@ -154,16 +154,16 @@ class _Execution:
         """The instances that a batch completes, with all their answers."""
         whole: _Answers = {}
         for question, answer in batch:
+            one = question.instance_id
             if answer is None:
-                self.unasked.append(question.instance_id)
+                self.unasked.append(one)
                 continue
-            parts = self.parts.setdefault(question.instance_id, {})
-            if isinstance(answer, Retrieval):
-                parts[question.task] = in_original_indices(answer, question.order)
-            else:
-                parts[question.task] = str(answer)
-            if len(parts) == len(self.plan.missing[question.instance_id]):
-                whole[question.instance_id] = self.parts.pop(question.instance_id)
+            parts = self.parts.setdefault(one, {})
+            parts[question.task] = (
+                in_original_indices(answer, question.order) if isinstance(answer, Retrieval) else str(answer)
+            )
+            if len(parts) == len(self.plan.missing[one]):
+                whole[one] = self.parts.pop(one)
         return whole
 
     def stored(self, whole: _Answers) -> Iterator[Progress]:

@@ -103,19 +103,10 @@ def read_content(
     content: bytes, name: str, kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[Step, None, ReadPaper]:
     """Read a paper in a process of its own, which is killed when the generator is closed."""
-    closed = Event()
-
-    def check() -> None:
-        if closed.is_set():
-            raise InterruptedError
-
-    try:
-        read = yield from _in_thread(
-            f"Reading {name}", lambda: read_paper_apart(content, name, kind, limits, check)
-        )
-    finally:
-        closed.set()
-    return ReadPaper(read, name, name)
+    paper = yield from _in_thread(
+        f"Reading {name}", lambda check: read_paper_apart(content, name, kind, limits, check)
+    )
+    return ReadPaper(paper, name, name)
 
 
 def fetch_paper(
@@ -127,26 +118,36 @@ def fetch_paper(
     """Fetch a paper from Europe PMC by a PMC id, PubMed id or DOI, and read it."""
     from evidencebench_core.papers.europe_pmc import fetched_paper
 
-    fetched = yield from _in_thread("Asking Europe PMC", lambda: fetched_paper(reference, base_url, limits))
+    fetched = yield from _in_thread("Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits))
     read = yield from read_content(fetched.content, fetched.name, kind, limits)
     return replace(read, source=fetched.source)
 
 
-def _in_thread(text: str, make: Callable[[], T]) -> Generator[Step, None, T]:
-    """A step a few times a second while a thread makes something; closed, it does not wait for the thread."""
-    future = Future[T]()
+def _in_thread(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
+    """A step a few times a second while a thread makes something; closed, it does not wait for the thread.
+
+    The maker is given a check that raises once nobody waits any more.
+    """
+    future, closed = Future[T](), Event()
+
+    def check() -> None:
+        if closed.is_set():
+            raise InterruptedError
 
     def run() -> None:
         try:
-            future.set_result(make())
+            future.set_result(make(check))
         except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
             future.set_exception(error)
 
     Thread(target=run, name="reading", daemon=True).start()
-    while not future.done():
-        yield Step(text)
-        wait([future], _PATIENCE)
-    return future.result()
+    try:
+        while not future.done():
+            yield Step(text)
+            wait([future], _PATIENCE)
+        return future.result()
+    finally:
+        closed.set()
 
 
 def _is_reference(text: str) -> bool:
@@ -161,17 +162,14 @@ def _is_reference(text: str) -> bool:
 def _file_content(path: Path) -> bytes:
     if not path.is_file():
         missing = "is no file, and no PMC id, PubMed id or DOI either"
-        raise PaperError(
-            str(path),
-            "is no regular file" if path.exists() else missing,
-            "Give a file, - for standard input, or an id like PMC2785062.",
-        )
+        problem = "is no regular file" if path.exists() else missing
+        remedy = "Give a file, - for standard input, or an id like PMC2785062."
+        raise PaperError(str(path), problem, remedy)
     try:
         with path.open("rb") as stream:
             content = stream.read(DEFAULT_LIMITS.max_bytes + 1)
     except OSError as error:
-        raise PaperError(
-            str(path), f"cannot be read ({error.strerror or error})", "Name a file that can be read."
-        ) from error
+        problem = f"cannot be read ({error.strerror or error})"
+        raise PaperError(str(path), problem, "Name a file that can be read.") from error
     DEFAULT_LIMITS.check_size(len(content), str(path))
     return content

@@ -13,10 +13,10 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.data.strict_json import json_value
@@ -121,11 +121,8 @@ def import_scores(store: Store, path: Path) -> ScoreImport:
         before = db.total_changes
         db.executemany(
             "INSERT INTO imported_scores (collection, system, strategy, task, recalls, source, imported_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [
-                (one.collection, one.system, one.strategy, one.task, json.dumps(one.recalls), one.source, now)
-                for one in scores
-            ],
+            " VALUES (:collection, :system, :strategy, :task, :recalls, :source, :now) ON CONFLICT DO NOTHING",
+            [asdict(one) | {"recalls": json.dumps(one.recalls), "now": now} for one in scores],
         )
         n_added = db.total_changes - before
     return ScoreImport(source, scores, tuple(sorted(left_out, key=lambda one: one.row)), n_added)
@@ -147,17 +144,10 @@ def imported_scores(store: Store, task: str | None = None) -> tuple[ImportedScor
 
 
 def imported_named(store: Store, names: Sequence[str], task: str) -> tuple[ImportedScore, ...]:
-    """Imported systems by name, upper and lower case being alike.
-
-    Raises
-    ------
-    UnknownNameError
-        For a name that there is not, saying which there are for the task.
-    """
+    """Imported systems by name, upper and lower case being alike; `UnknownNameError` says which there are."""
     known = {score.name.lower(): score for score in imported_scores(store, task)}
-    for name in names:
-        if " ".join(name.lower().split()) in known:
-            continue
+    keys = {name: " ".join(name.lower().split()) for name in names}
+    for name in (name for name, key in keys.items() if key not in known):
         place = f"imported system {shown(name)}"
         if known:
             systems = [score.name for score in known.values()]
@@ -166,7 +156,7 @@ def imported_named(store: Store, names: Sequence[str], task: str) -> tuple[Impor
         tasks = ", ".join(dict.fromkeys(score.task for score in imported_scores(store)))
         hint = f"There are scores for: {tasks}." if tasks else "Bring them in with import-scores FILE first."
         raise UnknownNameError(place, f"is not there: nothing is imported for {task}", hint)
-    return tuple(known[" ".join(name.lower().split())] for name in names)
+    return tuple(known[keys[name]] for name in names)
 
 
 def predictions_from(path: Path, content: bytes | None = None) -> dict[str, list[object]]:
@@ -209,10 +199,9 @@ def _rows(path: Path, data: bytes) -> list[dict[str, str]]:
         reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), restval="", strict=True)
         missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
         rows = [] if missing else list(reader)
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error}", _REMEDY) from error
-    except csv.Error as error:
-        raise DataError(str(path), f"is not CSV: {error}", _REMEDY) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        kind = "CSV" if isinstance(error, csv.Error) else "UTF-8 text"
+        raise DataError(str(path), f"is not {kind}: {error}", _REMEDY) from error
     if missing:
         raise DataError(str(path), f"has no column {', '.join(map(shown, missing))}", _REMEDY)
     return rows
@@ -234,20 +223,16 @@ def _score(row: Mapping[str, str], experiment: str, place: str, source: str) -> 
 
 def _recalls(text: str, place: str) -> tuple[float, ...]:
     """The list in a cell, which csv lets be of 131,072 characters at the most; empty for an empty cell."""
-
-    def no_number(name: str) -> NoReturn:
-        raise DataError(place, f"holds {name}, which is no recall", _REMEDY)
-
     try:
-        values = json.loads(text or "[]", parse_constant=no_number)
+        values = json.loads(text or "[]")
     except (ValueError, RecursionError) as error:
         raise DataError(place, f"its list cannot be read: {error}", _REMEDY) from error
     if not isinstance(values, list):
         raise DataError(place, f"holds {shown(values)}, not a list", _REMEDY)
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        if type(value) not in (int, float) or not 0 <= value <= 1:
             raise DataError(place, f"holds {shown(value)}, not a recall of 0 to 1", _REMEDY)
-    return tuple(float(value) for value in values)
+    return tuple(map(float, values))
 
 
 def _task(column: str, experiment: str, focus: str, place: str) -> str:

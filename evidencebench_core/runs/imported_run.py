@@ -42,23 +42,12 @@ Ranked = tuple[tuple[int, ...], tuple[float, ...]]  # sentences, best first, and
 
 @dataclass(frozen=True, slots=True)
 class RunImport:
-    """What came of an import.
-
-    Attributes
-    ----------
-    run : RunInfo
-    source : str
-        File and the beginning of its sha256.
-    answers : mapping of str to int
-        How many instances came in, by task.
-    left_out : mapping of str to str
-        The tasks that the file does not serve, and why.
-    """
+    """What came of an import."""
 
     run: RunInfo
-    source: str
-    answers: Mapping[str, int]
-    left_out: Mapping[str, str]
+    source: str  # file and the beginning of its sha256
+    answers: Mapping[str, int]  # how many instances came in, by task
+    left_out: Mapping[str, str]  # the tasks that the file does not serve, and why
 
 
 def import_run(
@@ -109,10 +98,8 @@ def import_run(
     left_out: dict[str, str] = {}
     for task in chosen or map(task_named, DEFAULT_TASKS):
         asked = _asked(task, gold, ranked)
-        if not asked:
-            left_out[task.name] = "it asks about none of the instances"
-            continue
-        if not chosen and (problem := _misfit(task, asked, sizes, ranked, is_json)):
+        problem = "" if asked else "it asks about none of the instances"
+        if problem := problem or ("" if chosen else _misfit(task, asked, sizes, ranked, is_json)):
             left_out[task.name] = problem
             continue
         if is_json and not allow_longer:
@@ -166,10 +153,10 @@ def _check_length(
     path: Path, task: Task, asked: Mapping[str, int | None], ranked: Mapping[str, Ranked]
 ) -> None:
     for one, k in asked.items():
-        if k is not None and len(ranked[one][0]) > k:
+        if k is not None and (n := len(ranked[one][0])) > k:
             raise SelectionError(
                 f"{path}, {shown(one)}",
-                f"selects {len(ranked[one][0])} sentences, but {task.title} allows {k} here",
+                f"selects {n} sentences, but {task.title} allows {k} here",
                 "Select fewer, or allow longer selections (--allow-longer): they are scored by expectation.",
             )
 
@@ -184,9 +171,8 @@ def _predictions(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str,
         indices = validated_selection(picks, sizes[one], place)
         if len(indices) < len(picks):
             again = next(pick for number, pick in enumerate(picks) if pick in picks[:number])
-            raise SelectionError(
-                place, f"selects sentence {again} more than once", "Name every sentence once."
-            )
+            problem = f"selects sentence {again} more than once"
+            raise SelectionError(place, problem, "Name every sentence once.")
         ranked[one] = indices, tuple(map(float, range(len(indices), 0, -1)))
     return ranked
 
@@ -209,32 +195,24 @@ def _trec_run(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str, Ra
         if one not in sizes:
             raise _unknown(f"{place}, {shown(qid)}", sizes)
         if not (_NUMBER.fullmatch(sentence) and _NUMBER.fullmatch(rank)):
-            raise DataError(
-                place, f"has {shown(sentence)} for a sentence and {shown(rank)} for its rank", _LINE
-            )
+            problem = f"has {shown(sentence)} for a sentence and {shown(rank)} for its rank"
+            raise DataError(place, problem, _LINE)
         (index,) = validated_selection([int(sentence)], sizes[one], f"{place}, {shown(one)}")
         places = rows.setdefault(one, {})
         if index in places:
-            raise SelectionError(
-                f"{place}, {shown(one)}", f"ranks sentence {index} again", "Rank every sentence once."
-            )
-        places[index] = -_score(score, place), int(rank)
-    return {one: _ranked(places) for one, places in rows.items()}
-
-
-def _score(text: str, place: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = nan
-    if not isfinite(score):
-        raise DataError(place, f"has {shown(text)} for a score", _LINE)
-    return score
-
-
-def _ranked(places: Mapping[int, tuple[float, int]]) -> Ranked:
-    order = sorted(places, key=places.__getitem__)
-    return tuple(order), tuple(-places[index][0] for index in order)
+            problem = f"ranks sentence {index} again"
+            raise SelectionError(f"{place}, {shown(one)}", problem, "Rank every sentence once.")
+        try:
+            value = float(score)
+        except ValueError:
+            value = nan
+        if not isfinite(value):
+            raise DataError(place, f"has {shown(score)} for a score", _LINE)
+        places[index] = -value, int(rank)
+    orders = {one: sorted(places, key=places.__getitem__) for one, places in rows.items()}
+    return {
+        one: (tuple(order), tuple(-rows[one][index][0] for index in order)) for one, order in orders.items()
+    }
 
 
 def _unknown(place: str, ids: Iterable[str]) -> SelectionError:

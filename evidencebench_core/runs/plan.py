@@ -94,9 +94,8 @@ class Plan:
             For a retriever that asks none.
         """
         if self.llm is None or not isinstance(self.retriever, ServedRetriever):
-            raise SettingError(
-                f"retriever {self.spec.retriever}", "asks no server", "Run it: it costs nothing."
-            )
+            place = f"retriever {self.spec.retriever}"
+            raise SettingError(place, "asks no server", "Run it: it costs nothing.")
         return self.llm, self.retriever
 
     def retriever_for(self, question: Question) -> Retriever:
@@ -110,19 +109,16 @@ class Plan:
         sees_gold = retriever_entry(self.spec.retriever).sees_gold
         for instance in self.store.get_many(self.dataset.name, tuple(self.missing) if ids is None else ids):
             perturbed = self.variant.perturbed(instance) if self.variant else (instance.hypothesis, None)
-            tasks = self.missing[instance.id] if perturbed else ()
-            hypothesis, order = perturbed or ("", None)
-            gold = instance.evidence
-            evidence = arranged_evidence(gold, order) if sees_gold and tasks else None
+            if perturbed is None:
+                yield instance.id, ()
+                continue
+            (hypothesis, order), gold = perturbed, instance.evidence
+            evidence = arranged_evidence(gold, order) if sees_gold else None
             queries = (
-                arranged_query(instance, task.focus, task.budget_for(gold), hypothesis, order)
-                for task in tasks
+                (task.name, arranged_query(instance, task.focus, task.budget_for(gold), hypothesis, order))
+                for task in self.missing[instance.id]
             )
-            asked = zip(tasks, queries, strict=True)
-            yield (
-                instance.id,
-                tuple(Question(instance.id, task.name, query, order, evidence) for task, query in asked),
-            )
+            yield instance.id, tuple(Question(instance.id, *query, order, evidence) for query in queries)
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
@@ -194,21 +190,10 @@ def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     all_ids = store.ids(dataset, limit)
     ids = [one for one in all_ids if variant is None or variant.has(one)]
     missing, total, any_stored = _missing(store, info, spec, chosen, ids, fresh, retry_lost)
-    return Plan(
-        store,
-        info,
-        spec,
-        made,
-        chosen,
-        missing,
-        total,
-        len(all_ids) - len(ids),
-        any_stored,
-        variant,
-        llm,
-        fresh or retry_lost,
-        {} if llm or made is None else training_behind(made, full),
-    )
+    n_left_out = len(all_ids) - len(ids)
+    trained = {} if llm or made is None else training_behind(made, full)
+    counts, again = (missing, total, n_left_out, any_stored), fresh or retry_lost
+    return Plan(store, info, spec, made, chosen, *counts, variant, llm, again, trained)
 
 
 def _missing(
@@ -221,23 +206,15 @@ def _missing(
     retry_lost: bool,
 ) -> tuple[dict[str, Sequence[Task]], int, bool]:
     """The tasks still to be asked by instance, how many can be answered in all, and whether any is stored."""
-    runs = RunStore(store)
-    again: dict[Task, set[str]] = {task: set(runs.failures(spec.id, task.name)) for task in tasks}
-    done = {task: set() if fresh else runs.done(spec.id, task.name) for task in tasks}
-    if retry_lost:
-        for task in tasks:
-            lost = runs.lost(spec.id, task.name)
-            again[task] |= lost
-            done[task] -= lost
+    runs, again = RunStore(store), set[str]()
+    done: dict[Task, set[str]] = {}
+    for task in tasks:
+        lost = runs.lost(spec.id, task.name) if retry_lost else set()
+        done[task] = set() if fresh else runs.done(spec.id, task.name) - lost
+        again |= lost.union(runs.failures(spec.id, task.name))
     # Instances without result aspects: the result tasks skip them (spec rule 4).
     resultless = frozenset(store.matching(info.name, Filter(ranges={"n_result_aspects": (None, 0)})))
-    first: dict[str, Sequence[Task]] = {}
-    later: dict[str, Sequence[Task]] = {}
-    total = 0
-    for one in ids:
-        asked = [task for task in tasks if task.focus == "all" or one not in resultless]
-        missing = [task for task in asked if one not in done[task]]
-        total += bool(asked)
-        if missing:
-            (later if any(one in again[task] for task in missing) else first)[one] = missing
-    return first | later, total, any(done.values())
+    asked = {one: [task for task in tasks if task.focus == "all" or one not in resultless] for one in ids}
+    missing = {one: [task for task in of if one not in done[task]] for one, of in asked.items()}
+    in_order = sorted((one for one in ids if missing[one]), key=again.__contains__)
+    return {one: missing[one] for one in in_order}, sum(map(bool, asked.values())), any(done.values())

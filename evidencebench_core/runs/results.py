@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.metrics import Denominator
-from evidencebench_core.runs.store import RunInfo, RunStore
+from evidencebench_core.runs.store import RunStore
 from evidencebench_core.tasks import (
     Missing,
     Score,
@@ -19,14 +18,6 @@ from evidencebench_core.tasks import (
     score,
     task_named,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderboardRow:
-    """A run with its score on the leaderboard's task."""
-
-    run: RunInfo
-    score: Score
 
 
 def score_run(
@@ -57,17 +48,10 @@ def score_run(
     UnknownNameError, SettingError
         No such run or task.
     """
-    runs = RunStore(store)
+    runs, chosen = RunStore(store), _task(task)
     run = runs.run(run_id)
-    chosen = _task(task)
-    return score(
-        chosen,
-        store.gold(run.dataset),
-        runs.selections(run.id, chosen.name),
-        missing=missing,
-        denominator=denominator,
-        seed=seed,
-    )
+    gold, selections = store.gold(run.dataset), runs.selections(run.id, chosen.name)
+    return score(chosen, gold, selections, missing=missing, denominator=denominator, seed=seed)
 
 
 def compare_runs(store: Store, a: str, b: str, task: str | Task, seed: int = 0) -> ScoreComparison:
@@ -86,9 +70,8 @@ def compare_runs(store: Store, a: str, b: str, task: str | Task, seed: int = 0) 
             f"are over different datasets, {shown(run_a.dataset)} and {shown(run_b.dataset)}",
             "Only runs over one dataset can be paired by instance.",
         )
-    return compare_scores(
-        score_run(store, run_a.id, task, seed=seed), score_run(store, run_b.id, task, seed=seed), seed=seed
-    )
+    scores = [score_run(store, run.id, task, seed=seed) for run in (run_a, run_b)]
+    return compare_scores(scores[0], scores[1], seed=seed)
 
 
 def score_predictions(
@@ -110,30 +93,9 @@ def score_predictions(
         Predictions for instances that the dataset does not have; indices that are not integers, or that
         the paper does not have.
     """
-    return score(
-        _task(task),
-        store.gold(dataset),
-        cast("Mapping[str, Sequence[int]]", predictions),  # checked there, one by one
-        missing=missing,
-        denominator=denominator,
-        seed=seed,
-    )
-
-
-def leaderboard(store: Store, dataset: str, task: str | Task, seed: int = 0) -> list[LeaderboardRow]:
-    """The dataset's runs that have answers for a task, best mean first, those without a mean last."""
-    chosen = _task(task)
-    rows = [
-        LeaderboardRow(run, score_run(store, run.id, chosen, seed=seed))
-        for run in RunStore(store).runs(dataset)
-        if run.tasks.get(chosen.name)
-    ]
-
-    def rank(row: LeaderboardRow) -> tuple[bool, float]:
-        mean = row.score.aspect_recall
-        return (mean is None, -(mean or 0.0))
-
-    return sorted(rows, key=rank)
+    picks = cast("Mapping[str, Sequence[int]]", predictions)  # checked there, one by one
+    gold = store.gold(dataset)
+    return score(_task(task), gold, picks, missing=missing, denominator=denominator, seed=seed)
 
 
 def _task(task: str | Task) -> Task:

@@ -81,10 +81,8 @@ def n_trained_on(db: sqlite3.Connection, run_id: str, dataset: str, settings: Ma
     digests = _digests(run_id, settings)
     marks = ",".join("?" * len(digests))
     known = db.execute(f"SELECT 1 FROM trained_models WHERE digest IN ({marks}) LIMIT 1", digests).fetchone()
-    if known is None:
-        return 0
     sql = f"SELECT count(DISTINCT instances.id) {_SEEN.format(marks)}"
-    return int(db.execute(sql, (dataset, *digests)).fetchone()[0])
+    return 0 if known is None else int(db.execute(sql, (dataset, *digests)).fetchone()[0])
 
 
 def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:

@@ -60,11 +60,8 @@ class Variant:
 
     def __post_init__(self) -> None:
         if not self.name or not self.digest:
-            raise SettingError(
-                f"variant {shown(self.name)}",
-                "has no name or no digest",
-                "Give both: they enter the run's id.",
-            )
+            remedy = "Give both: they enter the run's id."
+            raise SettingError(f"variant {shown(self.name)}", "has no name or no digest", remedy)
 
     def has(self, instance_id: str) -> bool:
         """Whether an instance can have this variant, as far as one knows without reading it."""
@@ -111,8 +108,7 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
     Parameters
     ----------
     store : Store
-    dataset : str
-    name : str
+    dataset, name : str
         ``negation`` and ``paraphrase:NAME`` from the data or a variants file, ``negation:rules`` (made by
         rule, without the hypotheses that the rules refuse), ``spelling:n=N`` or ``spelling:n=N,seed=S``
         (without hypotheses that have no word to misspell).
@@ -138,7 +134,7 @@ def variant_named(store: Store, dataset: str, name: str) -> Variant:
         texts = dict(hypothesis_variants(store, dataset).get(name, {}))
     if texts:
         return wording_variant(name, texts)
-    there = [*variant_names(store, dataset), RULE_NEGATION, "spelling:n=N"]
+    there = [*hypothesis_variants(store, dataset), RULE_NEGATION, "spelling:n=N"]
     raise SettingError(
         f"variant {shown(name)}",
         f"is one that no instance of {shown(dataset)} has",
@@ -158,11 +154,6 @@ def wording_variant(name: str, texts: Mapping[str, str]) -> Variant:
 def spelling_name(n: int, seed: int = 0) -> str:
     """``spelling:n=3,seed=0``."""
     return f"spelling:n={n},seed={seed}"
-
-
-def variant_names(store: Store, dataset: str) -> dict[str, int]:
-    """The wordings that a dataset has, in the data or from files, and how many instances have each."""
-    return {name: len(texts) for name, texts in hypothesis_variants(store, dataset).items()}
 
 
 # -- there and back -------------------------------------------------------------------------------
@@ -191,11 +182,10 @@ def arranged_evidence(evidence: EvidenceSet, order: Sequence[int] | None) -> Evi
     if order is None:
         return evidence
     places = {index: place for place, index in enumerate(order)}
+    moved = [sorted(places[i] for i in one.sentence_indices if i in places) for one in evidence.aspects]
     aspects = (
-        replace(
-            aspect, sentence_indices=tuple(sorted(places[i] for i in aspect.sentence_indices if i in places))
-        )
-        for aspect in evidence.aspects
+        replace(one, sentence_indices=tuple(indices))
+        for one, indices in zip(evidence.aspects, moved, strict=True)
     )
     return replace(evidence, n_sentences=len(order), aspects=tuple(aspects))
 
@@ -204,8 +194,5 @@ def in_original_indices(retrieval: Retrieval, order: Order) -> Retrieval:
     """An answer about an arranged paper, in the sentence indices of the paper as it stands."""
     if order is None:
         return retrieval
-    return replace(
-        retrieval,
-        ranking=tuple(order[index] for index in retrieval.ranking),
-        selection=tuple(order[index] for index in retrieval.selection),
-    )
+    ranking, selection = (tuple([order[i] for i in of]) for of in (retrieval.ranking, retrieval.selection))
+    return replace(retrieval, ranking=ranking, selection=selection)

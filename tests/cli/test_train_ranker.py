@@ -16,7 +16,7 @@ from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.encoding import Model, encoder
 from evidencebench_core.retrievers.ranker import training
 from evidencebench_core.retrievers.ranker.model_file import read_model
-from evidencebench_core.runs import RunStore, execute, leaderboard, plan, trained_on_ids
+from evidencebench_core.runs import RunStore, execute, plan, trained_on_ids
 from tests.cli.conftest import SAMPLE
 from tests.factories import written
 
@@ -80,8 +80,11 @@ def test_scores_on_the_training_data_are_warned_of(command) -> None:
     assert [one.err.count("WARNING") for one in (ran, scored, compared, other)] == [1, 1, 1, 0]
     assert "training data" in command("runs").out
     store = open_store()
-    rows = leaderboard(store, "sample", "er@10")
-    assert {row.run.retriever: row.run.n_trained_on for row in rows} == {"bm25": 0, "evidence-ranker": 6}
+    runs = RunStore(store).runs("sample")
+    assert {one.retriever: one.n_trained_on for one in runs if one.tasks.get("er@10")} == {
+        "bm25": 0,
+        "evidence-ranker": 6,
+    }
     assert len(trained_on_ids(store, RunStore(store).run(run_id))) == 6
 
 

@@ -97,7 +97,7 @@ def test_what_is_left_out_and_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ("[0.5, NaN]", "NaN"),
+        ("[0.5, NaN]", "holds nan, not a recall of 0 to 1"),
         ("[0.5, 1.5]", "holds 1.5, not a recall of 0 to 1"),
         ('[0.5, "x"]', "holds 'x'"),
         ("[[0.5]]", r"holds \[0.5\]"),

@@ -8,10 +8,8 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SelectionError, SettingError, UnknownNameError
 from evidencebench_core.runs import (
-    RunStore,
     compare_runs,
     execute,
-    leaderboard,
     plan,
     score_predictions,
     score_run,
@@ -98,16 +96,3 @@ def test_unknown_names(store: Store) -> None:
         score_run(store, "ffff", "er@10")
     with pytest.raises(SettingError):
         score_run(store, executed(store, "lead"), "er@none")
-
-
-def test_leaderboard_has_the_best_first_and_the_unscored_nowhere(store: Store) -> None:
-    for retriever in ("lead", "oracle", "abstract-tail"):
-        executed(store, retriever)
-    *_, last = execute(plan(store, "tiny", "bm25", tasks=["er@10"]))
-    rows = leaderboard(store, "tiny", "er@optimal")
-    assert rows[0].run.label == "oracle"
-    assert len(rows) == 3
-    means = [row.score.aspect_recall or 0 for row in rows]
-    assert means == sorted(means, reverse=True)
-    assert last.run_id in {row.run.id for row in leaderboard(store, "tiny", "er@10")}
-    assert len(RunStore(store).runs("tiny")) == 4

@@ -18,10 +18,13 @@ from evidencebench_core.runs import (
     plan,
     score_run,
     variant_named,
-    variant_names,
+)
+from evidencebench_core.runs.variant import (
+    arranged_evidence,
+    arranged_query,
+    in_original_indices,
     wording_variant,
 )
-from evidencebench_core.runs.variant import arranged_evidence, arranged_query, in_original_indices
 from tests.factories import raw_instance, written
 
 TASK = "er@10"
@@ -129,7 +132,6 @@ def test_variants_by_name(store: Store, tmp_path: Path) -> None:
         "a": raw_instance(8, {"x": [4]}, hypothesis="Tea causes sleep.", hypothesis_negation="No sleep.")
     }
     ingest(store, written(dataset, tmp_path / "one.json"), name="one")
-    assert variant_names(store, "one") == {"negation": 1}
     assert dict(variant_named(store, "one", "negation").hypotheses or {}) == {"a": "No sleep."}
     by_rule = variant_named(store, "one", "negation:rules")
     assert dict(by_rule.hypotheses or {}) == {"a": "Tea does not cause sleep."}

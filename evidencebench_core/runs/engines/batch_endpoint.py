@@ -7,7 +7,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -86,18 +85,16 @@ class BatchEndpoint:
         files, batches = self._client.files, self._client.batches
 
         def uploaded(attempt: int) -> str:
-            there = attempt or path is None
-            known = self._listed_id(files.list, "filename", batch.name, purpose="batch") if there else ""
+            known = self._listed_id(files.list, attempt or not path, "filename", batch.name, purpose="batch")
             if known or path is None:
                 return known
             with path.open("rb") as file:
                 return files.create(file=(batch.name, file), purpose="batch").id
 
         def begun(attempt: int) -> str:
-            begin = partial(batches.create, input_file_id=batch.file_id)
-            there = attempt or path is None
-            known = self._listed_id(batches.list, "input_file_id", batch.file_id) if there else ""
-            return known or begin(endpoint="/v1/chat/completions", completion_window="24h").id
+            known = self._listed_id(batches.list, attempt or not path, "input_file_id", batch.file_id)
+            how: Any = {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
+            return known or batches.create(input_file_id=batch.file_id, **how).id
 
         if not batch.file_id:
             batch = batch._replace(file_id=self._patiently(uploaded))
@@ -107,12 +104,18 @@ class BatchEndpoint:
             self._update(batch)
         self._update(batch._replace(batch_id=self._patiently(begun)))
 
-    def _listed_id(self, listing: Callable[..., Any], name: str, value: str, **how: str) -> str:
-        """The id of the one in a list that has this value; empty if there is none, or no list."""
+    def _listed_id(
+        self, listing: Callable[..., Any], perhaps: object, name: str, value: str, **how: str
+    ) -> str:
+        """The id of the one in a list with this value, if it may be there; empty if it is not, or there is no list."""
         import openai
 
         try:
-            return next((str(one.id) for one in listing(**how) if getattr(one, name) == value), "")
+            return (
+                next((str(one.id) for one in listing(**how) if getattr(one, name) == value), "")
+                if perhaps
+                else ""
+            )
         except openai.APIStatusError as error:
             if error.status_code not in _NO_LIST:
                 raise

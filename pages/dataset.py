@@ -21,6 +21,7 @@ from evidencebench_core.data import (
     delete_instance,
     instance_dependents,
     rename_dataset,
+    rename_instance,
 )
 from evidencebench_core.data.sections import SECTION_CLASSES
 
@@ -74,14 +75,15 @@ def _draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
 
     with st.popover("Rename or delete", key=f"keeping.{dataset.name}"):
         draw_rename(dataset.name, rename, dataset.name)
-        if dataset.source == MARKED_BY_HAND and dataset.n_instances > 1:
+        if dataset.source == MARKED_BY_HAND:
+            st.divider()
             one = st.selectbox("Instance", store.ids(dataset.name), key=f"instance.{dataset.version}")
-            draw_delete(
-                one,
-                instance_dependents(store, dataset.name, one),
-                lambda: delete_instance(store, dataset.name, one),
-                f"{dataset.version}.{one}",
-            )
+            key = f"{dataset.version}.{one}"
+            draw_rename(one, lambda new: rename_instance(store, dataset.name, one, new), key)
+            if dataset.n_instances > 1:
+                counts = instance_dependents(store, dataset.name, one)
+                draw_delete(one, counts, lambda: delete_instance(store, dataset.name, one), key)
+            st.divider()
         draw_delete(dataset.name, dataset_dependents(store, dataset.name), delete, dataset.name)
 
 

@@ -78,7 +78,15 @@ def _dataset_key(dataset: DatasetInfo) -> object:
 
 def _run_key(run: RunInfo) -> object:
     content = store().dataset(run.dataset).version
-    return run.id, run.label, run.created_at, sorted(run.tasks.items()), run.n_failed, content
+    return (
+        run.id,
+        run.label,
+        run.created_at,
+        sorted(run.tasks.items()),
+        run.n_failed,
+        run.n_trained_on,
+        content,
+    )
 
 
 def _key_with_other_runs(run: RunInfo) -> object:

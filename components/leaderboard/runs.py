@@ -156,8 +156,10 @@ def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame
     for run in runs:
         score = scores[run.id]
         total = score.n_scored + score.n_missing
-        unfinished = f" (unfinished, {score.n_scored:,} of {total:,})" if score.n_missing else ""
-        name = f"{run.label}{unfinished}"
+        state = (
+            "answers for" if resources.problem_of(run) else "unfinished,"
+        )  # where nobody can go on with it
+        name = f"{run.label} ({state} {score.n_scored:,} of {total:,})" if score.n_missing else run.label
         recall = (score.aspect_recall, *(score.ci95 or (None, None)))
         se = None if score.standard_error is None else 100 * score.standard_error
         counts = (score.n_scored, score.n_skipped, score.n_missing, score.ceiling, score.random_expectation)

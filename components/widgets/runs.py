@@ -27,7 +27,8 @@ def resamples(dataset: DatasetInfo) -> int:
 def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:
     """The part of a report's key that changes with the answers for a task."""
     return tuple(
-        (run.id, run.label, run.created_at, run.tasks.get(task.name, 0), run.n_failed) for run in runs
+        (run.id, run.label, run.created_at, run.tasks.get(task.name, 0), run.n_failed, run.n_trained_on)
+        for run in runs
     )
 
 

@@ -53,8 +53,10 @@ VERBS: Final[Mapping[str, Verb]] = {
     ),
     "export-dataset": Verb("export", "write a dataset as the benchmark's JSON, or its gold as TREC qrels"),
     "notes": Verb("notes", "list the flags and comments on a dataset, or write them to a file"),
-    "delete": Verb("keep", "delete a dataset, a run or a kept paper, with what depends on it"),
-    "rename": Verb("keep", "give a dataset, a run or a kept paper another name"),
+    "delete": Verb(
+        "keep", "delete a dataset, an instance marked by hand, a run or a paper, and what depends on it"
+    ),
+    "rename": Verb("keep", "give a dataset, an instance marked by hand, a run or a paper another name"),
     "train-ranker": Verb(
         "train_ranker", "train evidence-ranker on the gold evidence of a dataset, and cross-validate it"
     ),

@@ -1,4 +1,4 @@
-"""``evidencebench delete`` and ``rename``: datasets, runs and kept papers."""
+"""``evidencebench delete`` and ``rename``: datasets, instances marked by hand, runs and kept papers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,27 @@ _Removal = tuple[str, dict[str, int], Callable[[], object]]  # what, what depend
 
 
 def _add_delete(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=_REMOVALS, help="of what is deleted")
-    parser.add_argument(
-        "name", metavar="NAME", help="a dataset's name, a run's id, the name or number of a kept paper"
-    )
+    _add_kind_and_name(parser)
     parser.add_argument("--yes", action="store_true", help="delete it; without this, only say what would go")
+
+
+def _add_kind_and_name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=_REMOVALS, help="what it is")
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        help="a dataset's name, a run's id, a kept paper's name or number, the id of an instance marked by hand",
+    )
+    parser.add_argument(
+        "--dataset", metavar="NAME", help="of the instance, where several have one of that id"
+    )
 
 
 def _delete(args: argparse.Namespace) -> int:
     """Delete with all that depends on it, which is named; without ``--yes`` nothing is deleted."""
     from evidencebench_core.data.removal import in_words
 
-    what, dependents, delete = _REMOVALS[args.kind](store_of(args), args.name)
+    what, dependents, delete = _REMOVALS[args.kind](store_of(args), args)
     if not args.yes:
         print(one_line(f"{what} would be deleted, with {in_words(dependents)}."))
         note("Nothing was deleted: repeat it with --yes.")
@@ -40,26 +49,49 @@ def _delete(args: argparse.Namespace) -> int:
     return 0
 
 
-def _dataset(store: Store, name: str) -> _Removal:
+def _dataset(store: Store, args: argparse.Namespace) -> _Removal:
     from evidencebench_core.data.removal import dataset_dependents, delete_dataset
 
+    name = args.name
     return f"dataset {name}", dataset_dependents(store, name), lambda: delete_dataset(store, name)
 
 
-def _run(store: Store, name: str) -> _Removal:
+def _instance(store: Store, args: argparse.Namespace) -> _Removal:
+    from evidencebench_core.data.removal import delete_instance, instance_dependents
+
+    name, one = _dataset_of(store, args), args.name
+    what = f"instance {one} of dataset {name}"
+    return what, instance_dependents(store, name, one), lambda: delete_instance(store, name, one)
+
+
+def _dataset_of(store: Store, args: argparse.Namespace) -> str:
+    """The dataset of an instance: the one named, else the only one made by hand that has it."""
+    from evidencebench_core.data.store import MARKED_BY_HAND
+
+    if args.dataset:
+        return str(args.dataset)
+    by_hand = [info.name for info in store.datasets() if info.source == MARKED_BY_HAND]
+    fits = [name for name in by_hand if args.name in store.ids(name)]
+    if len(fits) == 1:
+        return fits[0]
+    problem = f"is in {len(fits)} datasets" if fits else f"is none that was marked by hand in {store.path}"
+    raise UnknownNameError(f"instance {shown(args.name)}", problem, "Name its dataset with --dataset.")
+
+
+def _run(store: Store, args: argparse.Namespace) -> _Removal:
     from evidencebench_core.runs import RunStore
 
     runs = RunStore(store)
-    run = runs.run(name)
+    run = runs.run(args.name)
     what = f"run {run.id} ({run.label} on {run.dataset})"
     return what, runs.dependents(run), lambda: runs.delete(run)
 
 
-def _paper(store: Store, name: str) -> _Removal:
+def _paper(store: Store, args: argparse.Namespace) -> _Removal:
     from evidencebench_core.papers.annotations import Annotations
     from evidencebench_core.papers.own import OwnPapers
 
-    own = _own_paper(store, name)
+    own = _own_paper(store, args.name)
     n_markings = len(Annotations(store).annotators(own.key))
     counts = {"sentence": own.n_sentences} | ({"marking": n_markings} if n_markings else {})
     return f"paper {own.id} ({own.name})", counts, lambda: OwnPapers(store).remove(own.id)
@@ -76,22 +108,22 @@ def _own_paper(store: Store, name: str) -> OwnPaper:
 
 
 def _add_rename(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=("dataset", "run", "paper"), help="of what is renamed")
-    parser.add_argument(
-        "name", metavar="NAME", help="a dataset's name, or the name or number of a kept paper"
-    )
+    _add_kind_and_name(parser)
     parser.add_argument("new", metavar="NEW", help="the name it gets")
 
 
 def _rename(args: argparse.Namespace) -> int:
     """Rename; what depends on it stays with it."""
-    from evidencebench_core.data.removal import rename_dataset
+    from evidencebench_core.data.removal import rename_dataset, rename_instance
     from evidencebench_core.papers.own import OwnPapers
     from evidencebench_core.runs import RunStore
 
     store = store_of(args)
     if args.kind == "dataset":
         renamed = rename_dataset(store, args.name, args.new).name
+    elif args.kind == "instance":
+        rename_instance(store, _dataset_of(store, args), args.name, args.new)
+        renamed = args.new
     elif args.kind == "run":
         runs = RunStore(store)
         renamed = runs.rename(runs.run(args.name), args.new).label
@@ -101,5 +133,5 @@ def _rename(args: argparse.Namespace) -> int:
     return 0
 
 
-_REMOVALS: Final = {"dataset": _dataset, "run": _run, "paper": _paper}
+_REMOVALS: Final = {"dataset": _dataset, "instance": _instance, "run": _run, "paper": _paper}
 VERBS: Final = {"delete": (_add_delete, _delete), "rename": (_add_rename, _rename)}

@@ -65,6 +65,7 @@ def write_csv(report: Report, path: Path) -> None:
     notes, go to stderr.
     """
     from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export import csv_text
 
     apart = len(report.tables) > 1 and (path.is_file() or not path.exists())
     for name, table in report.tables.items():
@@ -72,7 +73,7 @@ def write_csv(report: Report, path: Path) -> None:
             path.with_name(f"{path.stem}.{name.replace(' ', '_')}{path.suffix or '.csv'}") if apart else path
         )
         with whole_file(file) as stream:
-            table.to_csv(stream, index=False, encoding="utf-8", errors="backslashreplace")
+            stream.write(csv_text(table).encode("utf-8", errors="backslashreplace"))
         note(f"{len(table):,} rows of {name!r} are in {file}")
     for line in report.notes:
         note(line)

@@ -14,6 +14,7 @@ from evidencebench_core.data.removal import (
     delete_instance,
     instance_dependents,
     rename_dataset,
+    rename_instance,
 )
 from evidencebench_core.data.sections import section_titles
 from evidencebench_core.data.store import (
@@ -67,6 +68,7 @@ __all__ = [
     "parse_instance",
     "published_results",
     "rename_dataset",
+    "rename_instance",
     "section_titles",
     "store_path",
 ]

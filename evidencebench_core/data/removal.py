@@ -1,4 +1,4 @@
-"""Deleting and renaming a dataset, and deleting an instance that was marked by hand."""
+"""Deleting and renaming a dataset, or an instance that was marked by hand."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _GONE: Final = (
 _PAPERS: Final = f"""SELECT id, body FROM papers WHERE id IN (SELECT paper FROM instances WHERE id IN ({_GONE}))
     AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id AND id NOT IN ({_GONE}))"""
 _OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
+_OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # tables with both ids
 _COUNTS_OF_INSTANCE: Final = {
     "answer": f"retrievals WHERE {_OF_INSTANCE} AND error IS NULL",
     "note": "notes WHERE dataset_id = :id AND instance_id = :instance",
@@ -77,10 +78,7 @@ def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]
     StoreError
         If the dataset came from a file: that stays as it was read.
     """
-    info = store.dataset(name)
-    if info.source != MARKED_BY_HAND:
-        raise StoreError(f"dataset {shown(name)}", "came from a file", "Delete the dataset as a whole.")
-    store.rows(name, [instance_id])  # an error where there is none
+    info = _by_hand(store, name, instance_id)
     if info.n_instances == 1:
         return delete_dataset(store, name)
     values = {**_values(info), "instance": instance_id}
@@ -90,12 +88,51 @@ def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE paper = :key || :instance", values)
         db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
-        for table in ("notes", "hypothesis_variants", "hypothesis_drafts"):
+        for table in _OF_DATASET:
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
         db.execute(f"DELETE FROM instances WHERE id IN ({_GONE})", values)
         db.executemany("DELETE FROM papers WHERE id = ?", papers)
         count_instances(db, info.id)
     return gone
+
+
+def rename_instance(store: Store, name: str, instance_id: str, new: str) -> DatasetInfo:
+    """Give an instance that was marked by hand another id; what depends on it stays with it.
+
+    Raises
+    ------
+    StoreError
+        If the dataset came from a file, or the id is blank or taken.
+    """
+    info = _by_hand(store, name, instance_id)
+    if not new.strip() or new in store.ids(name):
+        problem = f"has an instance {shown(new)}" if new.strip() else "cannot have an instance without an id"
+        raise StoreError(f"dataset {shown(name)}", problem, "Choose another id.")
+    values = {**_values(info), "instance": instance_id, "new": new}
+    with store.write() as db:
+        db.execute("PRAGMA defer_foreign_keys = ON")
+        for table in ("retrievals", "nearest_sentences"):
+            db.execute(f"UPDATE {table} SET instance_id = :new WHERE {_OF_INSTANCE}", values)
+        for table in ("instances", *_OF_DATASET):
+            of = "dataset_id = :id AND instance_id = :instance"
+            db.execute(f"UPDATE {table} SET instance_id = :new WHERE {of}", values)
+        for table in ("annotations", "annotation_heads"):
+            db.execute(f"UPDATE {table} SET paper = :key || :new WHERE paper = :key || :instance", values)
+        ids = "SELECT json_group_array(iif(value = :instance, :new, value)) FROM json_each(instance_ids)"
+        of = "dataset_sha256 = (SELECT sha256 FROM datasets WHERE id = :id)"
+        db.execute(f"UPDATE trained_models SET instance_ids = ({ids}) WHERE {of}", values)
+        count_instances(db, info.id)
+    return store.dataset(name)
+
+
+def _by_hand(store: Store, name: str, instance_id: str) -> DatasetInfo:
+    """The dataset of an instance that was marked by hand."""
+    info = store.dataset(name)
+    if info.source != MARKED_BY_HAND:
+        remedy = "It stays as it was read; a dataset can be deleted as a whole."
+        raise StoreError(f"dataset {shown(name)}", "came from a file", remedy)
+    store.rows(name, [instance_id])  # an error where there is none
+    return info
 
 
 def _forget_words(db: sqlite3.Connection, values: Mapping[str, object]) -> list[tuple[int]]:

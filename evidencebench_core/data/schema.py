@@ -354,6 +354,11 @@ _NEAREST: Final = (
     _add_nearest,
 )
 
+_MARKED: Final = (
+    # Each instance that was marked by hand was once a dataset of its own, from a file in a temporary folder.
+    "UPDATE datasets SET source = 'marked by hand' WHERE source LIKE '%evidencebench-marked-%'",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -368,6 +373,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _PLACE_NOTES,
     _PDFS,
     _NEAREST,
+    _MARKED,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -66,10 +66,14 @@ def test_missed_with_its_causes_and_the_notes_on_them(
     assert all(miss["is_result"] for miss in few)
     assert all(miss["cause"] == miss["causes"][0] for miss in every)
     about = {"run_id": two_runs[1], "task": "result-er@optimal", "instance_id": "tiny_1", "aspect_id": "harm"}
-    NoteStore(open_store()).add(Note(**about, author="ml", cause="gold", tags=("odd",), text="a, b\nc"))
+    NoteStore(open_store()).add(Note(**about, author="ml", cause="gold", tags=("odd",), text="=a, b\nc"))
     assert command(*words, "--notes", "--csv", tmp_path / "notes.csv").code == 0
     (row,) = rows_of(tmp_path / "notes.csv")
-    assert (row["instance_id"], row["aspect_id"], row["text"]) == ("tiny_1", "harm", "a, b\nc")
+    assert (row["instance_id"], row["aspect_id"], row["text"]) == (
+        "tiny_1",
+        "harm",
+        "'=a, b\nc",
+    )  # no formula
 
 
 @pytest.mark.parametrize(

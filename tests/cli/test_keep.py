@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from evidencebench_core.data.ingest import add_instance
 from evidencebench_core.data.store import open_store
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.papers.paper import Paper
 from tests.cli.conftest import SAMPLE, Command
+from tests.factories import tiny_dataset
 
 PAPER = Paper("p", "Tea", ("Tea", "It calms."), ("section_name", "normal_paragraph"), "text", {}, ())
 
@@ -35,3 +37,22 @@ def test_datasets_and_papers_are_renamed(command: Command) -> None:
     assert "(Second) would be deleted" in command("delete", "paper", str(own.id)).out
     assert command("delete", "paper", "Second", "--yes").code == 0
     assert OwnPapers(open_store()).all() == ()
+
+
+def test_an_instance_that_was_marked_by_hand_is_renamed_and_deleted(command: Command) -> None:
+    command("ingest", SAMPLE)
+    store = open_store()
+    for dataset in ("mine", "other"):
+        for name, raw in list(tiny_dataset().items())[:2]:
+            add_instance(store, dataset, name, raw)
+    assert "is in 2 datasets" in command.failure("rename", "instance", "tiny_0", "new")
+    said = command("rename", "instance", "tiny_0", "new", "--dataset", "mine")
+    assert said.out == "Renamed tiny_0 to new.\n"
+    assert command("delete", "instance", "new").out.startswith(
+        "instance new of dataset mine would be deleted"
+    )
+    assert command("delete", "instance", "new", "--yes").code == 0
+    assert (store.ids("mine"), store.ids("other")) == (("tiny_1",), ("tiny_0", "tiny_1"))
+    assert "is none that was marked by hand" in command.failure("delete", "instance", "sample_trial", "--yes")
+    from_file = ("delete", "instance", "sample_trial", "--yes", "--dataset", "sample_data")
+    assert "came from a file" in command.failure(*from_file)

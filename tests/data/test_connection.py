@@ -9,7 +9,7 @@ import pytest
 from evidencebench_core.data import connection, schema
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
-from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.data.store import MARKED_BY_HAND, Store, open_store
 from evidencebench_core.errors import StoreError
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.factories import raw_dataset, written
@@ -62,6 +62,11 @@ def test_every_older_version_is_brought_up_to_date(
             patch.setattr(import_module("evidencebench_core.data.ingest"), "_write_evidence", lambda *_: None)
         ingest(empty, written(raw_dataset(3), tmp_path / "old.json"))
         with empty.write() as db:
+            db.execute(
+                "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
+                " source, ingested_at) VALUES ('marked', 'x', 1, 0, 0, 0, 0, ?, 'now')",
+                ("/tmp/evidencebench-marked-a1b2/evidence.json",),  # noqa: S108 - as it was
+            )
             columns = "id, dataset_id, retriever, settings, created_at"
             db.execute(f"INSERT INTO runs ({columns}) VALUES ('r', 1, 'x', '{{}}', 'now')")
             db.execute(
@@ -74,6 +79,7 @@ def test_every_older_version_is_brought_up_to_date(
                     "INSERT INTO notes VALUES (7, 'r', 'er@10', 'tiny_0', 'harm', 'ml', NULL, '[]', 'x', 'now')"
                 )
     updated = open_store(empty.path)
+    assert updated.dataset("marked").source == MARKED_BY_HAND  # no path of that machine
     assert [instance.id for instance in updated.iter("old")] == ["tiny_0", "tiny_1", "tiny_2"]
     assert dict(updated.evidence_sets("old")) == {one.id: one.evidence for one in updated.iter("old")}
     if 2 <= version < 11:

@@ -96,3 +96,10 @@ def test_every_page_shows_it(
     app = open_page(page, task="er@10", **{key: text.format(**names) for key, text in params.items()})
     assert not app.error, app.problems
     assert said in app.words + " ".join(map(str, app.labels("multiselect")))
+
+
+def test_an_import_of_some_instances_is_no_unfinished_run(open_page: OpenPage, runs: dict[str, str]) -> None:
+    app = open_page("leaderboard", task="er@10")
+    chart = app.get("plotly_chart")[0].proto.spec
+    assert "mine (imported) (answers for 3 of 6)" in chart
+    assert "unfinished" not in chart

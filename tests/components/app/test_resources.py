@@ -18,7 +18,9 @@ from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Wording, add_wordings
+from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.app import finished_runs
@@ -62,6 +64,16 @@ def test_scores_and_misses_follow_the_runs(store: Store) -> None:
     assert resources.missed_outcomes(run, "er@10", None) is alone
     finished_runs(store, "bm25", dataset="tiny")
     assert resources.missed_outcomes(run, "er@10", None) is not alone
+
+
+def test_misses_follow_a_training_that_is_recorded_later(store: Store) -> None:
+    ids = finished_runs(store, "lead", "oracle", "bm25", dataset="tiny")
+    lead, other = ids["lead"], ids["bm25"]
+    before = resources.missed_outcomes(resources.run(lead), "er@10", None)
+    assert set(before["n_others"]) == {1}  # the oracle sees the gold
+    tiny = store.dataset("tiny")
+    keep_trained(store, other, TrainedOn(tiny.sha256, store.ids("tiny"), (), "tiny"))
+    assert set(resources.missed_outcomes(resources.run(lead), "er@10", None)["n_others"]) == {0}
 
 
 def test_a_wording_that_is_added_is_seen_at_once(store: Store) -> None:

@@ -93,9 +93,9 @@ def _call(call: CallRecord, letter: str) -> None:
     if call.refusal:
         st.markdown("Refusal, in its own words")
         st.code(call.refusal, language=None, wrap_lines=True)
-    if call.thinking:
+    if call.reasoning:
         st.markdown("Thoughts")
-        _plain_text(call.thinking, 200)
+        _plain_text(call.reasoning, 200)
     st.markdown("Raw answer")
     _plain_text(call.text or "(empty)", 260)
     if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):

@@ -65,6 +65,9 @@ class Prompt:
     parts: tuple[tuple[Role, str], ...]
     fields: frozenset[str]
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
     def messages(self, **fields: str | int) -> tuple[Message, ...]:
         """The conversation, with what its ``$names`` stand for. Fields that it does not use are ignored.
 

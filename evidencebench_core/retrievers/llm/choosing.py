@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError
 from evidencebench_core.llm import Answer, Ask, ChatRequest, Conversation, Message, Price, Prompt, prompt
 from evidencebench_core.llm.parse import OutcomeKind, read_answer
 from evidencebench_core.llm.prompts import numbered
-from evidencebench_core.retrievers.llm.outcome import OF_ANSWER, CallRecord, least_informative
+from evidencebench_core.retrievers.llm.outcome import CallRecord, least_informative
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.base import Query
@@ -74,16 +74,15 @@ class Work:
     def text(self, step: str, asked: Prompt, rehearsal: str, **fields: str | int) -> Conversation[Answer]:
         """The answer to a prompt that is no choice of sentences; it is recorded without a kind."""
         request = replace(self.request, messages=asked.messages(**fields))
-        (reply,) = yield [Ask(step, request, rehearsal)]
-        answer = cast("Answer", reply)
-        self.calls.append(self._record(step, asked, request, answer))
-        return answer
+        (answer,) = yield [Ask(step, request, rehearsal)]
+        self._record(step, asked, request, answer)
+        return cast("Answer", answer)
 
     def choices(self, choices: Sequence[Choice], sampled: bool = False) -> Conversation[list[Chosen]]:
         """One choice from each prompt, all asked at once; with ``sampled`` the n-th has the n-th seed."""
         asks = [self._ask(one, n if sampled else 0) for n, one in enumerate(choices)]
-        replies = (yield asks) if asks else []
-        return [self._chosen(*one) for one in zip(choices, asks, replies, strict=True)]
+        answers = (yield asks) if asks else []
+        return [self._chosen(*one) for one in zip(choices, asks, answers, strict=True)]
 
     def final(self, choice: Choice) -> Conversation[Chosen]:
         """The choice that counts. Too many are asked for once more; of several samples the votes decide."""
@@ -93,24 +92,15 @@ class Work:
         if choice.budget is None or len(first.picks) <= choice.budget:
             return first
         self.regenerated = True
-        again = prompt(REGENERATE)
-        choice = replace(
-            choice,
-            step=f"{choice.step}, asked again for fewer",
-            prompt=again,
-            messages=(
-                *choice.messages,
-                Message("assistant", self.calls[-1].text),
-                *again.messages(n_given=len(first.picks), budget=choice.budget),
-            ),
-        )
+        again, said = prompt(REGENERATE), Message("assistant", self.calls[-1].text)
+        told = again.messages(n_given=len(first.picks), budget=choice.budget)
+        step, messages = f"{choice.step}, asked again for fewer", (*choice.messages, said, *told)
         try:
-            (second,) = yield from self.choices([choice])
+            (second,) = yield from self.choices([replace(choice, step=step, prompt=again, messages=messages)])
         except LLMError as error:  # within the caps, and not stopped: else the answer is yet to come
             if error.stops_run or isinstance(error, (BudgetReachedError, LLMCancelledError)):
                 raise
-            named = f"{again.name} {again.version}"
-            self.calls.append(CallRecord(choice.step, named, kind="failed", problem=str(error)))
+            self.calls.append(CallRecord(step=step, prompt=str(again), kind="failed", problem=str(error)))
             return first
         if second.kind not in ("selection", "empty"):
             return first
@@ -119,8 +109,7 @@ class Work:
 
     def _vote(self, choice: Choice) -> Conversation[Chosen]:
         """The sentences that most samples chose: as many as allowed, or those that more than half chose."""
-        n = self.samples
-        steps = [f"{choice.step}, sample {one} of {n}" for one in range(1, n + 1)]
+        steps = [f"{choice.step}, sample {one} of {self.samples}" for one in range(1, self.samples + 1)]
         samples = yield from self.choices([replace(choice, step=step) for step in steps], sampled=True)
         votes, places = Counter[int](), Counter[int]()
         for one in samples:
@@ -129,8 +118,8 @@ class Work:
         if not votes:
             return Chosen(least_informative(one.kind for one in samples))
         picks = sorted(votes, key=lambda pick: (-votes[pick], places[pick] / votes[pick], pick))
-        voters = sum(bool(one.picks) for one in samples)
         if choice.budget is None:
+            voters = sum(bool(one.picks) for one in samples)
             picks = [pick for pick in picks if 2 * votes[pick] > voters]
         reasons = {pick: reason for one in reversed(samples) for pick, reason in one.reasons.items()}
         return Chosen("selection", tuple(picks[: choice.budget]), reasons)
@@ -141,50 +130,46 @@ class Work:
         if self.as_json and choice.shown:
             last = replace(last, content=f"{last.content}\n\n{prompt(AS_JSON).messages()[-1].content}")
             extra["response_format"] = _schema(choice)
-        seed = self.request.seed if not sample else (self.request.seed or 0) + sample
+        seed = (self.request.seed or 0) + sample if sample else self.request.seed
         request = replace(self.request, messages=(*before, last), seed=seed, extra=extra)
         return Ask(choice.step, request, f"DECISION: {list(choice.shown)[: choice.budget or 1]}")
 
-    def _chosen(self, choice: Choice, ask: Ask, reply: Any) -> Chosen:
+    def _chosen(self, choice: Choice, ask: Ask, answer: Answer) -> Chosen:
         """The choice in an answer, which is recorded."""
-        answer = cast("Answer", reply)
         read = read_answer(
             answer.text,
             frozenset(choice.shown),
             refusal=answer.refusal,
-            finish_reason=answer.finish_reason or None,
+            finish_reason=answer.finish_reason,
             thoughts=answer.reasoning,
         )
-        call = self._record(choice.step, choice.prompt, cast("ChatRequest", ask.request), answer)
-        self.calls.append(replace(call, kind=read.kind, picked=read.indices, n_unknown=read.n_unknown))
+        found: Any = {"kind": read.kind, "picked": read.indices, "n_unknown": read.n_unknown}
+        self._record(choice.step, choice.prompt, cast("ChatRequest", ask.request), answer, **found)
         reasons = {choice.shown[number]: reason for number, reason in read.reasoning_by_index.items()}
         return Chosen(read.kind, tuple(choice.shown[number] for number in read.indices), reasons)
 
-    def _record(self, step: str, asked: Prompt, request: ChatRequest, answer: Answer) -> CallRecord:
+    def _record(self, step: str, asked: Prompt, request: ChatRequest, answer: Answer, **found: Any) -> None:
         cost = None
         if self.price and answer.prompt_tokens is not None and answer.completion_tokens is not None:
             cost = self.price.of(answer.prompt_tokens, answer.completion_tokens, answer.batch)
-        return CallRecord(
-            step,
-            f"{asked.name} {asked.version}",
-            thinking=answer.reasoning,
-            refusal=answer.refusal or "",
-            cost=cost,
-            messages=() if answer.key else request.messages,
-            **{name: getattr(answer, name) for name in OF_ANSWER},
+        values = {one.name: getattr(answer, one.name) for one in fields(Answer)}
+        messages = () if answer.key else request.messages
+        self.calls.append(
+            CallRecord(**values, step=step, prompt=str(asked), cost=cost, messages=messages, **found)
         )
 
 
 def _schema(choice: Choice) -> dict[str, Any]:
     """The response format of a choice: reasons, then at most as many numbers as are allowed, of those shown."""
+
+    def record(**properties: Any) -> dict[str, Any]:
+        required = {"required": list(properties), "additionalProperties": False}
+        return {"type": "object", "properties": properties} | required
+
     number = {"type": "integer", "minimum": min(choice.shown), "maximum": max(choice.shown)}
-    reason = _object({"index": number, "reason": {"type": "string"}})
     most = {} if choice.budget is None else {"maxItems": choice.budget}
-    indices = {"type": "array", "items": number} | most
-    schema = _object({"reasons": {"type": "array", "items": reason}, "indices": indices})
+    schema = record(
+        reasons={"type": "array", "items": record(index=number, reason={"type": "string"})},
+        indices={"type": "array", "items": number} | most,
+    )
     return {"type": "json_schema", "json_schema": {"name": "selection", "strict": True, "schema": schema}}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    required = {"required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": properties} | required

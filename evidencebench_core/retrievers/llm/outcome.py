@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.llm.parse import OutcomeKind
-from evidencebench_core.llm.request import Message, json_bytes
+from evidencebench_core.llm.request import Answer, Message, json_bytes
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -33,12 +33,7 @@ LOST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list")
 """The kinds of answers that leave open what the model would have chosen; the one that says least first."""
 
 # The words of a stored outcome after its kind, with the fields of `OutcomeCounts` that they are counted in.
-_FLAGS: Final = {
-    "over": "over",
-    "some-unknown": "unknown_indices",
-    "regenerated": "regenerated",
-    "partly": "partly",
-}
+_FLAGS = {"over": "over", "some-unknown": "unknown_indices", "regenerated": "regenerated", "partly": "partly"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +45,11 @@ class OutcomeCounts:
     kinds : mapping of str to int
         By `OUTCOME_KINDS`, in that order; those that never came are left out. They add up to the
         instances that were tried.
-    over : int
-        Of the selections: more than the budget allows, so scored by expectation.
-    unknown_indices : int
-        Instances in which an answer named indices that were not shown, whatever else it named.
-    regenerated : int
-        Instances in which a model was told that it had chosen too many.
-    partly : int
-        Of the selections: a part of the paper, or a point that was searched for, was lost to an answer
-        without a list, a refusal or the token limit.
+    over, partly : int
+        Of the selections: more than the budget allows, so scored by expectation; a part of the paper, or a
+        point that was searched for, was lost to an answer without a list, a refusal or the token limit.
+    unknown_indices, regenerated : int
+        Instances in which an answer named indices that were not shown, or a model was told to choose fewer.
     """
 
     kinds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -89,12 +80,14 @@ class OutcomeCounts:
         parts = {kind: f"{number:,} {OUTCOME_KINDS.get(kind, kind)}" for kind, number in self.kinds.items()}
         if self.over and "selection" in parts:
             parts["selection"] += f" ({self.over:,} over the budget, scored by expectation)"
-        further = (
-            (self.unknown_indices, "with indices not shown"),
-            (self.partly, "with a part of the paper lost"),
-            (self.regenerated, "asked again for fewer"),
+        further = {
+            "with indices not shown": self.unknown_indices,
+            "with a part of the paper lost": self.partly,
+            "asked again for fewer": self.regenerated,
+        }
+        return ", ".join(
+            (*parts.values(), *(f"{number:,} {words}" for words, number in further.items() if number))
         )
-        return ", ".join((*parts.values(), *(f"{number:,} {words}" for number, words in further if number)))
 
 
 def least_informative(kinds: Iterable[OutcomeKind]) -> OutcomeKind:
@@ -117,8 +110,8 @@ def outcome_of(retrieval: Retrieval) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CallRecord:
-    """One question to the model and what came back; fields that are not named here are those of `llm.Answer`.
+class CallRecord(Answer):
+    """One question to the model and its `llm.Answer`.
 
     Attributes
     ----------
@@ -126,60 +119,35 @@ class CallRecord:
         What the call was for: ``"whole paper"``, ``"section 2 of 7"``, ``"final choice"``.
     prompt : str
         Name and version of the prompt file.
-    thinking : str
-        What a thinking model thought, where the server sends it apart.
     kind : str
         One of `OUTCOME_KINDS`; ``"failed"``: there was no answer, and ``problem`` says why.
     picked : tuple of int
-        The chosen numbers as the prompt counts them.
-    n_unknown : int
-        Numbers in the list that the prompt did not show.
+        The chosen numbers as the prompt counts them; ``n_unknown`` more are numbers that it did not show.
     cost : float or None
         Dollars when the answer was first given; ``None`` where price or tokens are not known.
     messages : tuple of Message
         The prompt as sent. Stored only where the store does not have it under the key.
     """
 
-    step: str
-    prompt: str
-    key: str = ""
     text: str = ""
-    thinking: str = ""
+    step: str = ""
+    prompt: str = ""
     kind: str = ""
     picked: tuple[int, ...] = ()
     n_unknown: int = 0
-    finish_reason: str = ""
-    refusal: str = ""
     problem: str = ""
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    seconds: float = 0.0
-    cached: bool = False
     cost: float | None = None
-    left_out: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
-    model: str = ""
-    fingerprint: str = ""
-    id: str = ""
-    usage: Mapping[str, int] = field(default_factory=dict)
-
-
-OF_ANSWER: Final = (
-    *("key", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seconds", "cached", "left_out"),
-    *("model", "fingerprint", "id", "usage"),
-)
-"""Fields that are the answer's own."""
 
 
 def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
+    names = {one.name for one in fields(CallRecord)} - {"attempts", "batch", "messages"}
     documents = []
     for call in calls:
-        values = {one.name: getattr(call, one.name) for one in fields(CallRecord)}
+        values = {name: getattr(call, name) for name in names}
         values["messages"] = [{"role": one.role, "content": one.content} for one in call.messages]
-        documents.append(
-            {name: value for name, value in values.items() if value not in (None, "", (), {}, [])}
-        )
+        documents.append({name: one for name, one in values.items() if one not in (None, "", (), {}, [])})
     return json_bytes(documents).decode()
 
 
@@ -192,21 +160,19 @@ def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallReco
     store : Store, optional
         Where the prompts are; without it ``messages`` may be empty.
     """
-    calls = tuple(_call(one) for one in json.loads(retrieval.details.get("calls", "[]")))
-    if store is None:
-        return calls
     from evidencebench_core.llm import AnswerCache
 
-    answers = AnswerCache(store)
-    return tuple(
-        call if call.messages else replace(call, messages=_messages(answers.request(call.key)))
-        for call in calls
-    )
+    calls = map(_call, json.loads(retrieval.details.get("calls", "[]")))
+    if store is None:
+        return tuple(calls)
+    request = AnswerCache(store).request
+    return tuple(one if one.messages else replace(one, messages=_messages(request(one.key))) for one in calls)
 
 
 def _call(values: dict[str, Any]) -> CallRecord:
     tuples = {name: tuple(values.pop(name, ())) for name in ("picked", "left_out")}
-    return CallRecord(**{**values, **tuples, "messages": _messages(values)})
+    thoughts = values.pop("thinking", "") or values.pop("reasoning", "")  # the first: of older records
+    return CallRecord(**{**values, **tuples, "reasoning": thoughts, "messages": _messages(values)})
 
 
 def _messages(body: Any) -> tuple[Message, ...]:

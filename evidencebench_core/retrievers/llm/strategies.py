@@ -78,27 +78,22 @@ def steps_for(
 def _in_place_of(ours: str, own: str) -> Prompt:
     """A prompt that can do what one of ours does: it shows what is chosen from, and needs nothing else."""
     needed, asked = prompt(ours).fields, prompt(own)
-    if missing := sorted((needed & {"hypothesis", "sentences"}) - asked.fields):
-        raise SettingError(
-            f"prompt {own}",
-            f"has no ${missing[0]}, which the model has to see",
-            f"Put it in, as {ours} does.",
-        )
     known = needed | ({"budget", "examples"} if "sentences" in needed else set())
-    if unknown := sorted(asked.fields - known):
-        raise SettingError(
-            f"prompt {own}",
-            f"has ${unknown[0]}, which is not known in the place of {ours}",
-            f"Known there: {', '.join('$' + name for name in sorted(known))}.",
-        )
-    return asked
+    if missing := sorted((needed & {"hypothesis", "sentences"}) - asked.fields):
+        problem = f"has no ${missing[0]}, which the model has to see"
+    elif unknown := sorted(asked.fields - known):
+        problem = f"has ${unknown[0]}, which is not known in the place of {ours}"
+    else:
+        return asked
+    remedy = f"Known there: {', '.join('$' + name for name in sorted(known))}; see {ours}."
+    raise SettingError(f"prompt {own}", problem, remedy)
 
 
 def used_prompts(every: Mapping[object, Steps], as_json: bool) -> tuple[str, ...]:
     """Name and version of every prompt that a run may use, whichever tasks it is asked for; sorted."""
     more = (prompt(REGENERATE), *([prompt(AS_JSON)] if as_json else []))
-    used = {one.name: one.version for steps in every.values() for one in (*steps.prompts, *more)}
-    return tuple(f"{name} {used[name]}" for name in sorted(used))
+    used = {*more, *(one for steps in every.values() for one in steps.prompts)}
+    return tuple(map(str, sorted(used, key=lambda one: one.name)))
 
 
 def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
@@ -159,20 +154,14 @@ def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Convers
     )
     aspects = parsed_aspects(answer.text, n_aspects)
     if not aspects:
-        finish_reason = answer.finish_reason or None
-        kind = read_answer(answer.text, (), refusal=answer.refusal, finish_reason=finish_reason).kind
+        kind = read_answer(answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason).kind
         return Chosen(kind if kind in LOST else "no_list")
     everything = range(len(query.sentences))
     choices = [
         work.choice(
-            f"point {number} of {len(aspects)}",
-            searching,
-            everything,
-            first=0,
-            budget=PER_ASPECT,
-            aspect=aspect,
+            f"point {n} of {len(aspects)}", searching, everything, first=0, budget=PER_ASPECT, aspect=aspect
         )
-        for number, aspect in enumerate(aspects, start=1)
+        for n, aspect in enumerate(aspects, start=1)
     ]
     found = yield from work.choices(choices)
     listed = "\n".join(f"- {aspect}" for aspect in aspects)

@@ -107,7 +107,7 @@ class Call:
         if action == "without" or (action == "wait" and self._attempts > 1):
             self._attempt -= 1
             if action == "without":
-                llm.not_taken[self._request.model].add(setback.field)
+                llm.not_taken[self._request.model].add(setback.name)
             return
         if action not in ("again", "wait"):
             raise self._error(LLMRejectedError, setback, setback.reason, action == "end_run")

@@ -49,7 +49,7 @@ class Connection:
         return f"{parts.scheme.lower()}://{host.lower()}{parts.path.rstrip('/')}"
 
     def scrubbed(self, text: str) -> str:
-        """A text without the key, and without the password of the address, however they are written."""
+        """A text without the key, the password of the address and other secrets, however they are written."""
         return _BEARER.sub(rf"\1{_HIDDEN}", self._without_secrets(text))
 
     def _without_secrets(self, text: str) -> str:
@@ -76,16 +76,15 @@ def _without_pieces(text: str, key: str) -> str:
     if len(key) < _LONG_KEY:
         return text
     pieces = {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)}
-    kept: list[str] = []
     end = 0  # of the last piece
+    without: list[str] = []
     for at, character in enumerate(text):
         if text[at : at + _PIECE] in pieces:
-            if at >= end:
-                kept.append(_HIDDEN)
+            without += [_HIDDEN] if at >= end else []
             end = at + _PIECE
         elif at >= end:
-            kept.append(character)
-    return "".join(kept)
+            without.append(character)
+    return "".join(without)
 
 
 # Servers quote keys back, shortened or not: "Incorrect API key provided: sk-abc***xyz".
@@ -109,8 +108,7 @@ def current_connection() -> Connection:
 def using(connection: Connection) -> Iterator[Connection]:
     """Within the block, and in what is called from it, `current_connection` is this one.
 
-    Threads start with an empty context: whoever hands work to one passes the context on with
-    ``contextvars.copy_context().run(work)``.
+    Whoever hands work to a thread passes the context on: ``contextvars.copy_context().run(work)``.
     """
     token = _OVERRIDE.set(connection)
     try:

@@ -35,13 +35,8 @@ OnStep: TypeAlias = Callable[[str, str | None], None]
 class Ask:
     """One call of a round.
 
-    Attributes
-    ----------
-    step : str
-        What it is for, for people: ``"section 2 of 7"``.
-    request : ChatRequest or EmbeddingRequest
-    rehearsal : str
-        The answer that an estimate takes the model to give: one that asks for as many calls as there can be.
+    ``step`` says for people what it is for: ``"section 2 of 7"``; ``rehearsal`` is the answer that an estimate takes
+    the model to give: one that asks for as many calls as there can be.
     """
 
     step: str
@@ -138,10 +133,6 @@ def results(
     limit. The loop runs in a thread of its own. Once ``stopped`` says so, or whoever reads goes away, no call
     begins; those under way have ``grace`` seconds to end, and their answers are kept. A conversation that was
     cut short has no result. An error that every call would meet is raised, after all that came before it.
-
-    Yields
-    ------
-    list of (key, result or LLMError or RetrieverError)
     """
     ready: queue.SimpleQueue[tuple[_K, _T | LLMError | RetrieverError] | None] = queue.SimpleQueue()
     stop, fatal = threading.Event(), list[BaseException]()
@@ -244,15 +235,8 @@ def planned(
 ) -> Planned:
     """The cost of a conversation; nothing is sent.
 
-    What the store does not know is taken to be answered as rehearsed: with as much as may be chosen, so that a last
-    step has as many candidates as there can be.
-
-    Parameters
-    ----------
-    fresh : bool
-        Count what is in the store as asked again.
-    seen : set, optional
-        What other conversations have counted; it is not counted again, and what is counted now is added.
+    What the store does not know is taken to be answered as rehearsed. With ``fresh`` what is in the store is counted
+    as asked again; what other conversations have counted is in ``seen``, and not counted again.
     """
     seen = set() if seen is None else seen
     total = Planned()

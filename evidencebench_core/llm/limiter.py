@@ -39,8 +39,8 @@ class Limits:
     attempts : int
         How often a call that fails by itself, while others succeed, is sent.
     first_wait, longest_wait : float
-        Seconds before the second attempt; doubled each time, up to the longest, and shortened at random by up
-        to a half, so that many callers do not come back at once. A server's ``Retry-After`` goes before.
+        Seconds before the second attempt, doubled each time, and shortened at random by up to a half, so that
+        many callers do not come back at once. A server's ``Retry-After`` goes before.
     """
 
     concurrency: int = 8

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 List: TypeAlias = list[range | None]
 """Elements of a list: ranges of indices, and ``None`` for each that is no number."""
 
-_TAG: Final = re.compile(
-    r"<(?:(?:final_|selected_)?(?:decision|answer|selection)|selected_\w+)>", re.IGNORECASE
-)
+_TAG: Final = re.compile(r"<(?:(?:final_)?(?:decision|answer|selection)|selected_\w+)>", re.IGNORECASE)
 _NOISE: Final = re.compile(  # LaTeX, tags and tokens of templates
     r"\\[\[\]()]|\\(?:boxed|text\w{0,2}|math\w\w)\s*\{|</?[a-z_]{1,20}>|<\|[^<>|\n]{1,40}\|>|\[TOOL_CALLS\]",
     re.IGNORECASE,
 )
 _NAME: Final = (
-    r"(?:(?:sentences?|sent|index|indices|indexes|idx|ids?|nos?|numbers?|line|item|sätze|satz|phrases?|frases?|s|i)"
-    r"(?![a-zäöü])|句子|句|文|第|#)"
+    r"(?:(?:sentences?|sent|index|indices|idx|ids?|nos?|numbers?|line|item|sätze|satz|phrases?|frases?|s|i)"
+    r"(?![a-zäöü])|句|第|#)"
 )
-_DECISION: Final = (
-    r"decisions?|décision|decisión|decisão|decisione|entscheidung|beslissing|beslut|decyzja|karar|keputusan|решение"
-    r"|القرار|决定|決定|决策|決策|判断|结论|結論|결정"
-)
-_NOUN: Final = r"answer|selection|choice|index list|indices|picks|antwort|réponse|respuesta|答案|回答|ответ"
+_DECISION: Final = r"decisions?|décision|decisión|entscheidung|решение|القرار|决定|決定|结论|결정"
+_NOUN: Final = r"answer|selection|choice|index list|indices|picks|antwort|réponse|respuesta|答案|回答"
 _AFTER: Final = (  # what makes a word the head of a list
     r"[*_`\"' ]*+(?:\([^()\n]{0,40}\)[*_` ]*+)?(?:of sentences )?"
     r"(?:[:=→]|[–—-](?=\s)|(?:is|are|(?:would|should) be|consists of|ist|est|es)\b:?|(?=\n|$))"
@@ -53,14 +47,13 @@ _BRACKETS: Final = re.compile(  # one, and those right behind it, or each with o
     r"(?:(?=\[\W*\d)|\n[ \t]*(?=\[[\W\d]{1,12}\][ \t]*(?:[\n(]|$)))\[[^\[\]]*+\])*+"
 )
 _LAST: Final = re.compile(
-    r"(?:\A|\n)[\s>*_`$\\-]*+(\[[^\n]*\](?:\n[ \t]*\[[^\n]*\])*|\[[^\[\]]*+\]|[^\n\[\]]*,[^\n\[\]]*?)"
+    r"(?:\A|\n)[\s>*_`$\\-]*+(\[[^\n]*\](?:\n[ \t]*\[[^\n]*\])*|[^\n\[\]]*,[^\n\[\]]*?)"
     r"(?:[\s`*_.}\"'$\\)]|\([^()\n]{1,80}\))*+\Z"
 )
 _FENCE: Final = re.compile(r"\A```\w*\s*|\s*```\Z")
 _NOTHING: Final = re.compile(
-    r"[\s\"'`*_({]*(?:(?:there (?:is|are) )?(?:none|no|not any)\b[^.\d\[\]]{0,60}"
-    r"|(?:an |the list is )?empty(?: list| set)?"
-    r"|null|nil|nothing|n/?a|zero|∅|keine?|aucune?|ninguna?|nenhuma?|无|無|なし|нет|없음)[\s\"'`*_.)}]*",
+    r"[\s\"'`*_({]*(?:(?:there (?:is|are) )?(?:none|no|not any)\b[^.\d\[\]]{0,60}|(?:an |the list is )?empty(?: list)?"
+    r"|null|nil|nothing|n/?a|zero|∅|keine?|aucune?|ninguna?|无|нет)[\s\"'`*_.)}]*",
     re.IGNORECASE,
 )
 _ASIDE: Final = re.compile(r"\([^()]*[^\W\d_][^()]*\)|(?://|#\s)[^\n]*")
@@ -85,7 +78,7 @@ ITEM: Final = re.compile(
     r"(?:$|(?:[:;=|–—](?!\d)|-(?=[ \t])|(?=\()|(?(label)[.,]?|(?(open)|(?!))))[ \t*_`]*(?P<why>.*))",
     re.IGNORECASE,
 )
-_COLUMN: Final = re.compile(r"ind(?:ex|ices)|idx|sentence|索引|\bid\b|satz|phrase|句", re.IGNORECASE)
+_COLUMN: Final = re.compile(r"ind(?:ex|ices)|idx|sentence|\bid\b|satz|phrase|句", re.IGNORECASE)
 _KEY: Final = re.compile(r"decision|final|select|chosen|answer|indices|答案|决定", re.IGNORECASE)
 _NOT_KEY: Final = re.compile(r"reject|exclud|discard|consider|candidate|not_", re.IGNORECASE)
 _INDEX_KEY: Final = re.compile(r"(?:sentence_?)?(?:index|idx|id|number)|sentence", re.IGNORECASE)
@@ -106,14 +99,11 @@ _NEAR: Final = 400  # characters of a line before and behind
 def decision(answer: str) -> List | None:
     """The list that counts; ``None`` if the answer has none."""
     text = _NOISE.sub("", _TAG.sub(" DECISION: ", answer)).strip()
-    ways: tuple[Callable[[], List | None], ...] = (
-        lambda: _json(_FENCE.sub("", text)),
-        lambda: _headed(text, _STRONG),
-        lambda: _alone(text),
-        lambda: _headed(text, _WEAK),
-        lambda: _headed(text, _PROSE),
-    )
-    return next((chosen for way in ways if (chosen := way()) is not None), None)
+    chosen = _json(_FENCE.sub("", text))
+    for heads in (_STRONG, None, _WEAK, _PROSE):
+        if chosen is None:
+            chosen = _headed(text, heads) if heads else _alone(text)
+    return chosen
 
 
 def _headed(text: str, heads: re.Pattern[str]) -> List | None:
@@ -164,12 +154,8 @@ def _behind(body: str) -> List | None:
 
 
 def _alone(text: str) -> List | None:
-    """A list that is the answer's last line, or a fenced block at its end: the word was forgotten."""
-    tail = text[-20_000:]
-    fenced = _FENCE.sub("", tail[tail.rfind("```", 0, -3) :]) if tail.endswith("```") else ""
-    if (chosen := _json(fenced)) is not None:
-        return chosen
-    last = _LAST.search(tail)
+    """A list that is the answer's last line: the word was forgotten."""
+    last = _LAST.search(text[-20_000:])
     return None if last is None else _bracketed(last[1]) if last[1].startswith("[") else _line(last[1])
 
 
@@ -188,21 +174,21 @@ def _bracketed(text: str) -> List | None:
 def _items(text: str) -> List | None:
     """The sentences that are named a line each: bullets, numbered points, rows of a table."""
     chosen: List | None = None
-    column = indent = None
+    indent, column = 1_000, -1
     for line in text[:200_000].splitlines():
         body, depth = line.strip(), len(line) - len(line.lstrip())
-        if not body or body.startswith("```") or (indent is not None and depth > indent):
+        if not body or body.startswith("```") or depth > indent:
             continue
         if body.startswith("|"):
             cells = body.strip("|").split("|")
-            if column is None:
+            if column < 0:  # its head
                 column = next((place for place, cell in enumerate(cells) if _COLUMN.search(cell)), 0)
             body = "|".join(cells[column:])
         item = ITEM.match(body)
         part = _elements(item["numbers"]) if item else _line(body)
         if part is not None:
-            chosen, indent = (chosen or []) + part, depth if indent is None else min(indent, depth)
-        elif column is None:
+            chosen, indent = (chosen or []) + part, min(indent, depth)
+        elif column < 0:
             break
     return chosen
 
@@ -220,13 +206,14 @@ def _line(line: str) -> List | None:
 
 def _elements(inside: str) -> List:
     """The elements of a list such as ``3, "5", index 7, 9-12``."""
-    elements: List = []
     only_digits = re.fullmatch(r"[\d\s,]*+", inside)
-    for part in inside.replace(",", " ").split() if only_digits else _CUT.split(_ASIDE.sub("", inside)):
-        if core := part.strip(_MARKS):
-            match = _ELEMENT.fullmatch(core)
-            elements.append(range(int(match[1]), int(match[2] or match[1]) + 1) or None if match else None)
-    return elements
+    parts = inside.replace(",", " ").split() if only_digits else _CUT.split(_ASIDE.sub("", inside))
+    return [_element(core) for part in parts if (core := part.strip(_MARKS))]
+
+
+def _element(text: str) -> range | None:
+    match = _ELEMENT.fullmatch(text)
+    return range(int(match[1]), int(match[2] or match[1]) + 1) or None if match else None
 
 
 def _json(text: str, whole: bool = True) -> List | None:
@@ -241,26 +228,17 @@ def _json(text: str, whole: bool = True) -> List | None:
 
 def _of_json(value: Any) -> List | None:
     """The list in a JSON value: numbers, texts, objects that name an index, or what a key says was chosen."""
-    if isinstance(value, str):
-        match = _ELEMENT.fullmatch(value.strip(_MARKS))
-        written = _elements(match[0].partition(":")[0]) if match else _line(value)
-        return written if written is not None else _json(value.strip())
     if isinstance(value, list):
         parts = [_of_json(one) for one in value]
         elements = [one for part in parts for one in ([None] if part is None else part)]
         return elements if not value or 0 < len(elements) >= 2 * elements.count(None) else None
-    if not isinstance(value, dict):
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
-        return [range(int(value), int(value) + 1)] if is_number else None
-    for key, inner in value.items():
-        if _INDEX_KEY.fullmatch(key) and isinstance(inner, (int, str)):
-            return _of_json(inner)
-    if value and all(key.isdigit() for key in value):  # {"3": "why", "7": "why"}
-        return _elements(",".join(value))
-    chosen = None
-    # what says that it is chosen comes last
-    for key in sorted(value, key=lambda key: bool(_KEY.search(key))):
-        if not _NOT_KEY.search(key) and (_KEY.search(key) or isinstance(value[key], (list, dict))):
-            part = [] if value[key] is None else _of_json(value[key])
-            chosen = chosen if part is None else part
-    return chosen
+    if isinstance(value, dict):
+        inner = {key: one for key, one in value.items() if not _NOT_KEY.search(key)}
+        index = [
+            one for key, one in inner.items() if _INDEX_KEY.fullmatch(key) and isinstance(one, (int, str))
+        ]
+        named = [one for key, one in inner.items() if _KEY.search(key)]
+        last = index or named or [one for one in inner.values() if isinstance(one, (list, dict))]
+        return _of_json(last[-1]) if last else None
+    element = _element(str(value).strip(_MARKS))
+    return [element] if element else _line(str(value))

@@ -23,24 +23,16 @@ OutcomeKind = Literal["selection", "empty", "unknown", "no_list", "refusal", "cu
 class ParsedAnswer:
     """A model's choice.
 
-    Attributes
-    ----------
-    kind : {"selection", "empty", "unknown", "no_list", "refusal", "cut_off"}
-        ``"empty"``: the model says that it chooses nothing. ``"unknown"``: it chose, but only what it was
-        not shown. ``"no_list"``: it did not say what it chooses. ``"cut_off"``: nor could it, for its
-        tokens ran out.
-    indices : tuple of int
-        Chosen and shown, in the order of the answer, each once.
-    n_unknown : int
-        Elements of the list that are no index that was shown; a range counts each of its numbers.
-    reasoning_by_index : mapping of int to str
-        What the answer says of a chosen sentence, where it says something.
+    ``kind`` is "empty" where the model says that it chooses nothing, "unknown" where it chose only what it was not
+    shown, "no_list" where it did not say what it chooses, "cut_off" where it could not, for its tokens ran out.
     """
 
     kind: OutcomeKind
-    indices: tuple[int, ...] = ()
-    n_unknown: int = 0
-    reasoning_by_index: Mapping[int, str] = field(default_factory=dict)
+    indices: tuple[int, ...] = ()  # chosen and shown, in the order of the answer, each once
+    n_unknown: int = (
+        0  # elements of the list that are no index that was shown; a range counts each of its numbers
+    )
+    reasons: Mapping[int, str] = field(default_factory=dict)  # where the answer gives a reason
 
 
 # Full-width, Chinese, Arabic and typographic forms of what lists are made of.
@@ -59,7 +51,7 @@ _THINKING: Final = re.compile(
 _SORRY: Final = re.compile(
     r"\s*(?:i(?:'m| am) (?:very |really )?(?:sorry|unable)|sorry\b|i apologi[sz]e|i (?:can(?:no|')t|won't|must decline"
     r"|will not|do not feel comfortable|am not able)|(?:unfortunately|regrettably),? i (?:can|am|must)|as an ai\b"
-    r"|es tut mir leid|je suis désolée?|lo siento|desculpe|很抱歉|抱歉|对不起|申し訳|извините|죄송)",
+    r"|es tut mir leid|je suis désolée?|lo siento|很抱歉|抱歉|对不起|извините)",
     re.IGNORECASE,
 )
 _LONGEST_REASON: Final = 1_000
@@ -81,19 +73,10 @@ def read_answer(
     finish_reason: str | None = None,
     thoughts: str = "",
 ) -> ParsedAnswer:
-    """The selection in an answer (spec rule 20).
+    """The selection in an answer (spec rule 20), of the indices that the prompt showed.
 
-    Parameters
-    ----------
-    text : str
-        The whole answer.
-    shown : collection of int
-        The indices that the prompt showed.
-    refusal, finish_reason : str, optional
-        As the server says them; they tell why there is no list.
-    thoughts : str
-        What a thinking model thought, where the server sends it apart: nothing is chosen by it, but it may
-        hold the reasons that the answer does not give.
+    ``refusal`` and ``finish_reason``, as the server says them, tell why there is no list. By ``thoughts`` that come
+    apart from the text nothing is chosen, but they may hold the reasons that the answer does not give.
     """
     said = text.translate(_PLAIN)
     answer = _after_thinking(said)
@@ -102,13 +85,8 @@ def read_answer(
         if refusal or finish_reason == "content_filter" or _SORRY.match((answer or "")[:200]):
             return ParsedAnswer("refusal")
         return ParsedAnswer("cut_off" if answer is None or finish_reason == "length" else "no_list")
-    known = shown if isinstance(shown, (set, frozenset, range)) else frozenset(shown)
-    indices: dict[int, None] = {}
-    n_unknown = 0
-    for numbers in chosen:
-        if numbers is None:
-            n_unknown += 1
-            continue
+    known, indices, n_unknown = frozenset(shown), dict[int, None](), chosen.count(None)
+    for numbers in filter(None, chosen):
         fewer = numbers if len(numbers) < 10_000 else sorted(known)
         inside = [one for one in fewer if one in known and one in numbers]
         indices |= dict.fromkeys(inside)

@@ -6,14 +6,13 @@ import base64
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Final, Literal
 
 from evidencebench_core.llm.request import Answer, ChatRequest, Request, Vectors, from_json
 
 Action = Literal["again", "wait", "without", "filtered", "give_up", "end_run"]
-_NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +24,21 @@ class RawReply:
     body: bytes
 
 
+@dataclass(eq=False)
 class Setback(Exception):  # noqa: N818 - a call goes on after most
     """An attempt brought no answer.
 
-    ``action``: how to go on. ``wait``: the server wants fewer calls; ``without``: the same without ``field``;
+    ``action``: how to go on. ``wait``: the server wants fewer calls; ``without``: the same without the field ``name``;
     ``filtered``: that is the answer. ``status``: the server's; 200 for a whole reply that is no answer, 0 for none.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        action: Action = "again",
-        remedy: str = "Check the server, then go on.",
-        field: str = "",
-        perhaps_billed: bool = False,
-        status: int = 0,
-        headers: Mapping[str, str] = _NO_HEADERS,
-    ) -> None:
-        super().__init__(
-            reason, action, remedy, field, perhaps_billed, status, headers
-        )  # so it can be pickled
-        self.reason, self.action, self.remedy, self.field = reason, action, remedy, field
-        self.perhaps_billed, self.status, self.headers = perhaps_billed, status, headers
+    reason: str
+    action: Action = "again"
+    remedy: str = "Check the server, then go on."
+    name: str = ""
+    perhaps_billed: bool = False
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unusable(self) -> bool:
@@ -56,12 +48,8 @@ class Setback(Exception):  # noqa: N818 - a call goes on after most
 
 def no_answer(reason: str) -> Setback:
     """A whole reply that is no answer."""
-    return Setback(
-        f"the reply is no answer: {reason}",
-        remedy="Ask again, or check the server.",
-        perhaps_billed=True,
-        status=200,
-    )
+    remedy = "Ask again, or check the server."
+    return Setback(f"the reply is no answer: {reason}", remedy=remedy, perhaps_billed=True, status=200)
 
 
 def read(
@@ -258,13 +246,13 @@ def _refusal(reply: RawReply, error: object, sent: Collection[str]) -> Setback:
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
     status = status if status >= 300 else 500
     message = _line(message if isinstance(message, str) else json.dumps(message, default=str))
-    action, remedy, field = _verdict(status, f"{words} {message}", param, sent)
+    action, remedy, name = _verdict(status, f"{words} {message}", param, sent)
     if status == 503 and "retry-after" in reply.headers:
         action = "wait"
     if status < 400:
         message = f"go to {reply.headers.get('location', 'elsewhere')}"
     reason = f"answers {status} ({message})"
-    return Setback(reason, action, remedy, field, status in _GATEWAY, status, reply.headers)
+    return Setback(reason, action, remedy, name, status in _GATEWAY, status, reply.headers)
 
 
 def _verdict(status: int, words: str, param: str, sent: Collection[str]) -> tuple[Action, str, str]:

@@ -166,14 +166,14 @@ def test_a_thousand_indices() -> None:
     ],
 )
 def test_reasons(text: str, reasons: dict[int, str]) -> None:
-    assert read_answer(text, SHOWN).reasoning_by_index == reasons
+    assert read_answer(text, SHOWN).reasons == reasons
 
 
 def test_thoughts_give_reasons_and_choose_nothing() -> None:
     thoughts = "3: the effect, I think\n7: small\nDECISION: [9]"
     answer = read_answer("7: its size\nDECISION: [3, 7]", SHOWN, thoughts=thoughts)
     assert answer.indices == (3, 7)
-    assert answer.reasoning_by_index == {3: "the effect, I think", 7: "its size"}
+    assert answer.reasons == {3: "the effect, I think", 7: "its size"}
     assert read_answer("", SHOWN, thoughts=thoughts).kind == "no_list"
 
 
@@ -202,7 +202,7 @@ def test_nothing_is_invented(text: str) -> None:
     assert (answer.kind == "selection") == bool(answer.indices)
     if not any(mark.isdigit() for mark in text):
         assert answer.kind != "selection"
-    assert set(answer.reasoning_by_index) <= set(answer.indices)
+    assert set(answer.reasons) <= set(answer.indices)
 
 
 @given(st.text(max_size=200))
@@ -255,5 +255,5 @@ def test_answers_in_the_manners_of_six_families() -> None:
 def test_structured_output_gives_reasons() -> None:
     text = '{"reasons":[{"index":3,"reason":"says \\"12 mg\\""},{"index":9,"reason":"no"}],"indices":[3, 7]}'
     answer = read_answer(text, SHOWN)
-    assert (answer.indices, answer.reasoning_by_index) == ((3, 7), {3: 'says "12 mg"'})
+    assert (answer.indices, answer.reasons) == ((3, 7), {3: 'says "12 mg"'})
     assert read_answer(f"{text[:31]}\\x{text[31:]}\nDECISION: [9]", SHOWN).indices == (9,)  # no JSON escape

@@ -21,17 +21,6 @@ from typing import Final, cast
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm.request import Message, Role
 
-__all__ = [
-    "Prompt",
-    "example_text",
-    "focus_phrase",
-    "numbered",
-    "prompt",
-    "prompt_folder",
-    "prompt_names",
-    "prompt_version",
-]
-
 FIELDS: Final = frozenset(
     {"aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences"}
 )
@@ -51,11 +40,9 @@ class Prompt:
 
     Attributes
     ----------
-    name : str
     version : str
         What its file says and the first 8 hex digits of the SHA-256 of its content: ``"1-5f0c2a9b"``. A
         file that was changed and not renumbered is still recognised.
-    parts : tuple of (role, template)
     fields : frozenset of str
         What must be put in.
     """
@@ -77,15 +64,12 @@ class Prompt:
             If one of its fields is not given.
         """
         if missing := sorted(self.fields - fields.keys()):
-            raise SettingError(
-                f"prompt {self.name}", f"needs ${missing[0]}, which is not known here", "Take another prompt."
-            )
-        tags = _OUR_TAGS.union(*(_TAG.findall(template.lower()) for _, template in self.parts))
+            problem = f"needs ${missing[0]}, which is not known here"
+            raise SettingError(f"prompt {self.name}", problem, "Take another prompt.")
+        tags = _OUR_TAGS.union(*(_TAG.findall(body.lower()) for _, body in self.parts))
         fence = _fence(frozenset(tags))
         values = {name: fence.sub("‹", str(value)) for name, value in fields.items()}
-        return tuple(
-            Message(role, string.Template(template).substitute(values)) for role, template in self.parts
-        )
+        return tuple(Message(role, string.Template(body).substitute(values)) for role, body in self.parts)
 
 
 def prompt(name: str) -> Prompt:
@@ -106,11 +90,12 @@ def prompt(name: str) -> Prompt:
         remedy = f"{did_you_mean(name, known)}Known: {', '.join(known)}; yours go to {prompt_folder()}."
         raise SettingError("prompt", f"{shown(name)} is not known", remedy)
     try:
-        if own.stat().st_size > _LARGEST:
-            raise SettingError(str(own), "is larger than 1 MB", "Write a shorter prompt.")
-        text = own.read_text(encoding="utf-8")
+        with own.open("rb") as file:
+            text = file.read(_LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingError(str(own), f"cannot be read ({error})", "Save it as UTF-8 text.") from error
+    if len(text.encode()) == _LARGEST:
+        raise SettingError(str(own), "is larger than 1 MB", "Write a shorter prompt.")
     return _from_text(name, text, str(own))
 
 
@@ -136,12 +121,7 @@ def prompt_folder() -> Path:
 
 def numbered(sentences: Iterable[str], first: int = 0) -> str:
     """One sentence a line, ``{i}: {text}``; line ends within a sentence become spaces."""
-    return "\n".join(
-        [
-            f"{index}: {text if text.isprintable() else _one_line(text)}"
-            for index, text in enumerate(sentences, start=first)
-        ]
-    )
+    return "\n".join([f"{index}: {_one_line(text)}" for index, text in enumerate(sentences, start=first)])
 
 
 def example_text(hypothesis: str, sentences: Iterable[str]) -> str:
@@ -188,26 +168,19 @@ def _from_text(name: str, text: str, place: str) -> Prompt:
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     pieces = _HEAD.split(text)
     said = _VERSION.match(pieces[0].strip())
-    parts = tuple(
-        (cast(Role, role), body.strip()) for role, body in zip(pieces[1::2], pieces[2::2], strict=True)
-    )
+    bodies = zip(pieces[1::2], pieces[2::2], strict=True)
+    parts = tuple((cast(Role, role), body.strip()) for role, body in bodies)
     if said is None or not parts or parts[-1][0] != "user" or not all(body for _, body in parts):
-        raise SettingError(
-            place,
-            "is no prompt",
-            "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours.",
+        form = (
+            "It needs a first line 'version: 1' and a part under '=== user ===' at the end; copy one of ours."
         )
-    fields: set[str] = set()
-    for _, body in parts:
-        template = string.Template(body)
-        if not template.is_valid():
-            raise SettingError(place, "has a '$' that starts no name", "Write '$$' for a dollar sign.")
-        fields.update(template.get_identifiers())
+        raise SettingError(place, "is no prompt", form)
+    templates = [string.Template(body) for _, body in parts]
+    if not all(template.is_valid() for template in templates):
+        raise SettingError(place, "has a '$' that starts no name", "Write '$$' for a dollar sign.")
+    fields = frozenset(name for template in templates for name in template.get_identifiers())
     if unknown := sorted(fields - FIELDS):
-        raise SettingError(
-            place,
-            f"has an unknown field ${unknown[0]}",
-            f"Known: {', '.join(sorted(FIELDS))}; '$$' is a dollar sign.",
-        )
+        known = f"Known: {', '.join(sorted(FIELDS))}; '$$' is a dollar sign."
+        raise SettingError(place, f"has an unknown field ${unknown[0]}", known)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return Prompt(name, f"{said[1]}-{digest}", parts, frozenset(fields))
+    return Prompt(name, f"{said[1]}-{digest}", parts, fields)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError
 from evidencebench_core.llm import Answer, Ask, ChatRequest, Conversation, Message, Price, Prompt, prompt
-from evidencebench_core.llm.parse import OutcomeKind, read_answer
+from evidencebench_core.llm.parse import ParsedAnswer, read_answer
 from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.retrievers.llm.outcome import CallRecord, least_informative
 
@@ -31,16 +31,6 @@ class Choice:
     budget: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Sentences of the paper that a model chose; ``partly``: an answer that could have had more was lost."""
-
-    kind: OutcomeKind
-    picks: tuple[int, ...] = ()
-    reasons: Mapping[int, str] = field(default_factory=dict)
-    partly: bool = False
-
-
 @dataclass
 class Work:
     """One query, and a record of every call for it.
@@ -56,7 +46,8 @@ class Work:
     as_json: bool = False
     samples: int = 1
     calls: list[CallRecord] = field(default_factory=list)
-    regenerated: bool = False
+    regenerated: bool = False  # told that it had chosen too many
+    partly: bool = False  # an answer that could have had more was lost
 
     def choice(
         self, step: str, asked: Prompt, part: Sequence[int], *, first: int, budget: int | None, **fields: str
@@ -78,22 +69,22 @@ class Work:
         self._record(step, asked, request, answer)
         return cast("Answer", answer)
 
-    def choices(self, choices: Sequence[Choice], sampled: bool = False) -> Conversation[list[Chosen]]:
+    def choices(self, choices: Sequence[Choice], sampled: bool = False) -> Conversation[list[ParsedAnswer]]:
         """One choice from each prompt, all asked at once; with ``sampled`` the n-th has the n-th seed."""
         asks = [self._ask(one, n if sampled else 0) for n, one in enumerate(choices)]
         answers = (yield asks) if asks else []
         return [self._chosen(*one) for one in zip(choices, asks, answers, strict=True)]
 
-    def final(self, choice: Choice) -> Conversation[Chosen]:
+    def final(self, choice: Choice) -> Conversation[ParsedAnswer]:
         """The choice that counts. Too many are asked for once more; of several samples the votes decide."""
         if self.samples > 1:
             return (yield from self._vote(choice))
         (first,) = yield from self.choices([choice])
-        if choice.budget is None or len(first.picks) <= choice.budget:
+        if choice.budget is None or len(first.indices) <= choice.budget:
             return first
         self.regenerated = True
         again, said = prompt(REGENERATE), Message("assistant", self.calls[-1].text)
-        told = again.messages(n_given=len(first.picks), budget=choice.budget)
+        told = again.messages(n_given=len(first.indices), budget=choice.budget)
         step, messages = f"{choice.step}, asked again for fewer", (*choice.messages, said, *told)
         try:
             (second,) = yield from self.choices([replace(choice, step=step, prompt=again, messages=messages)])
@@ -104,25 +95,25 @@ class Work:
             return first
         if second.kind not in ("selection", "empty"):
             return first
-        earlier = {pick: reason for pick, reason in first.reasons.items() if pick in second.picks}
+        earlier = {pick: reason for pick, reason in first.reasons.items() if pick in second.indices}
         return replace(second, reasons=earlier | dict(second.reasons))
 
-    def _vote(self, choice: Choice) -> Conversation[Chosen]:
+    def _vote(self, choice: Choice) -> Conversation[ParsedAnswer]:
         """The sentences that most samples chose: as many as allowed, or those that more than half chose."""
         steps = [f"{choice.step}, sample {one} of {self.samples}" for one in range(1, self.samples + 1)]
         samples = yield from self.choices([replace(choice, step=step) for step in steps], sampled=True)
         votes, places = Counter[int](), Counter[int]()
         for one in samples:
-            votes.update(one.picks)
-            places.update({pick: place for place, pick in enumerate(one.picks)})
+            votes.update(one.indices)
+            places.update({pick: place for place, pick in enumerate(one.indices)})
         if not votes:
-            return Chosen(least_informative(one.kind for one in samples))
+            return ParsedAnswer(least_informative(one.kind for one in samples))
         picks = sorted(votes, key=lambda pick: (-votes[pick], places[pick] / votes[pick], pick))
         if choice.budget is None:
-            voters = sum(bool(one.picks) for one in samples)
+            voters = sum(bool(one.indices) for one in samples)
             picks = [pick for pick in picks if 2 * votes[pick] > voters]
         reasons = {pick: reason for one in reversed(samples) for pick, reason in one.reasons.items()}
-        return Chosen("selection", tuple(picks[: choice.budget]), reasons)
+        return ParsedAnswer("selection", tuple(picks[: choice.budget]), 0, reasons)
 
     def _ask(self, choice: Choice, sample: int) -> Ask:
         *before, last = choice.messages
@@ -134,7 +125,7 @@ class Work:
         request = replace(self.request, messages=(*before, last), seed=seed, extra=extra)
         return Ask(choice.step, request, f"DECISION: {list(choice.shown)[: choice.budget or 1]}")
 
-    def _chosen(self, choice: Choice, ask: Ask, answer: Answer) -> Chosen:
+    def _chosen(self, choice: Choice, ask: Ask, answer: Answer) -> ParsedAnswer:
         """The choice in an answer, which is recorded."""
         read = read_answer(
             answer.text,
@@ -145,8 +136,9 @@ class Work:
         )
         found: Any = {"kind": read.kind, "picked": read.indices, "n_unknown": read.n_unknown}
         self._record(choice.step, choice.prompt, cast("ChatRequest", ask.request), answer, **found)
-        reasons = {choice.shown[number]: reason for number, reason in read.reasoning_by_index.items()}
-        return Chosen(read.kind, tuple(choice.shown[number] for number in read.indices), reasons)
+        reasons = {choice.shown[number]: reason for number, reason in read.reasons.items()}
+        picks = tuple(choice.shown[number] for number in read.indices)
+        return replace(read, indices=picks, reasons=reasons)
 
     def _record(self, step: str, asked: Prompt, request: ChatRequest, answer: Answer, **found: Any) -> None:
         cost = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -34,9 +34,8 @@ class Embeddings:
 
     def __init__(self, *, model: str | None = None, instruction: Instruction = "none") -> None:
         if model is None:
-            raise SettingError(
-                "retriever embeddings", "has no model", "Name one, as in --set model=text-embedding-3-small."
-            )
+            remedy = "Name one, as in --set model=text-embedding-3-small."
+            raise SettingError("retriever embeddings", "has no model", remedy)
         self.settings: Mapping[str, Setting] = MappingProxyType({"model": model, "instruction": instruction})
         self._model, self._instruction = model, instruction
 
@@ -55,7 +54,7 @@ class Embeddings:
             for number, part in enumerate(parts, start=1)
         ]
         details = {"instruction": instruction.strip()} if instruction else {}
-        scores = cosines(np.concatenate(cast("Any", vectors)))
+        scores = cosines(np.concatenate(vectors))
         retrieval = retrieval_by_score(query, scores, MappingProxyType(details))
         return replace(retrieval, seconds=perf_counter() - started)
 

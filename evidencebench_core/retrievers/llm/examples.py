@@ -62,13 +62,9 @@ class ExamplePool:
         self.sha256 = store.dataset(dataset).sha256
         there = store.ids(dataset)
         if unknown := sorted(set(ids) - set(there)):
-            raise SettingError(
-                "retriever llm",
-                f"example_ids has {shown(unknown[0])}, which is no instance of {shown(dataset)}",
-                f"`evidencebench show` and the page Browse have the ids, such as {there[0]}."
-                if there
-                else "Name another dataset.",
-            )
+            problem = f"example_ids has {shown(unknown[0])}, which is no instance of {shown(dataset)}"
+            remedy = "`evidencebench show` and the page Browse have the ids."
+            raise SettingError("retriever llm", problem, remedy)
         self._order = list(ids) or sorted(there)
         if not ids:
             random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
@@ -91,11 +87,8 @@ class ExamplePool:
             if sentences and not is_same_paper(paper, _long_sentences(instance.sentences)):
                 examples.append(Example(instance.hypothesis, sentences))
         if not examples:
-            raise RetrieverError(
-                "retriever llm",
-                f"dataset {shown(self.dataset)} has no example for this query",
-                "Name another.",
-            )
+            problem = f"dataset {shown(self.dataset)} has no example for this query"
+            raise RetrieverError("retriever llm", problem, "Name another.")
         return tuple(examples)
 
 

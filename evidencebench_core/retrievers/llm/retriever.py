@@ -19,8 +19,9 @@ from evidencebench_core.llm import (
     price_of,
     prices,
 )
+from evidencebench_core.llm.parse import ParsedAnswer
 from evidencebench_core.retrievers.base import Query, Retrieval, Setting
-from evidencebench_core.retrievers.llm.choosing import Chosen, Work
+from evidencebench_core.retrievers.llm.choosing import Work
 from evidencebench_core.retrievers.llm.examples import MADE_UP, ExamplePool
 from evidencebench_core.retrievers.llm.outcome import calls_json, outcome_text, reasons_json
 from evidencebench_core.retrievers.llm.strategies import Steps, selection, steps_for, used_prompts
@@ -71,12 +72,11 @@ class LanguageModel:
         if store is not None and examples is not None:
             self._pool = ExamplePool(store, examples, given["examples_seed"], ids or ())
             _fill(given, "examples_sha256", self._pool.sha256)
-        extra: dict[str, Any] = json.loads(given["extra_body"] or "{}")
-        if given["reasoning_effort"] is not None:
-            extra["reasoning_effort"] = given["reasoning_effort"]
-        most = given["max_tokens"]
+        extra, most = json.loads(given["extra_body"] or "{}"), given["max_tokens"]
+        if effort := given["reasoning_effort"]:
+            extra["reasoning_effort"] = effort
         if most is None:
-            most = _MAX_TOKENS_THINKING if given["reasoning_effort"] else _MAX_TOKENS
+            most = _MAX_TOKENS_THINKING if effort else _MAX_TOKENS
         self._request = ChatRequest(
             given["model"], (), given["temperature"], given["seed"], most or None, extra
         )
@@ -104,11 +104,11 @@ class LanguageModel:
         work = Work(query, self._request, self._price, examples, self._as_json, self._given["samples"])
         chosen = yield from selection(work, steps, self._given["n_aspects"])
         return Retrieval(
-            ranking=chosen.picks,
-            scores=tuple(float(place) for place in range(len(chosen.picks), 0, -1)),
-            selection=chosen.picks,
+            ranking=chosen.indices,
+            scores=tuple(float(place) for place in range(len(chosen.indices), 0, -1)),
+            selection=chosen.indices,
             seconds=sum(call.seconds for call in work.calls),
-            details=MappingProxyType(_details(work, steps.strategy, chosen)),
+            details=_details(work, steps.strategy, chosen),
         )
 
     def retrieve(self, query: Query) -> Retrieval:
@@ -135,35 +135,34 @@ class LanguageModel:
         return str(MADE_UP)
 
 
-def _details(work: Work, strategy: str, chosen: Chosen) -> dict[str, str]:
+def _details(work: Work, strategy: str, chosen: ParsedAnswer) -> Mapping[str, str]:
     budget = work.query.budget
     n_unknown = sum(call.n_unknown for call in work.calls)
     answered = [call for call in work.calls if call.kind != "failed"]
-    costs = [call.cost for call in answered]
     details = {
         "outcome": outcome_text(
             chosen.kind,
-            over=budget is not None and len(chosen.picks) > budget,
+            over=budget is not None and len(chosen.indices) > budget,
             unknown_indices=n_unknown > 0,
             regenerated=work.regenerated,
-            partly=chosen.partly,
+            partly=work.partly,
         ),
         "strategy": strategy,
         "prompts": ", ".join(dict.fromkeys(call.prompt for call in work.calls)),
         "n_unknown": str(n_unknown),
         "prompt_tokens": _sum(call.prompt_tokens for call in answered),
         "completion_tokens": _sum(call.completion_tokens for call in answered),
-        "cost": "" if None in costs else f"{sum(cost or 0.0 for cost in costs):.6f}",
-        "reasoning": reasons_json(chosen.picks, chosen.reasons),
+        "cost": _sum((call.cost for call in answered), ".6f"),
+        "reasoning": reasons_json(chosen.indices, chosen.reasons),
         "calls": calls_json(work.calls),
     }
-    return {name: text for name, text in details.items() if text}
+    return MappingProxyType({name: text for name, text in details.items() if text})
 
 
-def _sum(counts: Iterable[int | None]) -> str:
-    """The sum of what the server counted; empty if it left a call uncounted."""
-    known = list(counts)
-    return "" if None in known else str(sum(count or 0 for count in known))
+def _sum(figures: Iterable[float | None], form: str = "") -> str:
+    """The sum of what is known of every call; empty if one is not known."""
+    known = list(figures)
+    return "" if None in known else format(sum(figure or 0 for figure in known), form)
 
 
 def _fill(given: dict[str, Any], name: str, now: Setting) -> None:

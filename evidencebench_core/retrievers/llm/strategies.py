@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import Conversation, Prompt, prompt
-from evidencebench_core.llm.parse import parsed_aspects, read_answer
+from evidencebench_core.llm.parse import ParsedAnswer, parsed_aspects, read_answer
 from evidencebench_core.llm.prompts import focus_phrase, prompt_version
 from evidencebench_core.llm.request import estimated_prompt_tokens
-from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Chosen, Work
+from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Work
 from evidencebench_core.retrievers.llm.outcome import LOST, least_informative
 from evidencebench_core.retrievers.llm.sections import overlapping_slices, section_indices
 
@@ -109,7 +110,7 @@ def outdated_prompts(settings: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name, _, version in used if version_now(name) != version)
 
 
-def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Chosen]:
+def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[ParsedAnswer]:
     """The selection of a strategy; ``guided`` looks for up to ``n_aspects`` points."""
     if steps.strategy == "guided":
         return (yield from _by_points(work, steps.prompts, n_aspects))
@@ -121,7 +122,7 @@ def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Chos
     return (yield from work.final(choice))
 
 
-def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[Chosen]:
+def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[ParsedAnswer]:
     """All sections side by side, then the best of what was found."""
     budget = work.query.budget
     sections = section_indices(work.query.sentence_types)
@@ -140,7 +141,7 @@ def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[Chosen
     return (yield from _best_of(work, final, found, first=1))
 
 
-def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversation[Chosen]:
+def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Conversation[ParsedAnswer]:
     """Name the points a judgement needs, search the paper for each, choose for coverage."""
     naming, searching, final = prompts
     query = work.query
@@ -155,7 +156,7 @@ def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Convers
     aspects = parsed_aspects(answer.text, n_aspects)
     if not aspects:
         kind = read_answer(answer.text, (), refusal=answer.refusal, finish_reason=answer.finish_reason).kind
-        return Chosen(kind if kind in LOST else "no_list")
+        return ParsedAnswer(kind if kind in LOST else "no_list")
     everything = range(len(query.sentences))
     choices = [
         work.choice(
@@ -169,16 +170,17 @@ def _by_points(work: Work, prompts: Sequence[Prompt], n_aspects: int) -> Convers
 
 
 def _best_of(
-    work: Work, asked: Prompt, found: Sequence[Chosen], *, first: int, **fields: str
-) -> Conversation[Chosen]:
+    work: Work, asked: Prompt, found: Sequence[ParsedAnswer], *, first: int, **fields: str
+) -> Conversation[ParsedAnswer]:
     """The last step: all that was found, in the order of the paper, renumbered (spec rule 16).
 
     It is asked even if no more was found than is allowed; where nothing was, there is nothing to ask.
     """
-    candidates = sorted({pick for one in found for pick in one.picks})
+    candidates = sorted({pick for one in found for pick in one.indices})
     if not candidates:
-        return Chosen(least_informative(one.kind for one in found))
+        return ParsedAnswer(least_informative(one.kind for one in found))
     choice = work.choice("final choice", asked, candidates, first=first, budget=work.query.budget, **fields)
     chosen = yield from work.final(choice)
     reasons = {index: reason for one in (*found, chosen) for index, reason in one.reasons.items()}
-    return Chosen(chosen.kind, chosen.picks, reasons, any(one.kind in LOST for one in found))
+    work.partly = any(one.kind in LOST for one in found)
+    return replace(chosen, reasons=reasons)

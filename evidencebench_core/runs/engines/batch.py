@@ -249,8 +249,8 @@ class _Work:
     ) -> LLMError | None:
         """The error of a request that is given up; ``None``: it is to be asked again."""
         self._reasons[key] = setback.reason
-        if setback.action == "without" and setback.field in sent:
-            self.llm.not_taken[request.model].add(setback.field)
+        if setback.action == "without" and setback.name in sent:
+            self.llm.not_taken[request.model].add(setback.name)
             self._attempts += 1
         if setback.action in ("without", "again", "wait"):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from components.widgets.table import Column, Row, table
 from evidencebench_core.analyses.notes import dataset_notes
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.export.reader import SentenceNote
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.words import quantity
 
@@ -87,14 +89,20 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
         _draw_listed(state, dataset, notes)
 
 
-def sentence_notes(dataset: DatasetInfo, instance_id: str) -> dict[int, str]:
-    """What is noted on each sentence, for the reader: ``⚑ ml: odd``."""
-    words: dict[int, list[str]] = {}
-    for note in resources.notes(dataset).get(instance_id, ()):
+def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNote, ...]:
+    """What is noted on each sentence, as the reader has it."""
+    of_sentence: dict[int, list[Note]] = {}
+    for note in resources.notes(dataset).get(instance.id, ()):
         if note.sentence is not None:
-            said = f"{note.author}: {note.text}" if note.text else note.author
-            words.setdefault(note.sentence, []).append(f"⚑ {said}" if note.flagged else said)
-    return {sentence: "\n".join(lines) for sentence, lines in words.items()}
+            of_sentence.setdefault(note.sentence, []).append(note)
+    return tuple(
+        SentenceNote(
+            sentence,
+            "; ".join(f"{note.author}: {_words(note)}" for note in notes),
+            any(note.flagged for note in notes),
+        )
+        for sentence, notes in of_sentence.items()
+    )
 
 
 def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, notes: Sequence[Note]) -> None:
@@ -175,7 +183,7 @@ def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) 
     )
 
 
-def _words(note: Note, runs: Mapping[str, str]) -> str:
+def _words(note: Note, runs: Mapping[str, str] = MappingProxyType({})) -> str:
     about = f"Missed by {runs.get(note.run_id, note.run_id)}: {note.aspect_id}" if note.run_id else ""
     said = " · ".join(filter(None, (about, note.cause, ", ".join(note.tags), note.text)))
-    return f"⚑ {said}".strip() if note.flagged else said
+    return f"⚑ {said or 'Flagged'}" if note.flagged else said

@@ -23,7 +23,7 @@ from components.browse.ledger import (
     ledger_rows,
     references,
 )
-from components.browse.notes import draw_notes
+from components.browse.notes import draw_notes, sentence_notes
 from components.charts.curves import recall_curve
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
@@ -77,7 +77,7 @@ def draw_reading(
 
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
-        draw_paper(state, shown, answers, active, focus=task.focus)
+        draw_paper(state, shown, answers, active, focus=task.focus, notes=sentence_notes(dataset, instance))
     with side:
         draw_notes(state, dataset, instance)
         sentence_note(shown, state.number("sentence"), answers)

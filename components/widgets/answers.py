@@ -21,7 +21,7 @@ from components.widgets.sentence_note import LETTERS
 from evidencebench_core.data import Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.export.reader import System, view_of
+from evidencebench_core.export.reader import SentenceNote, System, view_of
 from evidencebench_core.retrievers import IMPORTED, Retrieval, retriever_entries
 
 
@@ -99,6 +99,7 @@ def draw_paper(
     active: int | None,
     *,
     focus: Focus = "all",
+    notes: Sequence[SentenceNote] = (),
     plain: bool = False,
 ) -> None:
     """Draw the paper with the picks, and the gold if it has any, marked; it stays in sight.
@@ -121,6 +122,7 @@ def draw_paper(
             active=0 if active is None and not labels else active,
             selected=state.number("sentence"),
             aspect=labels.index(state["aspect"]) if labels and state["aspect"] in labels else None,
+            notes=notes,
             plain=plain,
         )
         paper_view(view, key="reader", height=780, on_event=put)

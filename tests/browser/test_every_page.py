@@ -18,6 +18,7 @@ from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.notes import Note, NoteStore
 from tests.browser.conftest import DESKTOP
 from tests.browser.serving import ROOT
 from tests.browser.settling import assert_fits, hosts_asked, press, settled
@@ -33,6 +34,7 @@ GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 23, 26)"}
 PAGES = {  # the address, and what it shows once it is whole
     "/": ".table-root tbody tr",
     "/browse?dataset=sample_data&s=adherence": "td.snippet",
+    '/browse?dataset=sample_data&noted=yes&if=[["score","{bm25}","er@10","<",90]]': ".table-root tbody tr",
     "/browse?instance=sample_cohort&task=er%4010&r=bm25~abstract-tail&sentence=12": ".s.selected",
     "/paper": "[data-testid=stFileUploader]",
     "/paper?paper=sample_trial&r=bm25~lead&sentence=3": ".pick",
@@ -73,6 +75,9 @@ def links(store: Store) -> dict[str, str]:
     pdf = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
     OwnPapers(store).save(read_paper(pdf, "two.pdf"), "Two columns", "The second group did better.", pdf)
     ingest_sample(store, SAMPLE)
+    for sentence, flagged in ((12, True), (13, False)):
+        about = {"instance_id": "sample_cohort", "dataset": "sample_data", "sentence": sentence}
+        NoteStore(store).add(Note(**about, author="Ada", flagged=flagged, text="Is this evidence?"))
     return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
 
 
@@ -83,9 +88,9 @@ def wear(page: Page, scheme: str) -> None:
     settled(page)
 
 
-def assert_accessible(page: Page) -> None:
-    """That axe finds nothing serious or critical in a page as it stands, and no level of headings left out."""
-    violations = Axe().run(page).response["violations"]
+def assert_accessible(page: Page, within: str | None = None) -> None:
+    """That axe finds nothing serious in a page, or a part of it, as it stands, and no level of headings left out."""
+    violations = Axe().run(page, within).response["violations"]
     serious = [one for one in violations if one["impact"] in GRAVE or one["id"] == "heading-order"]
     assert [(one["id"], node["target"], node["html"]) for one in serious for node in one["nodes"]] == []
 
@@ -126,6 +131,29 @@ def test_the_labels_of_an_open_chart_follow_the_theme(page: Page, app_url: str) 
         wear(page, scheme)
         fill = label.evaluate("text => getComputedStyle(text).fill")  # color(srgb 0.91 ...
         assert (float(fill.split()[1]) > 0.5) == (scheme == "dark"), fill
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/browse?dataset=sample_data", "Add a condition"),
+        ("/browse?dataset=sample_data&q=night", "Saved filters"),
+        ("/browse?instance=sample_cohort&r=bm25&sentence=12", "Flag or comment"),
+    ],
+)
+def test_a_popover_is_accessible(
+    new_page: Callable[..., Page], app_url: str, links: dict[str, str], path: str, name: str
+) -> None:
+    assert links
+    page = new_page()
+    page.goto(app_url + path)
+    for scheme in GROUNDS:
+        wear(page, scheme)
+        if not page.get_by_test_id("stPopoverBody").is_visible():
+            page.get_by_role("button", name=name).click()
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+        settled(page)
+        assert_accessible(page, "[data-testid=stPopoverBody]")  # the rest is under it
 
 
 def test_what_has_the_focus_has_a_ring(page: Page, app_url: str) -> None:

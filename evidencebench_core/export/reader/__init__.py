@@ -5,6 +5,7 @@ from __future__ import annotations
 from evidencebench_core.export.reader.page import FOLDER, PARTS, Drawing, show
 from evidencebench_core.export.reader.view import (
     PaperView,
+    SentenceNote,
     System,
     heading_level,
     paper_key,
@@ -17,6 +18,7 @@ __all__ = [
     "PARTS",
     "Drawing",
     "PaperView",
+    "SentenceNote",
     "System",
     "heading_level",
     "paper_key",

@@ -8,6 +8,7 @@
  * @typedef {{name: string, picks: number[]}} System
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
+ *            notes: {sentence: number, words: string, flagged: boolean}[],
  *            selected: number|null, aspect: number|null, plain: boolean}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
  *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence.
@@ -84,6 +85,16 @@ function drawDot(position) {
   const dot = drawShape(shape === DOTS.length - 1 ? "dot ring" : "dot", DOTS[shape]);
   dot.style.setProperty("--dot", `var(--aspect-${position % 8})`);
   return dot;
+}
+
+/** What readers noted on a sentence: a flag, or a speech bubble, with their words on hover and to screen readers.
+ * @param {{sentence: number, words: string, flagged: boolean}} note */
+function drawNote({ sentence, words, flagged }) {
+  const what = flagged ? "flagged" : "commented";
+  const sign = element("span", "note", "", { id: `n${sentence}`, role: "img", "aria-label": `${what}: ${words}` });
+  sign.title = words;
+  sign.append(drawShape("", flagged ? "M1.6 0H2.8V.9H9.4L7.4 3.4 9.4 5.9H2.8V10H1.6z" : "M.4 .8H9.6V7H5.2L2.6 9.6V7H.4z"));
+  return sign;
 }
 
 /** @param {Aspect} aspect @param {number} position @param {boolean} inStrip */

@@ -71,6 +71,7 @@ class Reader {
     const differs = (/** @type {(keyof Data)[]} */ ...names) =>
       isNew || names.some((name) => JSON.stringify(data[name]) !== JSON.stringify(before[name]));
     const marksChanged = differs("marks", "aspects", "systems", "active", "plain");
+    const notesChanged = differs("notes");
     this.data = data;
     this.root.style.height = `min(${data.height}px, calc(100vh - var(--above, 5.5rem)))`;
     this.root.classList.toggle("several", data.systems.length > 1);
@@ -82,6 +83,7 @@ class Reader {
       this.drawLegend();
       this.map.draw(this.sentences, data.types);
     }
+    if (notesChanged) this.drawNotes();
     const pinChanged = this.shared.aspect.accepts(data.aspect);
     if (pinChanged) this.pin(data.aspect);
     if (this.shared.selected.accepts(data.selected) && data.selected !== this.selected) {
@@ -153,6 +155,16 @@ class Reader {
   chips() {
     const chips = /** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll(".chip"));
     return [...chips].map((chip) => [chip, Number(chip.dataset.a)]);
+  }
+
+  /** The flags and comments on sentences, after their words. */
+  drawNotes() {
+    for (const sign of this.list.querySelectorAll(".note")) sign.remove();
+    for (const note of this.data.notes) {
+      const { row, chips } = this.sentences[note.sentence];
+      chips.before(drawNote(note));
+      row.setAttribute("aria-labelledby", ["m", "t", "n"].map((part) => part + note.sentence).join(" "));
+    }
   }
 
   /** Marks, ranks and the other systems' letters; only what differs is touched. */

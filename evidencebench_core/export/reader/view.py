@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
@@ -39,6 +39,15 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceNote:
+    """What readers noted on a sentence."""
+
+    sentence: int
+    words: str
+    flagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PaperView:
     """Everything the reader shows. Positions that the paper does not have count as ``None``."""
 
@@ -57,6 +66,8 @@ class PaperView:
     selected: int | None = None
     aspect: int | None = None
     """Position of the aspect whose sentences are lit."""
+    notes: Sequence[SentenceNote] = ()
+    """One a sentence at most."""
     plain: bool = False
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
 
@@ -98,6 +109,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "active": active,
         "selected": _position(view.selected, n),
         "aspect": _position(view.aspect, len(view.aspects)),
+        "notes": [asdict(note) for note in view.notes if 0 <= note.sentence < n],
         "plain": view.plain,
     }
 

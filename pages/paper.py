@@ -10,10 +10,11 @@ from components.app.page import drop_missing, guard, name_window
 from components.app.state import PageState
 from components.models.server import SERVER_DEFAULTS
 from components.paper.bring import draw_bring
-from components.paper.import_job import forget_job, import_job
+from components.paper.import_job import BETWEEN_REFS, forget_job, import_job
 from components.paper.keeping import named_paper, open_paper
 from components.paper.present import draw_presenting
 from components.paper.reading import draw_reading
+from components.paper.several import draw_several
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.ranker.model_file import default_retriever
@@ -21,6 +22,7 @@ from evidencebench_core.runs import DEFAULT_BUDGET
 
 DEFAULTS = {
     "paper": "",
+    "over": "",  # several papers, of which one question is asked
     "h": "",
     "h0": "",  # the wording before, which the picks are compared with
     "k": str(DEFAULT_BUDGET),
@@ -39,7 +41,11 @@ def draw(state: PageState) -> None:
     _open_imported(state)
     _warm(state)
     if not state["paper"]:
-        draw_bring(state)
+        if state["over"]:
+            name_window("Your paper", "One question over several papers")
+            draw_several(state)
+        else:
+            draw_bring(state)
         return
     opened = named_paper(state["paper"])
     if opened is None:
@@ -57,7 +63,10 @@ def _open_imported(state: PageState) -> None:
     """Open the paper that a job of this session has read."""
     job = import_job()
     if job is not None and job.status.state == "done":
-        open_paper(state, job.subject, h=state["h"])
+        if BETWEEN_REFS in job.subject:
+            open_paper(state, None, over=job.subject, h=state["h"])
+        else:
+            open_paper(state, job.subject, over="", h=state["h"])
         forget_job()  # last: where another run interrupts this one, that one opens the paper
 
 

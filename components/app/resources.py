@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from components.app.choices import Choice
 from components.app.jobs import JobBoard
 from components.app.reading import Reading
-from components.paper.opened import OpenPaper, OpenPapers, of_kept, of_samples
+from components.paper.opened import OF_DATASET, OpenPaper, OpenPapers, of_instance, of_kept, of_samples
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
 from evidencebench_core.analyses.buckets import buckets_of
@@ -60,7 +60,7 @@ from evidencebench_core.retrievers import (
     retriever_entries,
     retriever_entry,
 )
-from evidencebench_core.runs import RunInfo, RunStore, Variant, score_run
+from evidencebench_core.runs import PaperPicks, RunInfo, RunStore, Variant, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
@@ -70,6 +70,8 @@ if TYPE_CHECKING:
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
+_LOOKED_AT: Final = 2000  # instances among which the first papers of a dataset are looked for
+_MOST_ACROSS: Final = 16
 
 
 def _dataset_key(dataset: DatasetInfo) -> object:
@@ -458,6 +460,51 @@ def sample_papers() -> Mapping[str, OpenPaper]:
     return MappingProxyType(of_samples(SAMPLE))
 
 
+@st.cache_resource(max_entries=4, show_spinner="Reading the papers …", hash_funcs=_KEYS)
+def dataset_papers(dataset: DatasetInfo, limit: int) -> tuple[OpenPaper, ...]:
+    """The first papers of a dataset, each once, with their instances' hypotheses and without gold."""
+    ids: dict[str, str] = {}
+    for row in store().rows(dataset.name, store().ids(dataset.name, _LOOKED_AT)):
+        ids.setdefault(row.paper_id, row.id)
+    found = store().get_many(dataset.name, list(ids.values())[:limit])
+    return tuple(_of_dataset(dataset, instance) for instance in found)
+
+
+def dataset_paper(ref: str) -> OpenPaper | None:
+    """The paper that the ref of one of `dataset_papers` names; ``None`` where it is not in the store any more."""
+    number, _, instance_id = ref.removeprefix(OF_DATASET).partition(":")
+    dataset = next((info for info in store().datasets() if str(info.id) == number), None)
+    if dataset is None or instance_id not in hypotheses(dataset, [instance_id]):
+        return None
+    return _of_dataset(dataset, instance(dataset, instance_id))
+
+
+def _of_dataset(dataset: DatasetInfo, found: Instance) -> OpenPaper:
+    ref = f"{OF_DATASET}{dataset.id}:{found.id}"
+    return of_instance(ref, found, f"{found.paper_id} of {dataset.name}")
+
+
+class AnswersAcross:
+    """What was found in several papers, by a digest of the question; the oldest make room."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[PaperPicks, ...]] = {}
+
+    def put(self, key: str, found: tuple[PaperPicks, ...]) -> None:
+        self._found[key] = found
+        for old in list(self._found)[:-_MOST_ACROSS]:
+            del self._found[old]
+
+    def get(self, key: str) -> tuple[PaperPicks, ...] | None:
+        return self._found.get(key)
+
+
+@st.cache_resource
+def answers_across() -> AnswersAcross:
+    """Answers over several papers."""
+    return AnswersAcross()
+
+
 def own_papers() -> OwnPapers:
     """The kept papers of the store."""
     return OwnPapers(store())
@@ -468,7 +515,7 @@ def paper_annotations() -> Annotations:
     return Annotations(store())
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYS)
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=_KEYS)
 def own_paper(own: OwnPaper) -> OpenPaper:
     """A kept paper with its text."""
     return of_kept(own, own_papers().paper(own.id))

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
 import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, session_text, set_session_text
-from components.paper.import_job import draw_progress, import_job, start_fetching, start_reading
+from components.paper.import_job import (
+    draw_progress,
+    import_job,
+    start_fetching,
+    start_reading,
+    start_reading_several,
+)
 from components.paper.keeping import draw_kept, open_paper
+from components.paper.opened import OF_DATASET
 from components.paper.reading import LONGEST
 from components.widgets.markdown import literal
-from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.errors import EvidenceBenchError, PaperError
+from evidencebench_core.papers import ENDINGS
+from evidencebench_core.runs import MOST_PAPERS
 
-_TYPES: Final = ["pdf", "docx", "xml", "nxml", "json", "txt", "text", "md", "markdown"]
-_LAST_UPLOAD: Final = "own-paper.upload"
+_MOST_FILES: Final = 50  # read at once
 _MIB: Final = 1024 * 1024
 
 
@@ -25,7 +33,8 @@ def draw_bring(state: PageState) -> None:
     st.title("Your paper")
     st.markdown(
         "Bring any paper and write a hypothesis. The sentences that bear on it are marked where they stand, and "
-        "you can check each in its context, compare retrievers, and take a page of it away."
+        "you can check each in its context, compare retrievers, and take a page of it away. Of several papers, the "
+        "one with the best sentence comes first."
     )
     job = import_job()
     if job is not None:
@@ -42,15 +51,21 @@ def draw_bring(state: PageState) -> None:
     left, right = st.columns([58, 42], gap="large")
     with left:
         st.markdown("## 1. The paper")
-        file, text, fetched, sample = st.tabs(["Upload", "Paste text", "Europe PMC", "Sample"])
+        tabs = st.tabs(["Upload", "Folder", "Paste text", "Europe PMC", "Sample", "Dataset"])
+        file, folder, text, fetched, sample, dataset = tabs
         with file:
-            _upload()
+            what = "PDF with a text layer, Word (DOCX), JATS or BioC, Markdown or text, one or several"
+            _upload(f"{what}, up to {{}} MiB", "own-paper-file")
+        with folder:
+            _upload("The papers in a folder, up to {} MiB each", "own-paper-folder", "directory")
         with text:
             _paste()
         with fetched:
             _fetch()
         with sample:
             _samples(state)
+        with dataset:
+            _datasets(state)
     with right:
         st.markdown("## 2. The hypothesis")
         st.text_area(
@@ -68,22 +83,33 @@ def draw_bring(state: PageState) -> None:
     draw_kept(state)
 
 
-def _upload() -> None:
+def _upload(label: str, key: str, several: Literal[True, "directory"] = True) -> None:
     limit = resources.paper_limits().max_bytes // _MIB
-    upload = st.file_uploader(
-        f"PDF with a text layer, Word (DOCX), JATS or BioC, Markdown or text, up to {limit} MiB",
-        type=_TYPES,
+    uploads = st.file_uploader(
+        label.format(limit),
+        type=ENDINGS,
+        accept_multiple_files=several,
         max_upload_size=min(limit, int(st.get_option("server.maxUploadSize"))),
-        key="own-paper-file",
+        key=key,
     )
-    if upload is not None and upload.file_id != session_text(_LAST_UPLOAD):
-        name = _file_name(upload.name)
-        if _started(lambda: start_reading(upload.getvalue(), name, given=name)):
-            set_session_text(
-                _LAST_UPLOAD, upload.file_id
-            )  # after it, so that no interrupted run loses the file
+    seen = ",".join(upload.file_id for upload in uploads)
+    if uploads and seen != session_text(f"{key}.last"):
+        files = [(_file_name(upload.name), upload.getvalue()) for upload in uploads]
+        if _started(lambda: _read(files)):
+            set_session_text(f"{key}.last", seen)  # after it, so that no interrupted run loses the files
             st.rerun()
     st.caption("Tables, figures and the reference list are left out, as in the benchmark, and counted.")
+
+
+def _read(files: Sequence[tuple[str, bytes]]) -> None:
+    if len(files) > _MOST_FILES:
+        problem = f"are {len(files):,}, and at most {_MOST_FILES} are read at once"
+        raise PaperError("the files", problem, "Choose fewer, or keep some first and ask the kept papers.")
+    if len(files) > 1:
+        start_reading_several(files)
+        return
+    ((name, content),) = files
+    start_reading(content, name, given=name)
 
 
 def _file_name(name: str) -> str:
@@ -129,6 +155,18 @@ def _samples(state: PageState) -> None:
         ):
             open_paper(state, ref)
             st.rerun()
+
+
+def _datasets(state: PageState) -> None:
+    names = [info.name for info in resources.store().datasets()]
+    if not names:
+        st.caption("There is no dataset in this store yet: Home has ways to add one.")
+        return
+    name = st.selectbox("Dataset", names, key="own-paper-dataset")
+    if st.button("One question over its papers"):
+        open_paper(state, None, over=f"{OF_DATASET}{name}", h=state["h"])
+        st.rerun()
+    st.caption(f"Its first {MOST_PAPERS} papers, each once, without gold.")
 
 
 def _started(start: Callable[[], None]) -> bool:

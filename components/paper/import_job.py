@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Final
 
 import streamlit as st
@@ -14,10 +14,13 @@ from components.app.page import guarded_part
 from components.app.state import session_text, set_session_text
 from components.paper.opened import OpenPaper, new_ref
 from components.widgets.markdown import literal
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.papers import PaperKind
 from evidencebench_core.runs import ReadPaper, Step, drive, fetch_paper, read_content
+from evidencebench_core.words import quantity
 
 JOB_KIND: Final = "own-paper"
+BETWEEN_REFS: Final = ","  # in the subject of a job that reads several
 _CURRENT: Final = "own-paper.job"  # the job of this session, by its subject, which is the paper's ref
 _POLL: Final = 0.05  # seconds between two looks at it
 _TICK: Final = 1.0  # seconds between two drawings
@@ -42,6 +45,29 @@ def start_reading(content: bytes, name: str, kind: PaperKind | None = None, give
     """Read a file's bytes in a process of their own, which a cancel kills."""
     steps = read_content(content, name, kind, resources.paper_limits())
     _start(name, f"Reading {name}", steps, given, content=content)
+
+
+def start_reading_several(files: Sequence[tuple[str, bytes]]) -> None:
+    """Read files one after the other, each in a process of its own; one that cannot be read is remembered as such."""
+    forget_job()
+    papers, limits = resources.open_papers(), resources.paper_limits()
+    refs = [new_ref() for _ in files]
+
+    def read_and_put(job: Job) -> str:
+        for done, (ref, (name, content)) in enumerate(zip(refs, files, strict=True)):
+            job.report(done, len(files), f"{done + 1:,} of {len(files):,}: {name}", stop=True)
+            try:
+                read = drive(read_content(content, name, None, limits), lambda step: job.stop_if_cancelled())
+            except EvidenceBenchError as error:
+                papers.put_problem(ref, str(error))
+                continue
+            pdf = content if read.paper.kind == "pdf" else b""
+            papers.put(OpenPaper(ref, read.paper, name, given=name, pdf=pdf))
+        return f"{quantity(len(files), 'file')} read."
+
+    subject = BETWEEN_REFS.join(refs)
+    set_session_text(_CURRENT, subject)
+    resources.jobs().start(JOB_KIND, subject, f"Reading {quantity(len(files), 'file')}", read_and_put)
 
 
 def start_fetching(reference: str) -> None:
@@ -102,5 +128,5 @@ def _progress_text(job: Job) -> str:
     note = f" {literal(job.status.note)}." if job.status.note else ""
     return (
         f"**{literal(job.title, 120)} …**{note} {time.monotonic() - job.started:.0f} s, and at most "
-        f"{resources.paper_limits().max_seconds:.0f} s to take it apart into sections and sentences."
+        f"{resources.paper_limits().max_seconds:.0f} s to take a paper apart into sections and sentences."
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.state import PageState, flash
-from components.paper.opened import OpenPaper
+from components.paper.opened import OF_DATASET, OpenPaper
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
@@ -80,6 +80,9 @@ def draw_kept(state: PageState) -> None:
     if not papers:
         return
     st.markdown("## Kept papers")
+    if len(papers) > 1 and st.button(f"One question over all {len(papers):,} kept papers"):
+        open_paper(state, None, over="kept", h=state["h"])
+        st.rerun()
     table(
         _COLUMNS,
         [
@@ -102,4 +105,6 @@ def named_paper(ref: str) -> OpenPaper | None:
             return resources.own_paper(resources.own_papers().get(int(ref)))
         except EvidenceBenchError:
             return None
+    if ref.startswith(OF_DATASET):
+        return resources.dataset_paper(ref)
     return resources.open_papers().get(ref)

@@ -19,6 +19,8 @@ from evidencebench_core.papers import Paper
 from evidencebench_core.papers.own import OwnPaper
 from evidencebench_core.tasks import task_named
 
+OF_DATASET: Final = "dataset:"
+"""How a ref of a paper in a dataset begins."""
 _MOST: Final = 64  # papers in memory; the least recently used makes room
 _MOST_BYTES: Final = 256 * 1024 * 1024  # of PDFs in memory
 _SYNTHETIC: Final = "The paper is synthetic: it was invented for this tool, and reports nothing real."
@@ -80,6 +82,7 @@ class OpenPapers:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._papers: OrderedDict[str, OpenPaper] = OrderedDict()
+        self._problems: OrderedDict[str, str] = OrderedDict()
 
     def put(self, opened: OpenPaper) -> None:
         """Add a paper, or replace the one of the same ref."""
@@ -93,6 +96,17 @@ class OpenPapers:
                 if n_bytes > _MOST_BYTES and paper.pdf:
                     n_bytes -= len(paper.pdf)
                     self._papers[paper.ref] = replace(paper, pdf=b"")
+
+    def put_problem(self, ref: str, problem: str) -> None:
+        """Say why there is no paper of this ref."""
+        with self._lock:
+            self._problems[ref] = problem
+            while len(self._problems) > _MOST:
+                self._problems.popitem(last=False)
+
+    def problem(self, ref: str) -> str:
+        """Why there is no paper of this ref; empty where it is not known."""
+        return self._problems.get(ref, "")
 
     def get(self, ref: str) -> OpenPaper | None:
         """The paper, if it is still there."""
@@ -124,22 +138,21 @@ def of_samples(path: Path) -> dict[str, OpenPaper]:
     for instance_id, raw in iter_raw(path):
         instance = parse_instance(instance_id, raw)
         design = raw.get("study_design") if isinstance(raw, Mapping) else None
-        paper = Paper(
-            paper_id=instance.paper_id,
-            title=instance.sentences[0] if instance.sentence_types[0] == "section_name" else "",
-            sentences=instance.sentences,
-            sentence_types=instance.sentence_types,
-            kind="text",
-            left_out=MappingProxyType({}),
-            notes=(_SYNTHETIC,) if instance.synthetic else (),
-        )
-        negation = {"negation": instance.negation} if instance.negation else {}
-        papers[instance_id] = OpenPaper(
-            instance_id,
-            paper,
-            f"Sample: {design or instance_id}",
-            instance.hypothesis,
-            "sample",
-            wordings=MappingProxyType({**instance.paraphrases, **negation}),
-        )
+        papers[instance_id] = of_instance(instance_id, instance, f"Sample: {design or instance_id}")
     return papers
+
+
+def of_instance(ref: str, instance: Instance, name: str) -> OpenPaper:
+    """The paper of an instance, with its hypotheses and without its gold."""
+    paper = Paper(
+        paper_id=instance.paper_id,
+        title=instance.sentences[0] if instance.sentence_types[0] == "section_name" else "",
+        sentences=instance.sentences,
+        sentence_types=instance.sentence_types,
+        kind="text",
+        left_out=MappingProxyType({}),
+        notes=(_SYNTHETIC,) if instance.synthetic else (),
+    )
+    negation = {"negation": instance.negation} if instance.negation else {}
+    wordings = MappingProxyType({**instance.paraphrases, **negation})
+    return OpenPaper(ref, paper, name, instance.hypothesis, "sample", wordings=wordings)

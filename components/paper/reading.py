@@ -39,7 +39,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
         hypothesis = _hypothesis_field(state, opened)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         choices = retriever_picker(state, "r", has_gold=False)
-        budget = _budget_field(state)
+        budget = budget_field(state, "How many sentences each retriever may pick.")
     _server_notice(choices)
     answers, questions = answers_to(opened.reading(hypothesis, budget), choices)
     active = active_system(state, answers)
@@ -65,8 +65,11 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
 def _bar(state: PageState, opened: OpenPaper) -> None:
     """Another paper, keeping, marking, presenting, and the link."""
     with st.container(horizontal=True, vertical_alignment="center"):
+        if state["over"] and st.button("All papers", help="Back to the question over several papers."):
+            open_paper(state, None, h=state["h"])
+            st.rerun()
         if st.button("Another paper"):
-            open_paper(state, None)
+            open_paper(state, None, over="")
             st.rerun()
         draw_keep(state, opened)
         draw_recognised(state, opened)
@@ -87,13 +90,14 @@ def _bar(state: PageState, opened: OpenPaper) -> None:
             copy_link(state.link("paper", "k", "r"))
 
 
-def _budget_field(state: PageState) -> int:
+def budget_field(state: PageState, help_text: str) -> int:
+    """Draw the field of K, and return it."""
     budget = budget_of(state)
     st.number_input(
         "Sentences (K)",
         1,
         _MOST,
-        help="How many sentences each retriever may pick.",
+        help=help_text,
         width=140,
         **state.widget("k", budget, lambda k: k),
     )

@@ -1,4 +1,4 @@
-"""``evidencebench find PAPER --hypothesis H``"""
+"""``evidencebench find PAPER ... --hypothesis H``"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from evidencebench_core.words import one_line, quantity
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
     from evidencebench_core.papers import Paper
-    from evidencebench_core.retrievers import Retriever
-    from evidencebench_core.runs import FoundEvidence, Step
+    from evidencebench_core.retrievers import Retrieval, Retriever
+    from evidencebench_core.runs import FoundAcross, FoundEvidence, Step
 
 DISCLAIMER: Final = "Highlights can miss evidence. They are no medical advice."
 
@@ -40,10 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " answer, is in the store, so that asking again is free."
     )
     parser.add_argument(
-        "paper",
+        "papers",
+        nargs="+",
         metavar="PAPER",
         help="a file (JATS or BioC XML, BioC JSON, PDF with text, DOCX, Markdown, text), - for standard input,"
-        " or a PMC id, PubMed id or DOI, fetched from Europe PMC",
+        " or a PMC id, PubMed id or DOI, fetched from Europe PMC; several of them, or a folder of files, are"
+        " ordered by their best sentence",
     )
     parser.add_argument("--hypothesis", required=True, metavar="TEXT", help="what to look for")
     parser.add_argument(
@@ -78,8 +80,10 @@ def run(args: argparse.Namespace) -> int:
     if not args.hypothesis.strip():
         raise SettingError("--hypothesis", "is empty", "Write the hypothesis to look for in the paper.")
     retriever, llm = _retriever(args)  # before the paper: a wrong setting is told at once
-    where, content = args.paper, None
-    if args.paper == "-":
+    if len(args.papers) > 1 or Path(args.papers[0]).is_dir():
+        return _run_across(args, retriever, llm)
+    where, content = args.papers[0], None
+    if where == "-":
         where, content = "standard input", sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
     steps = find(
         where,
@@ -105,6 +109,76 @@ def run(args: argparse.Namespace) -> int:
         _print(args, found)
     _tell(args, found.read.paper)
     return 0
+
+
+def _run_across(args: argparse.Namespace, retriever: Retriever, llm: LLM | None) -> int:
+    """The same for several papers; as JSON ``papers``, the best first, and ``problems``."""
+    from evidencebench_core.export import across_documents
+    from evidencebench_core.runs import drive, find_across, measure_of, measure_text, paper_files
+
+    if args.plain or "-" in args.papers:
+        remedy = "Give one paper, or leave it out."
+        raise SettingError("--plain" if args.plain else "-", "is for one paper", remedy)
+    wheres = [
+        file
+        for where in args.papers
+        for file in (paper_files(Path(where)) if Path(where).is_dir() else (where,))
+    ]
+    how = {"kind": args.kind, "base_url": args.base_url, "llm": llm, "fresh": args.fresh}
+    try:
+        found = drive(find_across(wheres, args.hypothesis, retriever, args.k, **how), _say)
+    finally:
+        if llm is not None:
+            print_spending(llm.budget.spent)
+    if args.html is not None:
+        _write_across(args, retriever, found)
+    papers = {where: one.paper for where, one in found.read.items()}
+    if args.json:
+        print_json(
+            {
+                "hypothesis": args.hypothesis.strip(),
+                "retriever": args.retriever,
+                "settings": dict(retriever.settings),
+                "k": args.k,
+                "compared_by": measure_of(args.retriever),
+                "papers": across_documents(found.picks, papers),
+                "problems": list(found.problems),
+            }
+        )
+    else:
+        print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", text_columns())
+        for number, one in enumerate(found.picks, start=1):
+            best = "no pick" if one.best is None else f"best {one.best:.3g}"
+            name = one_line(found.read[one.key].name)
+            print(f"\n{number}. {one_line(papers[one.key].title) or name} ({name}; {best})")
+            _print_picks(papers[one.key], one.retrieval)
+    note(f"{quantity(len(papers), 'paper')} searched by {args.retriever}. {measure_text(args.retriever)}")
+    for problem in found.problems:
+        note(f"Not read: {problem}")
+    if args.html is not None:
+        note(f"The report is in {args.html}")
+    note(DISCLAIMER)
+    return 0
+
+
+def _write_across(args: argparse.Namespace, retriever: Retriever, found: FoundAcross) -> None:
+    from evidencebench_core.data.files import whole_file
+    from evidencebench_core.export import across_html
+
+    page = across_html(
+        found.picks,
+        args.hypothesis.strip(),
+        {where: one.paper.title or one.name for where, one in found.read.items()},
+        {where: one.paper.pages for where, one in found.read.items()},
+        retriever=args.retriever,
+        settings=dict(retriever.settings),
+        budget=args.k,
+        problems=found.problems,
+        command="evidencebench " + shlex.join(args.words),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    with whole_file(args.html) as stream:
+        stream.write(page.encode())
 
 
 def _say(step: Step) -> None:
@@ -173,13 +247,16 @@ def _document(args: argparse.Namespace, found: FoundEvidence) -> dict[str, Any]:
 
 
 def _print(args: argparse.Namespace, found: FoundEvidence) -> None:
+    if found.read.paper.title:
+        print_wrapped(found.read.paper.title, "", text_columns())
+    print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", text_columns())
+    _print_picks(found.read.paper, found.retrieval)
+
+
+def _print_picks(paper: Paper, retrieval: Retrieval) -> None:
     from evidencebench_core.export import explanations
 
-    paper, retrieval = found.read.paper, found.retrieval
     columns, why = text_columns(), explanations(retrieval)
-    if paper.title:
-        print_wrapped(paper.title, "", columns)
-    print_wrapped(f"Hypothesis: {args.hypothesis.strip()}", "", columns)
     pages = paper.pages
     for number, index in enumerate(retrieval.selection, start=1):
         section = one_line(paper.sections[index]).strip() or "before the first heading"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evidencebench_core.export.across import across_documents, across_frame, across_html
 from evidencebench_core.export.answers import Answer, ExportCounts, RunAnswers, tasks_of
 from evidencebench_core.export.dataset import BenchmarkFile, stream_dataset, write_benchmark
 from evidencebench_core.export.picks import explanations, paper_report, pick_documents, plain_explanations
@@ -28,6 +29,9 @@ __all__ = [
     "ExportCounts",
     "ReportInput",
     "RunAnswers",
+    "across_documents",
+    "across_frame",
+    "across_html",
     "bibtex",
     "cell",
     "csv_text",

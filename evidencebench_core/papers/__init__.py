@@ -2,11 +2,12 @@
 
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Box, Doubt, PageImage, Paper, PaperKind
-from evidencebench_core.papers.read import kind_of, read_paper
+from evidencebench_core.papers.read import ENDINGS, kind_of, read_paper
 from evidencebench_core.papers.sandbox import page_image, read_paper_apart
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "ENDINGS",
     "Box",
     "Doubt",
     "Limits",

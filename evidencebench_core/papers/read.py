@@ -11,6 +11,7 @@ from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
 from evidencebench_core.papers.paper import Paper, PaperKind
 
+ENDINGS: Final = ("pdf", "docx", "xml", "nxml", "json", "txt", "text", "md", "markdown")
 _GIVE: Final = "Give JATS XML, BioC, PDF, DOCX, Markdown or plain text, or paste the text."
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\x00", b"MM\x00*")
 _FOREIGN: Final[

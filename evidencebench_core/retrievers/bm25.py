@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -73,6 +73,11 @@ class Bm25:
         given = (self._tokenisation, self._k1, self._b, self._epsilon)
         return retrieval_by_score(query, _scores_of(query.sentences, query.hypothesis, *given))
 
+    def scores(self, sentences: Sequence[str], hypothesis: str) -> tuple[float, ...]:
+        """BM25 scores of any sentences as one corpus, such as those of several papers; none of it is cached."""
+        index = _index_of.__wrapped__(tuple(sentences), self._tokenisation, self._k1, self._b, self._epsilon)
+        return _scores(index, len(sentences), hypothesis, self._tokenisation)
+
 
 @lru_cache(maxsize=16)  # a run asks the same of a paper for task after task: only the budget differs
 def _scores_of(
@@ -84,8 +89,12 @@ def _scores_of(
     epsilon: float,
 ) -> tuple[float, ...]:
     index = _index_of(sentences, tokenisation, k1, b, epsilon)
+    return _scores(index, len(sentences), hypothesis, tokenisation)
+
+
+def _scores(index: Any, n_sentences: int, hypothesis: str, tokenisation: Tokenisation) -> tuple[float, ...]:
     if index is None:
-        return (0.0,) * len(sentences)
+        return (0.0,) * n_sentences
     with np.errstate(invalid="ignore"):  # 0 / 0 for a sentence without words where b is 1
         scores = index.get_scores(tokens_of(hypothesis, tokenisation))
     return tuple(np.nan_to_num(scores).tolist())

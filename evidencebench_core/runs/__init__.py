@@ -6,6 +6,16 @@
 
 from __future__ import annotations
 
+from evidencebench_core.runs.across import (
+    MOST_PAPERS,
+    FoundAcross,
+    PaperPicks,
+    find_across,
+    measure_of,
+    measure_text,
+    paper_files,
+    picks_across,
+)
 from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine, LocalEngine
 from evidencebench_core.runs.estimate import RunEstimate, estimate
@@ -42,12 +52,15 @@ from evidencebench_core.runs.variant import Variant, digest_of, variant_named
 __all__ = [
     "DEFAULT_BUDGET",
     "DEFAULT_TASKS",
+    "MOST_PAPERS",
     "RANKER",
     "CrossValidation",
     "Engine",
+    "FoundAcross",
     "FoundEvidence",
     "ImportedScore",
     "LocalEngine",
+    "PaperPicks",
     "Plan",
     "Progress",
     "Question",
@@ -67,11 +80,16 @@ __all__ = [
     "execute",
     "fetch_paper",
     "find",
+    "find_across",
     "import_run",
     "import_scores",
     "imported_named",
     "imported_scores",
     "keep_trained",
+    "measure_of",
+    "measure_text",
+    "paper_files",
+    "picks_across",
     "plan",
     "predictions_from",
     "read_content",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Paper, PaperKind, read_paper_apart
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
-from evidencebench_core.retrievers import Retrieval, Retriever, ServedRetriever, query_of
+from evidencebench_core.retrievers import Query, Retrieval, Retriever, ServedRetriever, query_of
 from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.step import Step
 
@@ -82,21 +82,34 @@ def find(  # noqa: PLR0913 - the paper, the question, and how it is asked
         If there is no such paper, or it cannot be read.
     RetrieverError
     """
+    read = yield from paper_at(where, content=content, kind=kind, base_url=base_url)
+    yield Step(f"{retriever.name} reads the paper")
+    query = query_of(read.paper.instance(hypothesis), "all", budget)
+    return FoundEvidence(read, retriever, asker_of(retriever, llm, fresh)(query))
+
+
+def asker_of(
+    retriever: Retriever, llm: LLM | None = None, fresh: bool = False
+) -> Callable[[Query], Retrieval]:
+    """The call that asks a retriever: through a language model's server where it needs one, else here."""
+    if llm is None or not isinstance(retriever, ServedRetriever):
+        return timed(retriever.retrieve)
+    from evidencebench_core.llm import answer_of
+
+    return lambda query: answer_of(llm, retriever.conversation(query), fresh=fresh)
+
+
+def paper_at(
+    where: str, *, content: bytes | None = None, kind: PaperKind | None = None, base_url: str | None = None
+) -> Generator[Step, None, ReadPaper]:
+    """Read a paper from where `find` may find one."""
     path = Path(where)
     if content is not None:
         read = yield from read_content(content, where, kind)
-        read = replace(read, source=f"read from {where}")
-    elif not path.exists() and _is_reference(where):
-        read = yield from fetch_paper(where, base_url, kind=kind)
-    else:
-        read = yield from read_content(_file_content(path), path.name, kind)
-    yield Step(f"{retriever.name} reads the paper")
-    query = query_of(read.paper.instance(hypothesis), "all", budget)
-    if llm is None or not isinstance(retriever, ServedRetriever):
-        return FoundEvidence(read, retriever, timed(retriever.retrieve)(query))
-    from evidencebench_core.llm import answer_of
-
-    return FoundEvidence(read, retriever, answer_of(llm, retriever.conversation(query), fresh=fresh))
+        return replace(read, source=f"read from {where}")
+    if not path.exists() and _is_reference(where):
+        return (yield from fetch_paper(where, base_url, kind=kind))
+    return (yield from read_content(_file_content(path), path.name, kind))
 
 
 def read_content(

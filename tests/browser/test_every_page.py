@@ -41,6 +41,8 @@ PAGES = {  # the address, and what it shows once it is whole
     "/paper?paper=sample_trial&r=bm25&present=1": ".pick",
     "/paper?paper=2&r=bm25&view=page": ".sheet .rank",
     "/paper?paper=2&r=bm25&view=page&present=1": ".sheet .rank",
+    "/paper?over=kept&h=Pressure+fell&r=bm25": "tr.heading",
+    "/paper?over=dataset:sample_data": ".table-root tbody tr",
     "/annotate": ".table-root tbody tr",
     "/annotate?paper=1&annotator=Ada&sentence=4": ".s.selected",
     "/annotate?paper=1&view=compare": ".table-root tbody tr",

@@ -28,6 +28,9 @@ We fed rats. They slept.
 """
 
 
+FILES = "input[type=file] >> nth=0"  # the second takes a folder
+
+
 def picks(page: Page, number: int) -> list[str]:
     """Indices of the sentences in the list, in its order, once there are so many."""
     expect(page.locator(".picks .pick")).to_have_count(number)
@@ -42,7 +45,7 @@ def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], a
     box = page.get_by_role("textbox", name="What should the paper be searched for?")
     enter_hypothesis(box, "Blood pressure was lower.")
     file = {"name": "two columns.pdf", "mimeType": "application/pdf", "buffer": pdf}
-    page.set_input_files("input[type=file]", file)
+    page.set_input_files(FILES, file)
     expect(page.get_by_text("3 sentences picked by bm25")).to_be_visible()
     expect(page.get_by_text("read from PDF in")).to_be_visible()
     press(page, "Correct")
@@ -114,6 +117,38 @@ def test_the_pages_of_a_pdf_and_the_text_follow_each_other(page: Page, app_url: 
 
 def kept_paper(store: Store, number: int) -> Paper:
     return OwnPapers(store).paper(number)
+
+
+def test_one_question_over_several_files(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/paper?r=bm25&k=2")
+    box = page.get_by_role("textbox", name="What should the paper be searched for?")
+    enter_hypothesis(box, "Salt raises blood pressure.")
+    texts = {"a.txt": PASTED, "cats.txt": "Cats\n\nCats sleep all day.", "broken.pdf": "%PDF-1.4"}
+    page.set_input_files(
+        FILES,
+        [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in texts.items()],
+    )
+    headings = page.locator("tr.heading")
+    expect(headings).to_have_text(["1. A title of salt", "2. Cats"])
+    page.get_by_text("Left out, and why: 1").click()
+    expect(page.get_by_text("cannot be read as PDF")).to_be_visible()
+    settled(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Page (HTML)").click()
+    assert "Evidence in 2 papers" in download.value.path().read_text(encoding="utf-8")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    assert download.value.path().read_text(encoding="utf-8").count("A title of salt") >= 2
+    settled(page)
+    page.get_by_role("row", name="Salt raises blood pressure in rats.").press("Enter")
+    expect(page.locator(".reader .selected")).to_contain_text("Salt raises blood pressure in rats.")
+    expect(page.locator(".picks .pick")).to_have_count(2)
+    settled(page)
+    page.go_back()
+    expect(headings).to_have_count(2)
+    settled(page)
+    page.reload()
+    expect(headings).to_have_count(2)
 
 
 @pytest.mark.parametrize("width", [1440, 390])

@@ -108,6 +108,29 @@ def test_the_report(command, paper: Path, tmp_path: Path) -> None:
     assert "cannot be written" in command("find", paper, *BM25, "--html", "/no/such/folder/out.html").err
 
 
+def test_several_papers_and_a_folder_come_best_first(command, paper: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "cats.txt").write_text("Cats sleep all day. Dogs bark.")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    out = tmp_path / "out.html"
+    document = command.json("find", folder, paper, *BM25, "--k", "1", "--html", out)
+    assert document["compared_by"] == "bm25"
+    assert [one["paper"] for one in document["papers"]] == [str(paper), str(folder / "cats.txt")]
+    best = document["papers"][0]
+    assert best["best"] == best["picks"][0]["compared"] > document["papers"][1]["best"] == 0
+    assert [problem.split(":")[0] for problem in document["problems"]] == ["'broken.pdf'"]
+    assert "Evidence in 2 papers" in out.read_text(encoding="utf-8")
+    printed = command("find", folder, paper, *BM25, "--k", "1")
+    assert printed.code == 0
+    assert "1. Tea and blood pressure: a trial (a paper.md; best" in printed.out
+    assert "2. cats.txt (cats.txt; best 0)" in printed.out
+    assert "Not read: 'broken.pdf': cannot be read as PDF" in printed.err
+    for wrong in (("-", paper), (paper, folder, "--plain", "--html", out)):
+        assert command("find", *wrong, *BM25).code == 1
+    assert "2 papers: could not be read" in command("find", folder / "broken.pdf", "nothing.txt", *BM25).err
+
+
 class EuropePmc(BaseHTTPRequestHandler):
     """Knows one paper."""
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import psutil
 import pytest
 
 from components.app import resources
+from components.paper import bring
 from components.paper.opened import OpenPaper, new_ref
-from evidencebench_core.data import Store
+from evidencebench_core.data import Store, ingest
 from evidencebench_core.papers import Doubt, Paper, read_paper
 from evidencebench_core.papers.corrections import with_title
 from evidencebench_core.papers.own import OwnPapers
 from tests.llm.server import reply, scripted
-from tests.pages.app import App, OpenPage
+from tests.pages.app import SAMPLE, App, OpenPage
 from tests.papers.pdf.hostile import paged, stream
 from tests.papers.test_europe_pmc import Service, service
 
@@ -83,13 +86,13 @@ def test_the_empty_page_says_what_it_takes_and_how_much(
     monkeypatch.setenv("EVIDENCEBENCH_PAPER_MIB", "3")
     app = open_page("paper", r="bm25")
     assert "up to 3 MiB" in app.file_uploader[0].label
-    assert app.labels("tab") == ["Upload", "Paste text", "Europe PMC", "Sample"]
+    assert app.labels("tab") == ["Upload", "Folder", "Paste text", "Europe PMC", "Sample", "Dataset"]
     assert "Nothing is kept before you keep it" in app.words
 
 
 def test_an_upload_is_read_searched_and_not_kept(open_page: OpenPage, own: OwnPapers) -> None:
     app = uploaded(open_page, "..\\..\\evil/salt.txt", TEXT.encode(), h=HYPOTHESIS).finish()
-    assert "## Salt and blood pressure" in app.words
+    assert "# Salt and blood pressure" in app.words
     # 1 title, 2 of the abstract, 2 headings with 2 sentences each
     assert "9 sentences · 3 headings among them · 2 in the abstract · read from text in" in app.words
     assert "9 sentences picked by bm25" in app.words  # it asked for 10 of 9
@@ -101,7 +104,7 @@ def test_an_upload_is_read_searched_and_not_kept(open_page: OpenPage, own: OwnPa
 
 def test_pasted_text_is_read(open_page: OpenPage) -> None:
     app = open_page("paper", r="bm25").fill("Text of the paper", TEXT, "text_area").ask("Read the text")
-    assert "## Salt and blood pressure" in app.words
+    assert "# Salt and blood pressure" in app.words
     assert "Write a hypothesis above" in app.words
 
 
@@ -109,7 +112,7 @@ def test_a_file_that_cannot_be_read_says_why_and_stays_where_it_was(open_page: O
     app = uploaded(open_page, "<b>x.pdf", b"%PDF-1.4 nothing", "application/pdf").finish()
     (error,) = app.error
     assert "\\<b\\>x\\.pdf" in error.value
-    assert len(app.file_uploader) == 1
+    assert len(app.file_uploader) == 2
     assert "paper" not in app.address
 
 
@@ -133,7 +136,7 @@ def test_a_fetch_that_waits_can_be_left(open_page: OpenPage, monkeypatch: pytest
         app = fetching(open_page, "PMC2785062")
         assert "Fetching PMC2785062" in app.words
         assert "Reading was cancelled" in app.press("Cancel").run().words
-        assert len(app.file_uploader) == 1
+        assert len(app.file_uploader) == 2
     assert "Reading was cancelled" in app.finish().words
 
 
@@ -156,7 +159,7 @@ def test_a_cancel_ends_the_reading_process_and_the_page_is_back(open_page: OpenP
             break
     assert len(readers()) == 1
     assert "Reading was cancelled" in app.ask("Cancel").words
-    assert len(app.file_uploader) == 1
+    assert len(app.file_uploader) == 2
     assert psutil.wait_procs(readers(), timeout=10)[1] == []  # none is still alive
 
 
@@ -251,6 +254,99 @@ def test_a_paper_without_pages_has_text_only_and_a_page_that_cannot_be_drawn_say
     app = open_page("paper", paper=str(broken.id), r="bm25", view="page")
     assert "'Broken <b>': cannot be read as PDF" in app.problems
     assert "9 sentences picked by bm25" in app.words
+
+
+# -- several --------------------------------------------------------------------------------------------
+
+
+FILES = (
+    ("salt.txt", TEXT.encode(), "text/plain"),
+    ("<b>broken.pdf", b"%PDF-1.4 nothing", "application/pdf"),
+    ("sleep.txt", b"Sleep and cats\n\nCats sleep all day. Dogs bark at night.", "text/plain"),
+)
+
+
+def rows(app: App, key: str = "several-found") -> list[dict[str, Any]]:
+    (component,) = (one for one in app.get("bidi_component") if key in one.proto.id)
+    return list(json.loads(component.proto.json)["rows"])
+
+
+def several(open_page: OpenPage, place: int = 0, **params: str) -> App:
+    app = open_page("paper", r="bm25", **params)
+    app.file_uploader[place].set_value(FILES)
+    return app.run().finish().finish()
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["files", "folder"])
+def test_several_uploads_are_asked_together_and_what_cannot_be_read_is_named(
+    open_page: OpenPage, own: OwnPapers, place: int
+) -> None:
+    app = several(open_page, place, h=HYPOTHESIS, k="2")
+    assert "One question over 2 papers" in app.words
+    assert "Left out, and why: 1" in app.labels("expander")
+    assert "'<b>broken.pdf': cannot be read as PDF" in app.words
+    assert "Not kept, so this page has no link" in app.words
+    assert "words counted over the sentences of all these papers together" in app.words
+    found = rows(app)
+    headings = [row["cells"][0] for row in found if row["heading"]]
+    assert headings == ["1. Salt and blood pressure", "2. Sleep and cats"]
+    assert len(found) == 2 * 3
+    assert {"Page (HTML)", "CSV"} <= set(app.labels("download_button"))
+    assert own.all() == ()
+    ref = app.address["over"].split(",")[2]
+    opened = app.run(paper=ref, sentence="1")
+    assert "# Sleep and cats" in opened.words
+    assert "2 sentences picked by bm25" in opened.words
+    back = opened.press("All papers")
+    assert "One question over 2 papers" in back.words
+    assert back.text_area[0].value == HYPOTHESIS
+    assert {"over", "paper"}.isdisjoint(back.press("Other papers").address)
+
+
+def test_without_a_hypothesis_the_papers_are_listed(open_page: OpenPage) -> None:
+    app = several(open_page)
+    assert "Write a hypothesis above" in app.words
+    assert [row["cells"][0] for row in rows(app, "several-papers")] == [
+        "Salt and blood pressure",
+        "Sleep and cats",
+    ]
+    app.fill("Hypothesis", "Cats sleep.", "text_area").finish()
+    assert rows(app)[0]["cells"][0] == "1. Sleep and cats"
+
+
+def test_too_many_files_are_refused(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bring, "_MOST_FILES", 2)
+    app = several(open_page)
+    assert "are 3, and at most 2 are read at once" in app.problems
+    assert "over" not in app.address
+
+
+def test_kept_papers_and_those_of_a_dataset_are_asked_and_have_a_link(
+    open_page: OpenPage, own: OwnPapers, paper: Paper, empty_store: Store
+) -> None:
+    for name in ("One", "Two"):
+        own.save(with_title(paper, f"<i>{name}"), name)
+    app = open_page("paper", r="bm25", h=HYPOTHESIS).press("One question over all 2 kept papers").finish()
+    assert app.address["over"] == "kept"
+    assert [row["cells"][0] for row in rows(app) if row["heading"]] == ["1. <i>Two", "2. <i>One"]
+    ingest(empty_store, SAMPLE)
+    app = open_page("paper", r="lead", h=HYPOTHESIS, k="1").press("One question over its papers").finish()
+    assert "One question over 6 papers of sample_data" in app.words
+    assert "scores of lead from different papers cannot be compared" in app.words
+    first = next(row["id"] for row in rows(app) if not row["heading"]).rpartition(" ")[0]
+    opened = app.run(paper=first)
+    assert "The paper is synthetic" in opened.words
+    assert "1 sentence picked by lead" in opened.words
+    assert "Aspect Recall" not in opened.words
+
+
+@pytest.mark.parametrize(
+    "over", ["dataset:none", "open-0123,open-4567", "dataset:7:x", "<script>,../..", ",,", "a" * 5000]
+)
+def test_papers_that_are_not_there_say_so_and_there_is_a_way_on(open_page: OpenPage, over: str) -> None:
+    app = open_page("paper", over=over, h=HYPOTHESIS, r="bm26")
+    assert "None of these papers is here" in app.problems
+    assert len(app.press("Other papers").file_uploader) == 2
 
 
 # -- keeping it -----------------------------------------------------------------------------------------

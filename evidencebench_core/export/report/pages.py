@@ -24,7 +24,7 @@ from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Score
 from evidencebench_core.words import clipped_text, one_line, quantity, visible
 
-_NOTICE: Final = (
+NOTICE: Final = (
     "Highlights can miss evidence, and a highlighted sentence need not be evidence. "
     "Read the paper before you rely on it. This page is no medical advice."
 )
@@ -60,7 +60,7 @@ def report_html(report: ReportInput, plain: bool = False) -> str:
     aspects = [] if plain else _aspects(report)
     recall = aspect_recall(report.picks, report.covers)
     marked = marks(report.picks, () if plain else report.covers, len(paper.sentences))
-    return _page(
+    return page_html(
         "report.html",
         title=paper.hypothesis,
         kind="report plain" if plain else "report",
@@ -72,7 +72,7 @@ def report_html(report: ReportInput, plain: bool = False) -> str:
         n_headings=paper.sentence_types.count("section_name"),
         notes=(*[_SYNTHETIC] * paper.synthetic, *report.notes),
         left_out=left_out_text(report.left_out),
-        notice=_PLAIN_NOTICE if plain else _NOTICE,
+        notice=_PLAIN_NOTICE if plain else NOTICE,
         picks=[_pick(report, gain, plain) for gain in gains],
         aspects=aspects,
         n_found=sum(bool(finders) for _, finders in aspects),
@@ -122,9 +122,9 @@ def run_html(
         "dataset": run.dataset,
         "started": moment(run.created_at),
         **_score_facts(score),
-        "versions": _versions_line(versions or {}),
+        "versions": versions_line(versions or {}),
     }
-    return _page(
+    return page_html(
         "run.html",
         title=f"{run.label}, {score.task.title}, {run.dataset}",
         kind="run",
@@ -141,7 +141,7 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({number:,})" for name, number in left_out.items() if number)
 
 
-def _page(template: str, **values: Any) -> str:
+def page_html(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
@@ -183,11 +183,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-def _section_name(section: str) -> str:
+def section_name(section: str) -> str:
     return section.strip() or "before the first heading"
 
 
-def _versions_line(versions: Mapping[str, str]) -> str:
+def versions_line(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {text}" for name, text in versions.items())
 
 
@@ -199,7 +199,7 @@ def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
     """
     index, paper = gain.sentence, report.instance
     is_heading = paper.sentence_types[index] == "section_name"
-    where = "heading" if is_heading else _section_name(paper.sections[index])
+    where = "heading" if is_heading else section_name(paper.sections[index])
     new, repeated = (
         ", ".join(report.aspects[place].label for place in part) for part in (gain.new, gain.repeated)
     )
@@ -282,7 +282,7 @@ def _facts(report: ReportInput) -> dict[str, str]:
         "retriever": report.retriever,
         **settings,
         "seconds": f"{report.retrieval.seconds:.2f}" if report.retrieval.seconds else "",
-        "versions": _versions_line(report.versions),
+        "versions": versions_line(report.versions),
     }
 
 
@@ -321,7 +321,7 @@ def _instance(answer: Answer, score: Score) -> dict[str, Any]:
     for gain in gains[:_MOST_PICKS]:
         if instance is not None:
             adds = f" · adds {', '.join(labels[place] for place in gain.new)}" if gain.new else ""
-            where = f"{_section_name(instance.sections[gain.sentence])} · sentence {gain.sentence}{adds}"
+            where = f"{section_name(instance.sections[gain.sentence])} · sentence {gain.sentence}{adds}"
             picks.append((instance.sentences[gain.sentence], where))
     return {
         "recall": "–" if recall is None else f"{100 * recall:.1f}",

@@ -380,7 +380,7 @@ def test_a_kept_paper_comes_back_with_its_hypothesis(open_page: OpenPage, kept: 
 
 def test_a_wrong_title_is_corrected(open_page: OpenPage, in_memory: str) -> None:
     app = open_page("paper", paper=in_memory, r="bm25").fill("Title", "Another title").press("Set the title")
-    assert "## Another title" in app.words
+    assert "# Another title" in app.words
     opened = resources.open_papers().get(in_memory)
     assert opened is not None
     assert opened.paper.sentences[0] == "Another title"
@@ -413,7 +413,7 @@ def test_a_hostile_paper_is_shown_as_text(open_page: OpenPage, own: OwnPapers) -
     read = read_paper("\n\n".join(["A title", *[f"Words first. {sentence}."] * 50]).encode(), "a.txt")
     kept = own.save(with_title(read, "<img src=x onerror=alert(1)> *a*"), "</h1> :red[name]", "<b>salt</b>")
     app = open_page("paper", paper=str(kept.id), r="bm25")
-    heading = next(element.value for element in app.markdown if element.value.startswith("## "))
+    heading = next(element.value for element in app.markdown if element.value.startswith("# "))
     assert "\\<img src\\=x onerror\\=alert\\(1\\)\\>" in heading
     open_page("paper", r="bm25")  # and is listed
 

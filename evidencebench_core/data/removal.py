@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from itertools import chain
 from typing import Final
 
 from evidencebench_core.data.ingest import check_dataset_name, count_instances
@@ -27,7 +28,7 @@ _GONE: Final = (
     "SELECT id FROM instances WHERE dataset_id = :id AND (:instance IS NULL OR instance_id = :instance)"
 )
 # Their papers, where no other instance has them.
-_PAPERS: Final = f"""SELECT id, body FROM papers WHERE id IN (SELECT paper FROM instances WHERE id IN ({_GONE}))
+_PAPERS: Final = f"""FROM papers WHERE id IN (SELECT paper FROM instances WHERE id IN ({_GONE}))
     AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id AND id NOT IN ({_GONE}))"""
 _OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # tables with both ids
@@ -137,22 +138,34 @@ def _by_hand(store: Store, name: str, instance_id: str) -> DatasetInfo:
 
 def _forget_words(db: sqlite3.Connection, values: Mapping[str, object]) -> list[tuple[int]]:
     """Take the words of instances that go out of the indices; the ids of the papers that go with them."""
-    # The indices have no texts of their own: they are told what they had.
-    db.execute(
-        "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)"
-        f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({_GONE})",
-        values,
-    )
-    papers: list[tuple[int]] = []
-    rows = db.execute(_PAPERS, values)
-    while batch := rows.fetchmany(_BATCH):
-        words = [(paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in batch]
+    papers: list[tuple[int]] = db.execute(f"SELECT id {_PAPERS}", values).fetchall()
+    (n_left,) = db.execute(f"SELECT count(*) FROM instances WHERE id NOT IN ({_GONE})", values).fetchone()
+    if n_left < len(papers):  # quicker to empty the indices, and to read the few that stay again
+        for table in ("hypothesis_words", "paper_words"):
+            db.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
         db.execute(
-            f"INSERT INTO paper_words (paper_words, rowid, sentences) VALUES {','.join(['(?, ?, ?)'] * len(words))}",
-            [value for row in words for value in ("delete", *row)],
+            "INSERT INTO hypothesis_words (rowid, hypothesis)"
+            f" SELECT instance, hypothesis FROM bodies WHERE instance NOT IN ({_GONE})",
+            values,
         )
-        papers += [(paper,) for paper, _ in words]
+        staying = f"SELECT id, body FROM papers WHERE id NOT IN (SELECT id {_PAPERS})"
+        _put_words(db, db.execute(staying, values), "rowid, sentences")
+    else:  # they have no texts of their own: they are told what they had
+        db.execute(
+            "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)"
+            f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({_GONE})",
+            values,
+        )
+        going = db.execute(f"SELECT id, body {_PAPERS}", values)
+        _put_words(db, going, "paper_words, rowid, sentences", "delete")
     return papers
+
+
+def _put_words(db: sqlite3.Connection, papers: sqlite3.Cursor, columns: str, *command: str) -> None:
+    while batch := papers.fetchmany(_BATCH):
+        words = [(*command, paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in batch]
+        marks = ",".join([f"({','.join('?' * len(words[0]))})"] * len(words))
+        db.execute(f"INSERT INTO paper_words ({columns}) VALUES {marks}", [*chain.from_iterable(words)])
 
 
 def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:

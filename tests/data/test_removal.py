@@ -50,6 +50,22 @@ def test_a_deleted_dataset_leaves_nothing_behind_and_the_others_whole(store: Sto
             db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
 
 
+@pytest.mark.parametrize("staying", ["mine", "shared"])
+def test_what_little_stays_is_found_as_before(store: Store, tmp_path: Path, staying: str) -> None:
+    ingest(store, written({staying: OTHER[staying]}, tmp_path / "other.json"))
+    found = [Filter(hypothesis="question"), Filter(hypothesis="zebras"), Filter(sentences="the")]
+    before = [store.matching("other", words) for words in found]
+    assert (staying,) in before
+    delete_dataset(store, "tiny")
+    assert [store.matching("other", words) for words in found] == before
+    again = {"tiny_0": {**tiny_dataset()["tiny_0"], "hypothesis": "Something else entirely."}}
+    ingest(store, written(again, tmp_path / "again.json"))  # rows get the numbers of those that are gone
+    assert store.matching("again", Filter(hypothesis="tea")) == ()
+    with store.write() as db:
+        for table in ("hypothesis_words", "paper_words"):
+            db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+
+
 def test_the_last_dataset_goes_and_comes_back_the_same(store: Store, tmp_path: Path) -> None:
     instances = list(store.iter("tiny"))
     delete_dataset(store, "tiny")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.answers import AnswerCache, Writer, record_of
@@ -28,6 +28,7 @@ from evidencebench_core.llm.request import (
 )
 from evidencebench_core.llm.sender import OpenAISender, Sender
 
+_T = TypeVar("_T")
 _LISTING: Final = Timeouts(20.0, 20.0)
 _TRYING: Final = Timeouts(90.0, 90.0)
 _CLOSED_WITHIN: Final = 0.2  # seconds
@@ -44,8 +45,7 @@ class LLM:
         Where answers are looked up and kept, each the moment it arrives.
     budget : Budget, optional
         Counts what is spent and refuses what goes beyond; several servers may share one.
-    limits : Limits, optional
-    timeouts : Timeouts, optional
+    limits, timeouts : Limits, Timeouts, optional
     sender : Sender, optional
         Carries the bytes; without it the openai package does. An engine may put another in its place.
     """
@@ -225,19 +225,17 @@ class LLM:
 
 def listed_models(connection: Connection) -> tuple[str, ...]:
     """The models that a server lists, sorted; empty where it has no list; an `LLMError` if it cannot be asked."""
-
-    async def models() -> tuple[str, ...]:
-        async with LLM(connection) as llm:
-            return await llm.models()
-
-    return asyncio.run(models())
+    return _answered(LLM(connection), LLM.models)
 
 
 def one_word(connection: Connection, model: str) -> Answer:
     """The answer to a question for one word, asked once; an `LLMError` if this server gives none with this model."""
+    return _answered(LLM(connection), lambda llm: llm.try_out(model))
 
-    async def answer() -> Answer:
-        async with LLM(connection) as llm:
-            return await llm.try_out(model)
+
+def _answered(llm: LLM, ask: Callable[[LLM], Coroutine[Any, Any, _T]]) -> _T:
+    async def answer() -> _T:
+        async with llm:
+            return await ask(llm)
 
     return asyncio.run(answer())

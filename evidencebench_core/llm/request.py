@@ -122,24 +122,20 @@ class Answer:
         As the server says: ``"stop"``, ``"length"`` (cut off), ``"content_filter"``, ...; ``""``: not said.
     prompt_tokens, completion_tokens : int or None
         As counted by the server; ``None`` where it does not.
-    seconds : float
-        From sending the attempt that succeeded to its last byte, when the answer was first given.
-    cached : bool
-        Whether it came from the store: nothing was sent, nothing paid.
+    seconds, attempts : float, int
+        From sending the attempt that succeeded to its last byte, when first given; how often it was sent.
+    cached, batch : bool
+        Whether it came from the store, and nothing was paid; whether it was first given as part of a batch.
     reasoning : str
         The thoughts, where the server sends them apart from the text.
     left_out : tuple of str
         Fields of the request that the server did not take, so that they were not sent.
-    attempts : int
-        How often the request was sent.
     key : str
         Names request and answer in the store; ``""`` where there is no store that could keep them.
     model, fingerprint, id : str
         The model that the server says it served, its system fingerprint, the response's id; ``""``: not said.
     usage : mapping of str to int
         Every count that the server gives, nested ones with dots: ``prompt_tokens_details.cached_tokens``.
-    batch : bool
-        Whether it was first given, and paid for, as part of a batch.
     """
 
     text: str

@@ -201,6 +201,7 @@ def _setback(error: Exception, began: bool) -> Setback:
     import httpx
 
     wrong = (httpx.InvalidURL, httpx.UnsupportedProtocol, ImportError, ValueError, TypeError)
+    broken = (httpx.NetworkError, ConnectionError, httpx.RemoteProtocolError)
     table: tuple[tuple[Any, str], ...] = (
         (httpx.ConnectTimeout, "nothing answers there (no connection within the time limit)"),
         (httpx.TimeoutException, "nothing came within the time limit"),
@@ -209,8 +210,7 @@ def _setback(error: Exception, began: bool) -> Setback:
         (httpx.ProxyError, "the proxy does not let it through ({})"),
         (ConnectionRefusedError, "nothing listens there (connection refused)"),
         (httpx.DecodingError, "its compressed answer cannot be read"),
-        ((httpx.NetworkError, ConnectionError), "the connection was broken by the server"),
-        (httpx.RemoteProtocolError, "the connection was broken by the server, or it does not speak HTTP"),
+        (broken, "the connection was broken by the server, or it does not speak HTTP"),
         (wrong, "the settings cannot be used ({})"),
         (Exception, "the connection failed ({})"),
     )

@@ -8,7 +8,6 @@ import contextvars
 import hashlib
 import json
 import struct
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,7 +21,6 @@ from evidencebench_core.data.store import open_store
 from evidencebench_core.errors import (
     BudgetReachedError,
     LLMAnswerError,
-    LLMCancelledError,
     LLMError,
     LLMRejectedError,
 )
@@ -320,29 +318,7 @@ def test_a_server_that_does_not_stream() -> None:
     assert pieces == ["whole"]
 
 
-# -- stopping, trying out -------------------------------------------------------------------------
-
-
-def test_stop_lets_calls_under_way_end_and_begins_no_other(answers: AnswerCache) -> None:
-    asked, go_on = threading.Event(), threading.Event()
-
-    def pause(handler: s.Handler) -> None:
-        asked.set()
-        go_on.wait(60)
-        s.reply()(handler)
-
-    with s.scripted(pause) as server, ThreadPoolExecutor(1) as pool:
-        llm = llm_of(server, answers, limits=Limits(1))
-        requests = [replace(REQUEST, seed=number) for number in range(3)]
-        calls = pool.submit(chats, llm, requests)
-        assert asked.wait(60)
-        llm.stop()
-        go_on.set()
-        first, *others = calls.result(60)
-        assert isinstance(first, Answer)
-        assert all(isinstance(one, LLMCancelledError) and one.stops_run for one in others)
-        assert len(server.requests) == 1
-        assert chat(llm, REQUEST).cached  # it can begin again
+# -- cut off, trying out -------------------------------------------------------------------------
 
 
 def test_a_call_that_is_cut_off_is_perhaps_billed() -> None:

@@ -103,6 +103,6 @@ def slope_chart(lines: pd.DataFrame, names: tuple[str, str], colours: Mapping[st
                 **look,
             )
     name_steps(figure, names, "")
-    figure.update_xaxes(range=[-0.12, 1.12], showgrid=False)
+    figure.update_xaxes(range=[-0.18, 1.18], showgrid=False)
     figure.update_yaxes(title="Aspect Recall of an instance, %", **(PERCENT_AXIS | {"range": [-3, 103]}))
     return styled_figure(figure, height=420)

@@ -54,7 +54,7 @@ class View:
     def draw_conclusion(self, sentence: str) -> None:
         """What a chart says, above it."""
         if sentence:
-            st.markdown(f"**{literal(sentence)}**")
+            st.markdown(f"**In words.** {literal(sentence)}")
 
     def draw_chart(self, name: str, settings: object, figure: go.Figure, alt: str) -> Any:
         """A chart whose marks can be clicked; its event, for `clicked_mark`."""

@@ -41,24 +41,25 @@ def draw_instances(state: PageState, system: System, frame: pd.DataFrame, steps:
     if len(steps) > 2:
         options = {"": "Mean of all", **dict(zip(steps[1:], names[1:], strict=True))}
         step = option_switch(state, "step", "From the original to", options)
-    after, name = step or "mean", step.removeprefix(PARAPHRASE) or "mean of the paraphrases"
+    after, name = step or "mean", step.removeprefix(PARAPHRASE) or "mean of all"
     if len(steps) == 2:
         after, name = steps[1], names[1]
     lines, rounded = slope_lines(frame.assign(mean=frame[list(steps[1:])].mean(axis=1)), steps[0], after)
     counts = lines.groupby("way")["size"].sum()
-    counted = ", ".join(f"{counts.get(way, 0):,} {way}" for way in CHANGES)
+    better, same, worse = (f"{counts.get(way, 0):,}" for way in CHANGES)
+    counted = f"better in {better}, the same in {same}, worse in {worse}"
     with st.container(width=760):
         event = draw_chart(
             slope_chart(lines, (names[0], name), {way: hue.on(is_dark()) for way, hue in CHANGES.items()}),
             key=f"slope-{system.label}-{system.asked.task.name}-{after}",
-            alt=f"Slope chart of {len(frame)} instances from {names[0]} to {name}: {counted}",
+            alt=f"Slope chart of {len(frame)} instances from {names[0]} to {name}: recall is {counted}",
             clickable=True,
         )
     less = " Ends are drawn to the nearest 5 points." if rounded else ""
     st.caption(
-        f"n = {len(frame):,} instances of {literal(system.label)}: {counted} in recall with this wording than with the "
-        f"original. A wider line is more instances that move alike.{less} Click a mark, or a row below, to see that "
-        "instance's rankings side by side."
+        f"n = {len(frame):,} instances of {literal(system.label)}. Against the original, recall is {counted}. A wider "
+        f"line is more instances that move alike.{less} Click a mark, or a row below, to see that instance's rankings "
+        "side by side."
     )
     point = picked_point(event)
     if point is not None and point.get("customdata"):

@@ -118,16 +118,12 @@ def middle_conclusion(frame: pd.DataFrame) -> str:
     """What `middle_recall` says; empty where there is no middle, or no run."""
     if frame.empty:
         return ""
-    first: Mapping[Any, Any] = frame.to_dict("records")[0]
-    where = f"in the middle of the paper ({100 * first['from']:.0f} to {100 * first['to']:.0f}%)"
-    clauses = [
-        _clause(row, f"n = {row['n_middle']:,} and {row['n_rest']:,} aspects")
-        for row in frame.to_dict("records")
-    ]
+    rows = frame.to_dict("records")
+    first: Mapping[Any, Any] = rows[0]
+    where = f"In the middle of papers ({100 * first['from']:.0f} to {100 * first['to']:.0f}%), compared with elsewhere"
     papers = quantity(int(first["n_papers"]), "paper")
-    return (
-        f"Of aspects {where}, compared with the others: {_together(clauses)}, over {papers}{_chance(first)}."
-    )
+    counts = [f"n = {row['n_middle']:,} and {row['n_rest']:,} aspects of {papers}" for row in rows]
+    return _sentence(where, rows, counts)
 
 
 def opportunity_conclusion(opportunity: pd.DataFrame) -> str:
@@ -161,12 +157,9 @@ def coverage_conclusion(shares: pd.DataFrame, split: EndsSplit) -> str:
 
 def ends_conclusion(difference: pd.DataFrame) -> str:
     """What the table *difference* of `ends` says."""
-    clauses = [
-        _clause(row, f"n = {row['n_above']:,} and {row['n_below']:,} instances")
-        for row in difference.to_dict("records")
-    ]
-    chance = _chance(difference.to_dict("records")[0])
-    return f"Where the ends cover much, compared with where they cover little: {_together(clauses)}{chance}."
+    rows = difference.to_dict("records")
+    counts = [f"n = {row['n_above']:,} and {row['n_below']:,} instances" for row in rows]
+    return _sentence("Where the ends cover much, compared with where they cover little", rows, counts)
 
 
 def needle_conclusion(rows: pd.DataFrame) -> str:
@@ -174,41 +167,48 @@ def needle_conclusion(rows: pd.DataFrame) -> str:
     place = next((name for name in _PLACES if (rows["place"] == name).any()), None)
     if place is None:
         return ""
-    rows = rows[rows["place"] == place]
-    clauses = [
-        _clause(row, f"n = {quantity(int(row['n_instances']), 'instance')}", "difference_")
-        for row in rows.to_dict("records")
-    ]
-    first = rows.iloc[0]
-    return f"With the {first['part']} {_PLACES[place]}, of {_SCOPES[first['scope']]}: {_together(clauses)}."
+    there = rows[rows["place"] == place].to_dict("records")
+    counts = [f"n = {quantity(int(row['n_instances']), 'instance')}" for row in there]
+    head = f"With the {there[0]['part']} {_PLACES[place]}, of {_SCOPES[there[0]['scope']]}"
+    return _sentence(head, there, counts, "difference_")
 
 
-def _clause(row: Mapping[Any, Any], counts: str, prefix: str = "") -> str:
-    """What can be said of a difference, with its interval and its counts."""
-    label, difference = row["label"], row["difference"]
-    if pd.isna(difference):
-        return f"{label} has nothing to compare ({counts})"
-    low, high = (round(100 * row[f"{prefix}{end}"], 1) + 0.0 for end in ("low", "high"))
-    points = round(100 * difference, 1) + 0.0
-    if pd.isna(low):
-        return f"too few papers to tell a difference for {label} ({points:+.1f} points, {counts})"
-    said = f"95% interval {low:+.1f} to {high:+.1f}, {counts}"
+def _sentence(head: str, rows: Sequence[Mapping[Any, Any]], counts: Sequence[str], prefix: str = "") -> str:
+    """The differences that can be told, then the others by why not; counts that all share come last, once."""
+    shared = len(set(counts)) == 1
+    of_kind: dict[str, list[str]] = {"": []}
+    for row, count in zip(rows, counts, strict=True):
+        kind, said = _said(row, "" if shared else f", {count}", prefix)
+        of_kind.setdefault(kind, []).append(said)
+    clauses = of_kind.pop("") + [f"{kind} {' and '.join(said)}" for kind, said in of_kind.items()]
+    chance = rows[0].get("chance_difference", math.nan)
+    if not math.isnan(chance):
+        clauses.append(f"random picks would differ by {_points(chance)}")
+    return f"{head}: {'; '.join([*clauses, *(counts[:1] if shared else ())])}."
+
+
+def _said(row: Mapping[Any, Any], count: str, prefix: str) -> tuple[str, str]:
+    """Why a difference cannot be told, empty where it can, and what is to be said of it."""
+    label, low, high = row["label"], row[f"{prefix}low"], row[f"{prefix}high"]
+    if math.isnan(row["difference"]):
+        return "there is nothing to compare for", f"{label}{f' ({count[2:]})' if count else ''}"
+    if math.isnan(low):
+        return (
+            "there are too few papers to tell a difference for",
+            f"{label} ({_points(row['difference'])}{count})",
+        )
+    said = f"95% interval {_points(low)} to {_points(high)}{count}"
+    unsure = f"{label} ({_points(row['difference'])}, {said})"
     if row.get("few"):
-        return f"too few instances to tell a difference for {label} ({points:+.1f} points, {said})"
-    if low <= 0 <= high:
-        return f"no difference can be told for {label} ({points:+.1f} points, {said})"
-    return f"{label} finds {abs(points):.1f} points {'more' if low > 0 else 'less'} ({said})"
+        return "there are too few instances to tell a difference for", unsure
+    if float(_points(low)) <= 0 <= float(_points(high)):
+        return "no difference can be told for", unsure
+    size = abs(float(_points(row["difference"])))
+    return "", f"{label} finds {size:.1f} points {'more' if low > 0 else 'less'} ({said})"
 
 
-def _together(clauses: Sequence[str]) -> str:
-    return "; ".join(clauses)
-
-
-def _chance(row: Mapping[Any, Any]) -> str:
-    """What random picks would differ by: opportunity is not the same everywhere."""
-    if pd.isna(row["chance_difference"]):
-        return ""
-    return f"; random picks would differ by {round(100 * row['chance_difference'], 1) + 0.0:+.1f}"
+def _points(share: float) -> str:
+    return f"{round(100 * share, 1) + 0.0:+.1f}"
 
 
 def _interval(low: float, high: float) -> str:

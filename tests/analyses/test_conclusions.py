@@ -78,23 +78,14 @@ ROW = {"run": "r", "label": "lead", "from": 0.3, "to": 0.7, "n_middle": 80, "n_r
 @pytest.mark.parametrize(
     ("figures", "said"),
     [
-        (
-            (-0.301, -0.35, -0.251),
-            "lead finds 30.1 points less (95% interval -35.0 to -25.1, n = 80 and 450 aspects)",
-        ),
-        ((0.1, 0.02, 0.18), "lead finds 10.0 points more (95% interval +2.0 to +18.0, "),
-        ((0.03, -0.01, 0.07), "no difference can be told for lead (+3.0 points, 95% interval -1.0 to +7.0, "),
-        ((0.0, 0.0, 0.0), "no difference can be told for lead (+0.0 points, 95% interval +0.0 to +0.0, "),
+        ((-0.301, -0.35, -0.251), "lead finds 30.1 points less (95% interval -35.0 to -25.1)"),
+        ((0.1, 0.02, 0.18), "lead finds 10.0 points more (95% interval +2.0 to +18.0)"),
+        ((0.03, -0.01, 0.07), "no difference can be told for lead (+3.0, 95% interval -1.0 to +7.0)"),
+        ((0.0, 0.0, 0.0), "no difference can be told for lead (+0.0, 95% interval +0.0 to +0.0)"),
         # An end that is printed as 0.0 covers 0.
-        (
-            (0.02, 0.0004, 0.04),
-            "no difference can be told for lead (+2.0 points, 95% interval +0.0 to +4.0, ",
-        ),
-        (
-            (-0.02, NAN, NAN),
-            "too few papers to tell a difference for lead (-2.0 points, n = 80 and 450 aspects)",
-        ),
-        ((NAN, NAN, NAN), "lead has nothing to compare (n = 80 and 450 aspects)"),
+        ((0.02, 0.0004, 0.04), "no difference can be told for lead (+2.0, 95% interval +0.0 to +4.0)"),
+        ((-0.02, NAN, NAN), "there are too few papers to tell a difference for lead (-2.0)"),
+        ((NAN, NAN, NAN), "there is nothing to compare for lead"),
     ],
 )
 def test_a_difference_is_one_where_its_interval_leaves_out_zero(
@@ -102,33 +93,34 @@ def test_a_difference_is_one_where_its_interval_leaves_out_zero(
 ) -> None:
     values = dict(zip(("difference", "low", "high"), figures, strict=True))
     sentence = middle_conclusion(pd.DataFrame([ROW | values | {"chance_difference": NAN}]))
-    assert sentence.startswith(
-        "Of aspects in the middle of the paper (30 to 70%), compared with the others: "
+    head = "In the middle of papers (30 to 70%), compared with elsewhere"
+    assert sentence == f"{head}: {said}; n = 80 and 450 aspects of 95 papers."
+
+
+def test_every_run_is_named_what_can_be_told_first_and_random_picks_beside() -> None:
+    unsure = ROW | {"difference": -0.3, "low": -0.4, "high": 0.2, "chance_difference": -0.012}
+    less = unsure | {"label": "lead", "high": -0.2}
+    sentence = middle_conclusion(pd.DataFrame([unsure | {"label": "a"}, less, unsure | {"label": "b"}]))
+    assert sentence.endswith(
+        "elsewhere: lead finds 30.0 points less (95% interval -40.0 to -20.0); no difference can be told for a (-30.0, "
+        "95% interval -40.0 to +20.0) and b (-30.0, 95% interval -40.0 to +20.0); random picks would differ by -1.2; "
+        "n = 80 and 450 aspects of 95 papers."
     )
-    assert said in sentence
-    assert sentence.endswith("over 95 papers.")
-
-
-def test_every_run_has_its_clause_and_random_picks_stand_beside() -> None:
-    less = ROW | {"difference": -0.3, "low": -0.4, "high": -0.2, "chance_difference": -0.012}
-    unsure = less | {"label": "bm25", "high": 0.2}
-    sentence = middle_conclusion(pd.DataFrame([less, unsure]))
-    assert "lead finds 30.0 points less" in sentence
-    assert "; no difference can be told for bm25" in sentence
-    assert sentence.endswith("over 95 papers; random picks would differ by -1.2.")
     assert middle_conclusion(pd.DataFrame()) == ""
 
 
 def test_small_groups_at_the_ends_claim_nothing() -> None:
     row = {"label": "lead", "n_above": 30, "n_below": 22, "difference": 0.2, "low": 0.1, "high": 0.3}
     row |= {"chance_difference": 0.05, "few": False}
-    said = "lead finds 20.0 points more (95% interval +10.0 to +30.0, n = 30 and 22 instances)"
-    sentence = ends_conclusion(pd.DataFrame([row]))
-    assert said in sentence
-    assert sentence.endswith("; random picks would differ by +5.0.")
-    few = ends_conclusion(pd.DataFrame([row | {"few": True, "n_below": 3}]))
-    assert "finds" not in few
-    assert "too few instances to tell a difference for lead (+20.0 points, " in few
+    assert ends_conclusion(pd.DataFrame([row])) == (
+        "Where the ends cover much, compared with where they cover little: lead finds 20.0 points more (95% interval "
+        "+10.0 to +30.0); random picks would differ by +5.0; n = 30 and 22 instances."
+    )
+    few = ends_conclusion(pd.DataFrame([row, row | {"few": True, "n_below": 3, "label": "bm25"}]))
+    assert "lead finds 20.0 points more (95% interval +10.0 to +30.0, n = 30 and 22 instances); " in few
+    assert "there are too few instances to tell a difference for bm25 (+20.0, 95% interval +10.0 to +30.0, " in few
+    none = ends_conclusion(pd.DataFrame([row, row | {"difference": NAN, "n_below": 0, "label": "bm25"}]))
+    assert "there is nothing to compare for bm25 (n = 30 and 0 instances)" in none
 
 
 def test_the_needle_speaks_of_the_middle_first() -> None:
@@ -141,7 +133,7 @@ def test_the_needle_speaks_of_the_middle_first() -> None:
         ]
     )
     said = "With the abstract moved to the middle, of its aspects: lead finds 10.0 points less"
-    assert needle_conclusion(rows).startswith(f"{said} (95% interval -15.0 to -5.0, n = 40 instances)")
+    assert needle_conclusion(rows).startswith(f"{said} (95% interval -15.0 to -5.0); n = 40 instances.")
     assert needle_conclusion(rows.head(1)).startswith("With the abstract moved to the end, of its aspects: ")
     assert needle_conclusion(rows.head(1).assign(place="removed", scope="rest")).startswith(
         "With the abstract removed, of the other aspects: "

@@ -91,5 +91,5 @@ def test_two_rankings_in_columns_lead_to_the_reader(page: Page, app_url: str, ru
     page.go_back()
     expect(cards.first).to_be_visible()
     page.get_by_role("radio", name="By rank").click()
-    expect(page.locator(".ranks h5")).to_have_count(0)
+    expect(page.locator(".ranks .title")).to_have_count(0)
     assert parameters(page)["order"] == "rank"

@@ -70,7 +70,7 @@ function drawLines(pair) {
 
 function drawGroup(group, data) {
   const section = element("section", "group");
-  if (group.title) section.append(element("h5", "", group.title));
+  if (group.title) section.append(element("p", "title", group.title));
   const pair = element("div", "pair");
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("aria-hidden", "true");
@@ -93,7 +93,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.classList.toggle("dark", darkPage(root));
   const focused = root.querySelector(":focus")?.dataset; // what had the focus keeps it
   const heads = element("div", "names");
-  heads.append(...data.names.map((name) => element("h4", "", name)));
+  heads.append(...data.names.map((name) => element("p", "name", name)));
   const groups = data.groups.map((group) => drawGroup(group, data));
   root.replaceChildren(...(groups.length ? [heads, ...groups] : [element("p", "", "Neither picked a sentence.")]));
   const pairs = [...root.querySelectorAll(".pair")];

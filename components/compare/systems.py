@@ -152,13 +152,15 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
         f"{row['label_a']} minus {row['label_b']} {points(row)}" for row in pairs.to_dict("records")
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
-        with st.container(key="wide-matrix", width="content"):
+        with (
+            st.container(key="wide-matrix", width="content"),
+            st.container(width=figure.layout.width),
+        ):
             event = draw_chart(
                 figure,
                 key=f"map-{report.title}-{'-'.join(systems['system'])}-{chosen[0]}-{chosen[1]}",
                 alt=f"Differences of all pairs in points, row minus column: {said}",
                 clickable=True,
-                width="content",
             )
         with st.container(width=480):
             numbered = systems.assign(

@@ -34,8 +34,7 @@ _PAIR: Final = ("a", "b")
 _ALPHA: Final = 0.05
 _WIDE: Final = 7  # systems, up to which a matrix has room for intervals
 _SYSTEM_COLUMNS: Final = (
-    Column("number", "", "number"),
-    Column("label", "System"),
+    Column("name", "System"),
     Column("interval", "Aspect Recall (95% interval)", "interval", "Mean over the instances all have"),
 )
 _PAIR_COLUMNS: Final = (
@@ -146,8 +145,8 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
     """The differences of all pairs as a map, best system first; a click on a square takes its pair as A and B."""
     systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
     pairs, labels = report.tables["pairs"], list(systems["label"])
-    names = list(zip(systems["system"], labels, strict=True))
-    figure = matrix_map(both_ways(pairs), names, chosen=chosen, alpha=_ALPHA, dark=is_dark())
+    keys = list(zip(systems["system"], labels, strict=True))
+    figure = matrix_map(both_ways(pairs), keys, chosen=chosen, alpha=_ALPHA, dark=is_dark())
     said = "; ".join(
         f"{row['label_a']} minus {row['label_b']} {points(row)}" for row in pairs.to_dict("records")
     )
@@ -163,9 +162,8 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
                 clickable=True,
             )
         with st.container(width=480):
-            numbered = systems.assign(
-                number=range(1, len(systems) + 1), interval=intervals(systems, "recall")
-            )
+            names = [f"{number}. {label}" for number, label in enumerate(labels, start=1)]
+            numbered = systems.assign(name=names, interval=intervals(systems, "recall"))
             caption = "Systems by Aspect Recall, with their numbers on the map"
             frame_table(_SYSTEM_COLUMNS, numbered, key="systems", muted=True, action="none", caption=caption)
     point = picked_point(event)

@@ -70,7 +70,7 @@ def instance_table(
 ) -> None:
     """A `frame_table` of instances, by ``id``, with their hypotheses; a click opens the reader with the runs.
 
-    Where the frame has a ``sentence``, the reader shows that.
+    Where the frame has a ``sentence``, the reader shows that, else the one that `reader_link` names.
     """
     dataset, task = place
     frame = frame.head(_SHOWN)
@@ -79,10 +79,8 @@ def instance_table(
     sentences = dict(zip(frame["id"], frame["sentence"], strict=True)) if "sentence" in frame else {}
 
     def open_reader(instance_id: str) -> None:
-        link = reader_link(dataset, task, instance_id, runs)
-        if instance_id in sentences:
-            link["sentence"] = str(sentences[instance_id])
-        open_later("browse", link)
+        named = {"sentence": str(sentences[instance_id])} if instance_id in sentences else {}
+        open_later("browse", reader_link(dataset, task, instance_id, runs, **named))
 
     frame_table((HYPOTHESIS, *columns, INSTANCE), frame, key=key, ids="id", on_open=open_reader, **options)
 

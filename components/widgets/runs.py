@@ -14,7 +14,7 @@ from components.widgets.chart import is_dark
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import ASPECTS, retriever_hue
-from evidencebench_core.runs import RunInfo
+from evidencebench_core.runs import RunInfo, RunStore
 from evidencebench_core.tasks import Task
 
 
@@ -86,9 +86,26 @@ def run_colours(runs: Sequence[RunInfo]) -> Mapping[str, str]:
 def reader_link(
     dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo], **more: str
 ) -> dict[str, str]:
-    """Query parameters of the reader: the instance, with as many of the runs as it can show."""
+    """Query parameters of the reader: the instance at a sentence, with as many of the runs as it can show.
+
+    Where ``more`` has no ``sentence``, it is the first that covers an aspect which a run missed, else any aspect.
+    """
     values = {"dataset": dataset.name, "instance": instance_id, "task": task.name, **more}
+    if "sentence" not in more and (first := _first_to_read(dataset, task, instance_id, runs)) is not None:
+        values["sentence"] = str(first)
     return values | ({"r": choices_text([choice_of_run(run) for run in runs[:MOST_CHOICES]])} if runs else {})
+
+
+def _first_to_read(dataset: DatasetInfo, task: Task, instance_id: str, runs: Sequence[RunInfo]) -> int | None:
+    covers = resources.instance(dataset, instance_id).evidence.covers(task.focus)
+    store = RunStore(resources.store())
+    answers = [store.retrieval(run.id, task.name, instance_id) for run in runs[:MOST_CHOICES]]
+    missed = [
+        [sentences for sentences in covers if sentences.isdisjoint(answer.selection)]
+        for answer in answers
+        if answer is not None
+    ]
+    return next((min(frozenset().union(*some)) for some in (*missed, covers) if any(some)), None)
 
 
 def first_instances(dataset: DatasetInfo, key: str, help_text: str | None = None) -> int | None:

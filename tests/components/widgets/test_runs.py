@@ -33,6 +33,24 @@ def test_runs_on_a_page() -> None:
     assert link.items() >= where.items()
     assert [choice.run for choice in choices_from(link["r"], runs)] == list(runs[:3])
 
+    # at the sentence that a row is about, else at the first that covers what the runs missed
+    assert "sentence" in link
+    assert reader_link(dataset, TASK, "sample_trial", runs, sentence="7")["sentence"] == "7"
+    by_name = {run.retriever: run for run in runs}
+    instance = store.get("sample_data", "sample_trial")
+    covers = instance.evidence.covers("all")
+    first = min(sentence for one in covers for sentence in one)
+    missed = {"": first}
+    for name in ("lead", "oracle"):
+        picks = set(RunStore(store).selections(by_name[name].id, TASK.name)["sample_trial"])
+        missed[name] = min((sentence for one in covers if not one & picks for sentence in one), default=first)
+    assert len(set(missed.values())) == 3
+    for shown in (["lead"], ["oracle", "lead"], []):
+        link = reader_link(dataset, TASK, "sample_trial", [by_name[name] for name in shown])
+        assert link["sentence"] == str(missed["".join(shown[:1])])
+    nothing = reader_link(dataset, task_named("result-er@5"), "sample_exposure", runs)
+    assert "sentence" not in nothing  # it has no result aspects
+
     bm25 = runs[0]
     assert len(set(run_colours([replace(bm25, id=str(number)) for number in range(4)]).values())) == 4
 

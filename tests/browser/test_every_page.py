@@ -52,6 +52,7 @@ PAGES = {  # the address, and what it shows once it is whole
     "/models?part=prompts": ".table-root tbody tr",
     "/models?part=ranker": "button",
     "/missed?run={bm25}": ".table-root tbody tr",
+    "/missed?run={bm25}&section=results&noted=no": ".js-plotly-plot",
     "/missed?dataset=sample_data&run={bm25}&instance=sample_cohort&aspect=sample_cohort_aspect_5": ".s",
     "/middle": ".js-plotly-plot",
     "/middle?view=ends": ".table-root tbody tr",
@@ -121,6 +122,19 @@ def test_a_dialog_is_accessible(page: Page, app_url: str, scheme: str) -> None:
     wear(page, scheme)
     press(page, "Start or resume a run")
     expect(page.get_by_role("dialog").get_by_role("button", name="Start", exact=True)).to_be_visible()
+    settled(page)
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("scheme", GROUNDS)
+def test_the_folded_filters_are_accessible(
+    page: Page, app_url: str, links: dict[str, str], scheme: str
+) -> None:
+    page.goto(f"{app_url}/missed?run={links['bm25']}&task=er%4010")
+    expect(page.locator(".table-root tbody tr").first).to_be_visible()
+    wear(page, scheme)
+    press(page, "Filters")
+    expect(page.get_by_text("All aspects, not the result aspects only")).to_be_visible()
     settled(page)
     assert_accessible(page)
 

@@ -23,6 +23,7 @@ from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import SettingError
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import task_named
+from evidencebench_core.words import quantity
 
 _KINDS: Final = {"score": "Score of a run", "slice": "Slice"}
 _SLICE_HELP: Final = (
@@ -148,7 +149,7 @@ def _slice(dataset: DatasetInfo) -> Condition | None:
     name = st.selectbox(
         "Slice",
         list(sizes),
-        format_func=lambda name: f"{name} ({sizes[name]:,} instances)",
+        format_func=lambda name: f"{name} ({quantity(sizes[name], 'instance')})",
         key=f"condition.slice.{family}",
     )
     for line in left_out:

@@ -192,17 +192,17 @@ def _filters(state: PageState, dataset: DatasetInfo) -> None:
         state["noted"] in NOTED and state["noted"] != ""
     )
     with st.popover(f"Filters ({n_active})" if n_active else "Filters"):
-        for column, label in _RANGES.items():
-            if column == "ends_coverage":
-                _range_slider(state, column, label, 100, scale=100, help_text=_ENDS_HELP)
-            else:
-                _range_slider(state, column, label, resources.largest(dataset, column))
         st.selectbox(
             "Flags and comments",
             list(NOTED),
             format_func=NOTED.__getitem__,
             **state.widget("noted", state["noted"] if state["noted"] in NOTED else "", reset=("page",)),
         )
+        for column, label in _RANGES.items():
+            if column == "ends_coverage":
+                _range_slider(state, column, label, 100, scale=100, help_text=_ENDS_HELP)
+            else:
+                _range_slider(state, column, label, resources.largest(dataset, column))
 
 
 def _shown_recalls(state: PageState, runs: Sequence[RunInfo]) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs.notes import NoteStore, note_rows
+from evidencebench_core.words import quantity
 
 COLUMNS: Final = (
     "instance_id", "sentence", "flagged", "author", "text", "tags", "created_at",
@@ -56,5 +57,5 @@ def dataset_notes(
     return Report(
         f"Notes: {info.name}",
         {"notes": frame},
-        (f"{len(notes):,} notes on {len(rows):,} instances, {n_flags:,} of them flags.",),
+        (f"{quantity(len(notes), 'note')} on {quantity(len(rows), 'instance')}, {n_flags:,} of them flags.",),
     )

@@ -17,7 +17,7 @@ def test_flags_and_comments_are_listed_and_written(command: Command, tiny: Path,
     notes.add(Note(**about, flagged=True))
     notes.add(Note(**about, sentence=2, text="=SUM(A1)"))
     words = ("notes", "--dataset", "tiny")
-    assert "2 notes on 1 instances, 1 of them flags" in command(*words).out
+    assert "2 notes on 1 instance, 1 of them flags" in command(*words).out
     (flag,) = command.json(*words, "--flagged")["tables"]["notes"]
     assert (flag["instance_id"], flag["sentence"], flag["flagged"]) == ("tiny_1", None, True)
     assert command.json(*words, "--instance", "tiny_0")["tables"]["notes"] == []

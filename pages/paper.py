@@ -29,6 +29,7 @@ DEFAULTS = {
     "r": default_retriever(),
     "sentence": "",
     "system": "0",
+    "words": "",
     "view": "",
     "page": "",
     "zoom": "",

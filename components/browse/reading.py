@@ -27,7 +27,13 @@ from components.browse.notes import draw_notes, sentence_notes
 from components.charts.curves import recall_curve
 from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
-from components.widgets.answers import active_system, answers_to, draw_paper, system_switch
+from components.widgets.answers import (
+    active_system,
+    answers_to,
+    draw_paper,
+    system_switch,
+    words_to_underline,
+)
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
@@ -47,7 +53,15 @@ from evidencebench_core.palette import MARKS, SYSTEMS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
 
-READING_DEFAULTS = {"h": "", "asif": "", "r": "bm25", "aspect": "", "sentence": "", "system": "0"}
+READING_DEFAULTS = {
+    "h": "",
+    "asif": "",
+    "r": "bm25",
+    "aspect": "",
+    "sentence": "",
+    "system": "0",
+    "words": "",
+}
 
 
 def draw_reading(
@@ -77,7 +91,9 @@ def draw_reading(
 
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
-        draw_paper(state, shown, answers, active, focus=task.focus, notes=sentence_notes(dataset, instance))
+        words = words_to_underline(state, instance, hypothesis, choices, answers, active)
+        notes = sentence_notes(dataset, instance)
+        draw_paper(state, shown, answers, active, focus=task.focus, notes=notes, words=words)
     with side:
         draw_notes(state, dataset, instance)
         sentence_note(shown, state.number("sentence"), answers)

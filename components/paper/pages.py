@@ -19,6 +19,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Box, PageImage, Paper
 from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.retrievers.shared_words import SharedWords
 
 _ZOOMS: Final = ("", "100", "150", "200")  # percent; "": as wide as there is room
 _SHARP: Final = {"200": 3.0}  # pixels a point, else 2
@@ -35,6 +36,7 @@ def text_or_pages(
     answers: Mapping[str, Retrieval],
     active: int | None,
     *,
+    words: SharedWords | None = None,
     plain: bool = False,
 ) -> None:
     """Draw the paper's text, or its pages where it has them, with the picks marked; each follows the other."""
@@ -49,7 +51,7 @@ def text_or_pages(
             **state.widget("view", view, partial(_switch, state, opened.paper), reset=("page",)),
         )
     if view == "text":
-        draw_paper(state, opened.instance(hypothesis), answers, active, plain=plain)
+        draw_paper(state, opened.instance(hypothesis), answers, active, words=words, plain=plain)
         return
     picks = () if active is None else tuple(dict.fromkeys(list(answers.values())[active].selection))
     with st.container(key="paper-stays-in-sight"):

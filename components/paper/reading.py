@@ -15,7 +15,7 @@ from components.paper.opened import OpenPaper
 from components.paper.pages import text_or_pages
 from components.paper.picks import draw_agreement, draw_picks, draw_wording_change
 from components.paper.recognised import draw_doubts, draw_recognised, facts_line
-from components.widgets.answers import active_system, answers_to
+from components.widgets.answers import active_system, answers_to, words_to_underline
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
@@ -45,7 +45,9 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
     active = active_system(state, answers)
     paper, side = st.columns([58, 42], gap="medium")
     with paper:
-        text_or_pages(state, opened, hypothesis, answers, active)
+        instance = opened.instance(hypothesis)
+        words = words_to_underline(state, instance, hypothesis, choices, answers, active)
+        text_or_pages(state, opened, hypothesis, answers, active, words=words)
     with side:
         if active is None:
             _nothing_yet(hypothesis, choices)

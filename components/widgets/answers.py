@@ -22,7 +22,9 @@ from evidencebench_core.data import Instance
 from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import SentenceNote, System, view_of
-from evidencebench_core.retrievers import IMPORTED, Retrieval, retriever_entries
+from evidencebench_core.retrievers import IMPORTED, Retrieval, make_retriever, query_of, retriever_entries
+from evidencebench_core.retrievers.bm25 import Bm25
+from evidencebench_core.retrievers.shared_words import SharedWords, shared_words
 
 
 def answers_to(
@@ -92,6 +94,30 @@ def system_switch(state: PageState, answers: Mapping[str, Retrieval], active: in
         )
 
 
+def words_to_underline(
+    state: PageState,
+    instance: Instance,
+    hypothesis: str,
+    choices: Sequence[Choice],
+    answers: Mapping[str, Retrieval],
+    active: int | None,
+) -> SharedWords | None:
+    """What sentences share with the hypothesis, as the active retriever weighs it; ``None`` where it is off."""
+    if state["words"] != "1" or not hypothesis:
+        return None
+    label = None if active is None else list(answers)[active]
+    weighing = next(
+        (
+            make_retriever(choice.name, choice.settings)
+            for choice in choices
+            if choice.name == Bm25.name
+            and label in (choice.label, choice_of(choice.name, choice.settings).label)
+        ),
+        None,
+    )
+    return shared_words(query_of(instance, "all", None, hypothesis), weighing)
+
+
 def draw_paper(
     state: PageState,
     instance: Instance,
@@ -100,6 +126,7 @@ def draw_paper(
     *,
     focus: Focus = "all",
     notes: Sequence[SentenceNote] = (),
+    words: SharedWords | None = None,
     plain: bool = False,
 ) -> None:
     """Draw the paper with the picks, and the gold if it has any, marked; it stays in sight.
@@ -123,6 +150,7 @@ def draw_paper(
             selected=state.number("sentence"),
             aspect=labels.index(state["aspect"]) if labels and state["aspect"] in labels else None,
             notes=notes,
+            words=words,
             plain=plain,
         )
         paper_view(view, key="reader", height=780, on_event=put)

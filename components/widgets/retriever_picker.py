@@ -21,6 +21,7 @@ from components.app.choices import (
 from components.app.state import PageState, flash
 from components.models.server import known_models, session_model, share_server
 from components.widgets.markdown import literal
+from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm import prompt_names
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
@@ -34,7 +35,7 @@ WidgetFor = Callable[[str, object], dict[str, Any]]
 def retriever_picker(
     state: PageState, param: str, has_gold: bool = True, runs: Sequence[RunInfo] = ()
 ) -> tuple[Choice, ...]:
-    """A menu of the retrievers and stored runs, and one of their settings; up to three are kept, in order.
+    """A menu of the retrievers and stored runs, and one of settings; up to three are kept, in order.
 
     Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
@@ -85,7 +86,15 @@ def retriever_picker(
                     part="runs",
                 ),
             )
-    with st.popover("Settings", disabled=len(stored) == len(chosen)):
+    has_words = "words" in state.defaults
+    with st.popover("Settings", disabled=len(stored) == len(chosen) and not has_words):
+        if has_words:
+            on_off_switch(
+                state,
+                "words",
+                "Underline the words that sentences share with the hypothesis",
+                help="With bm25 the thicker the more a word adds to the sentence's score; else every word alike.",
+            )
         for choice in chosen:
             if choice.run:
                 continue

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from evidencebench_core.retrievers.ranking import retrieval_by_score, timed
 Tokenisation = Literal["word", "whitespace", "word-stop"]
 
 _WORD: Final = re.compile(r"\w+")
+_BETWEEN_SPACES: Final = re.compile(r"\S+")
 # "no" and "not" are not among them: they turn a finding round
 _STOP_WORDS: Final = frozenset(
     _WORD.findall("""
@@ -43,6 +45,16 @@ def tokens_of(text: str, tokenisation: Tokenisation) -> list[str]:
     return [word for word in words if word not in _STOP_WORDS] if tokenisation == "word-stop" else words
 
 
+def token_spans(text: str, tokenisation: Tokenisation) -> list[tuple[str, int, int]]:
+    """The same tokens, each with where it begins and ends in the text."""
+    lowered = text.lower()
+    # A capital dotted I becomes two characters; all else keeps its place.
+    places = [place for place, letter in enumerate(text) for _ in letter.lower()]
+    words = (_BETWEEN_SPACES if tokenisation == "whitespace" else _WORD).finditer(lowered)
+    spans = [(word[0], places[word.start()], places[word.end() - 1] + 1) for word in words]
+    return [span for span in spans if tokenisation != "word-stop" or span[0] not in _STOP_WORDS]
+
+
 class Bm25:
     """Okapi BM25 by rank-bm25, with the sentences of the query's paper as the whole corpus.
 
@@ -65,18 +77,37 @@ class Bm25:
         )
         # rank-bm25 would divide 0 by 0 at a k1 of exactly 0: this is as near as it gets
         self._k1, self._b, self._epsilon = max(k1, _TINY), b, epsilon
-        self._tokenisation: Tokenisation = tokenisation
+        self.tokenisation: Tokenisation = tokenisation
 
     @timed
     def retrieve(self, query: Query) -> Retrieval:
         """Rank by BM25 score and select the best."""
-        given = (self._tokenisation, self._k1, self._b, self._epsilon)
+        given = (self.tokenisation, self._k1, self._b, self._epsilon)
         return retrieval_by_score(query, _scores_of(query.sentences, query.hypothesis, *given))
 
     def scores(self, sentences: Sequence[str], hypothesis: str) -> tuple[float, ...]:
         """BM25 scores of any sentences as one corpus, such as those of several papers; none of it is cached."""
-        index = _index_of.__wrapped__(tuple(sentences), self._tokenisation, self._k1, self._b, self._epsilon)
-        return _scores(index, len(sentences), hypothesis, self._tokenisation)
+        index = _index_of.__wrapped__(tuple(sentences), self.tokenisation, self._k1, self._b, self._epsilon)
+        return _scores(index, len(sentences), hypothesis, self.tokenisation)
+
+    def word_weights(self, query: Query) -> tuple[Mapping[str, float], ...]:
+        """For each sentence, by its words of the hypothesis, what one occurrence adds to its score.
+
+        Occurrences of a word add equal parts of what they add together, which saturates.
+        """
+        k1, b = self._k1, self._b
+        index = _index_of(query.sentences, self.tokenisation, k1, b, self._epsilon)
+        if index is None:
+            return ({},) * len(query.sentences)
+        asked = Counter(tokens_of(query.hypothesis, self.tokenisation))
+        return tuple(
+            {
+                word: n * index.idf[word] * (k1 + 1) / (found[word] + k1 * (1 - b + b * length / index.avgdl))
+                for word, n in asked.items()
+                if word in found
+            }
+            for found, length in zip(index.doc_freqs, index.doc_len, strict=True)
+        )
 
 
 @lru_cache(maxsize=16)  # a run asks the same of a paper for task after task: only the budget differs

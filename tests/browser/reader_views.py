@@ -8,6 +8,9 @@ from dataclasses import replace
 
 from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
 from evidencebench_core.export.reader import PaperView, System
+from evidencebench_core.retrievers import Query
+from evidencebench_core.retrievers.bm25 import Bm25
+from evidencebench_core.retrievers.shared_words import shared_words
 
 HOSTILE = (
     "<h1>Not a <b>heading</b></h1>",
@@ -104,7 +107,10 @@ def stress_view(n_sentences: int = 794, n_aspects: int = 36, seed: int = 3) -> P
 
 
 def hostile_view() -> PaperView:
-    """`HOSTILE` as sentences, and markup wherever else a text goes."""
+    """`HOSTILE` as sentences, and markup wherever else a text goes; "script" and two words more are underlined."""
+    query = Query(
+        "Script 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters", HOSTILE, ("normal_paragraph",) * len(HOSTILE), ("",) * len(HOSTILE)
+    )
     return PaperView(
         paper="<b>hostile",
         sentences=HOSTILE,
@@ -114,6 +120,7 @@ def hostile_view() -> PaperView:
             Aspect("b", (2, 4, 6), False, "A2"),
         ),
         systems=(System("<img src=x onerror=window.hacked=1>", (1, 3, 4)), System("dense", (4, 5, 8))),
+        words=shared_words(query, Bm25()),
     )
 
 

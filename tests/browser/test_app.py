@@ -102,6 +102,28 @@ def test_keys_walk_the_paper_without_a_click_and_leave_fields_alone(page: Page, 
     assert page.evaluate("listening.size") == 0
 
 
+def test_shared_words_are_underlined_once_asked_for(page: Page, app_url: str) -> None:
+    page.goto(app_url + READING)
+    expect(sentence(page, 1)).to_be_visible()
+    text = sentence(page, 1).locator(".t").inner_text()
+    press(page, "Settings")
+    page.get_by_text("Underline the words that sentences share").click()
+    words = sentence(page, 1).locator(".word")
+    expect(words).to_have_text(
+        ["the", "of", "rotating", "night", "work", "type", "2", "diabetes", "hospital"]
+    )
+    # "hospital" is the rarest, "of" is nearly everywhere: thickness, not colour, tells them apart
+    thickness = "word => getComputedStyle(word).textDecorationThickness"
+    assert [words.nth(place).evaluate(thickness) for place in (1, 5, 8)] == ["1px", "2px", "3.5px"]
+    expect(words.last).to_have_attribute(
+        "title", re.compile(r"^adds \d\.\d\d to the sentence's bm25 score, ")
+    )
+    assert sentence(page, 1).locator(".t").inner_text() == text
+    assert parameters(page)["words"] == "1"
+    page.get_by_text("Underline the words that sentences share").click()
+    expect(words).to_have_count(0)
+
+
 def test_a_search_for_sentences_shows_them_and_opens_the_paper_there(page: Page, app_url: str) -> None:
     page.goto(app_url + "/browse?dataset=sample_data&s=adherence")
     found = table(page, "Instances").locator("td.snippet")

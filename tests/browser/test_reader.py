@@ -95,6 +95,7 @@ def test_hostile_text_is_only_text(page: Page, opened: Open) -> None:
     reader = opened("hostile")
     texts = "all => all.map((one) => one.textContent)"
     assert reader.locator(".s .t > span:first-child").evaluate_all(texts) == list(HOSTILE)
+    assert reader.locator(".t .word").evaluate_all(texts) == ["script", "script", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢", "letters"]
     assert page.evaluate("window.hacked") is None
     assert reader.locator("script, img, h1, a").count() == 0
     expect(reader.locator(".strip .chip").first).to_contain_text("<i>A1")

@@ -9,10 +9,12 @@
  * @typedef {{paper: string, height: number, texts: string[], types: string, marks: string,
  *            aspects: Aspect[], systems: System[], active: number|null,
  *            notes: {sentence: number, words: string, flagged: boolean}[],
- *            selected: number|null, aspect: number|null, plain: boolean}} Data
+ *            selected: number|null, aspect: number|null, plain: boolean,
+ *            words: {by: string, spans: [number, number, number][][]}|null}} Data
  *   `types`: t title, f rest of the title block, h heading, s lesser heading, a abstract, p text;
- *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence.
- * @typedef {{row: HTMLElement, icon: HTMLElement, chips: HTMLElement, others: HTMLElement,
+ *   `marks`: . none, g gold, p picked, b both, m missed; both have one letter a sentence;
+ *   `words`: by sentence what it shares with the hypothesis: from, to (characters), weight.
+ * @typedef {{row: HTMLElement, icon: HTMLElement, said: HTMLElement, chips: HTMLElement, others: HTMLElement,
  *            mark: string, rank: number, top: number, height: number}} Sentence
  */
 
@@ -126,7 +128,25 @@ function drawSentence(words, index, type) {
   }
   text.append(said, chips);
   row.append(element("span", "no", String(index)), icon, text, others);
-  return { row, icon, chips, others, mark: "", rank: -1, top: 0, height: 0 };
+  return { row, icon, said, chips, others, mark: "", rank: -1, top: 0, height: 0 };
+}
+
+/** A sentence's text with its shared words underlined, the thicker the more each weighs.
+ * @param {string} text @param {[number, number, number][]} spans @param {number} most the paper's largest weight
+ * @param {string} by what the weights add up to @returns {(string|HTMLElement)[]} */
+function drawWords(text, spans, most, by) {
+  const letters = [...text]; // Python counts characters, not halves of them
+  const total = spans.reduce((sum, [, , weight]) => sum + weight, 0);
+  let at = 0;
+  const parts = spans.flatMap(([from, to, weight]) => {
+    const level = by ? Math.min(Math.max(Math.ceil((3 * weight) / most), 1), 3) : 2;
+    const word = element("span", `word weight-${level}`, letters.slice(from, to).join(""));
+    if (by) word.title = `adds ${weight.toFixed(2)} to the sentence's ${by} score, ${total.toFixed(2)}`;
+    const before = letters.slice(at, from).join("");
+    at = to;
+    return [before, word];
+  });
+  return [...parts, letters.slice(at).join("")];
 }
 
 /** Facts of an aspect, and its text where the data has it. @param {Aspect} aspect */

@@ -31,6 +31,7 @@ class Reader {
     this.page = element("div", "page", "", { tabindex: "-1" });
     this.list = element("ol", "list", "", { role: "list" });
     this.caption = element("div", "caption");
+    this.wordKey = element("div", "word-key");
     this.help = element("div", "help", "", { role: "dialog", "aria-label": "Keys" });
     this.map = new Minimap(this.page, (y) => this.say(y === null ? undefined : this.sentenceAt(y)));
     this.frame();
@@ -54,7 +55,7 @@ class Reader {
     head.append(this.legend, this.systems);
     this.page.append(this.list);
     body.append(this.page, this.map.root, this.help);
-    foot.append(this.caption, hint);
+    foot.append(this.caption, this.wordKey, hint);
     this.root.append(head, this.strip, body, foot);
     this.parent.append(this.root);
   }
@@ -77,6 +78,7 @@ class Reader {
     this.root.classList.toggle("several", data.systems.length > 1);
     this.root.classList.toggle("plain", data.plain);
     if (isNew) this.build();
+    if (differs("words")) this.drawWords();
     if (marksChanged) {
       this.drawAspects();
       this.drawMarks();
@@ -190,6 +192,19 @@ class Reader {
       const labels = this.covering[i].map((position) => aspects[position].label);
       sentence.icon.setAttribute("aria-label", spokenMark(i, sentence, labels));
     });
+  }
+
+  /** Underline what the sentences share with the hypothesis, or nothing any more. */
+  drawWords() {
+    const { texts, words } = this.data;
+    const most = Math.max(...(words?.spans.flat() ?? []).map(([, , weight]) => weight), 0) || 1;
+    this.sentences.forEach(({ said }, i) => {
+      const spans = words?.spans[i] ?? [];
+      if (!spans.length && !said.firstElementChild) return;
+      said.replaceChildren(...(words ? drawWords(texts[i], spans, most, words.by) : [texts[i]]));
+    });
+    const what = words?.by ? `word: adds to the ${words.by} score, the thicker the more` : "word: in the hypothesis, too";
+    this.wordKey.replaceChildren(...(words ? [element("span", "word weight-3", "word"), what.slice(4)] : []));
   }
 
   drawLegend() {

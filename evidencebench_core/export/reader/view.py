@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
 from evidencebench_core.errors import SelectionError, shown
 from evidencebench_core.metrics import marks as marks_of
+
+if TYPE_CHECKING:
+    from evidencebench_core.retrievers.shared_words import SharedWords
 
 MAX_SYSTEMS: Final = 3
 
@@ -68,6 +71,8 @@ class PaperView:
     """Position of the aspect whose sentences are lit."""
     notes: Sequence[SentenceNote] = ()
     """One a sentence at most."""
+    words: SharedWords | None = None
+    """What each sentence shares with the hypothesis, to be underlined."""
     plain: bool = False
     """For readers who are no researchers: no sentence indices, no keys, plain words."""
 
@@ -110,6 +115,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "selected": _position(view.selected, n),
         "aspect": _position(view.aspect, len(view.aspects)),
         "notes": [asdict(note) for note in view.notes if 0 <= note.sentence < n],
+        "words": None if view.words is None else _word_data(view.words),
         "plain": view.plain,
     }
 
@@ -146,6 +152,13 @@ def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> st
         else:
             letters.append("f" if letters[0] == "t" and set(letters) <= {"t", "f"} else "s")
     return "".join(letters)
+
+
+def _word_data(words: SharedWords) -> dict[str, Any]:
+    return {
+        "by": words.scored_by,
+        "spans": [[[word.start, word.end, word.weight] for word in sentence] for sentence in words.sentences],
+    }
 
 
 def _mark_letters(view: PaperView, picks: tuple[int, ...] | None) -> str:

@@ -1,0 +1,66 @@
+"""The words that sentences share with a hypothesis, and what each adds to a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evidencebench_core.retrievers.base import Query, Retriever
+from evidencebench_core.retrievers.bm25 import Bm25, token_spans, tokens_of
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWord:
+    """A word of the hypothesis where it stands in a sentence: characters ``start`` to ``end``, and its weight."""
+
+    start: int
+    end: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWords:
+    """The shared words of a paper.
+
+    Attributes
+    ----------
+    sentences : tuple of tuples of SharedWord
+        One a sentence, each in the order of its text; empty for a sentence that shares none.
+    scored_by : str
+        The retriever to whose score the weights of a sentence add up; empty where each word weighs 1.
+    """
+
+    sentences: tuple[tuple[SharedWord, ...], ...]
+    scored_by: str = ""
+
+
+def shared_words(query: Query, retriever: Retriever | None = None) -> SharedWords:
+    """The words of the hypothesis in each sentence.
+
+    Parameters
+    ----------
+    query : Query
+    retriever : Retriever, optional
+        `Bm25` says what each occurrence adds to its sentence's score, so that the weights of a sentence add up
+        to that. Without it, and for all others, every word but English function words weighs 1.
+
+    Returns
+    -------
+    SharedWords
+    """
+    if isinstance(retriever, Bm25):
+        weights, tokenisation = retriever.word_weights(query), retriever.tokenisation
+    else:
+        tokenisation = "word-stop"
+        asked = dict.fromkeys(tokens_of(query.hypothesis, tokenisation), 1.0)
+        weights = (asked,) * len(query.sentences)
+    return SharedWords(
+        tuple(
+            tuple(
+                SharedWord(start, end, known[token])
+                for token, start, end in token_spans(sentence, tokenisation)
+                if token in known
+            )
+            for sentence, known in zip(query.sentences, weights, strict=True)
+        ),
+        retriever.name if isinstance(retriever, Bm25) else "",
+    )

@@ -13,6 +13,7 @@ from components.app.choices import Choice
 from components.app.page import drop_missing, percent
 from components.app.reading import Reading
 from components.app.state import PageState
+from components.browse.edited import draw_edit
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
     LEDGER_COLUMNS,
@@ -29,7 +30,9 @@ from components.models.asking import Question
 from components.models.calls import draw_calls, outcome_line
 from components.widgets.answers import (
     active_system,
+    answer_at_hand,
     answers_to,
+    choice_behind,
     draw_paper,
     system_switch,
     words_to_underline,
@@ -98,6 +101,13 @@ def draw_reading(
         draw_notes(state, dataset, instance)
         sentence_note(shown, state.number("sentence"), answers)
         _model_outcomes(answers, questions, task.budget_for(instance.evidence))
+        if active is not None and hypothesis != instance.hypothesis:
+            system_switch(state, answers, active, part="edit")
+            label, after = list(answers.items())[active]
+            original = Reading(instance, instance.hypothesis, task, dataset.version, dataset)
+            choice = choice_behind(label, choices)
+            before = answer_at_hand(original, choice) if choice else None
+            draw_edit(state, instance, task, label, before, after, gold_applies and has_aspects)
         if not gold_applies:
             _draw_unscored(state, instance, answers)
         elif has_aspects:

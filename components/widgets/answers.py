@@ -10,7 +10,7 @@ from components.app import resources
 from components.app.choices import Choice, choice_of
 from components.app.reading import Reading
 from components.app.state import PageState
-from components.models.asking import Question
+from components.models.asking import Question, stored_answer
 from components.models.live import answer_or_button
 from components.models.ranker.first_use import offer_training
 from components.models.ranker.seen import tell_if_run_has_seen, tell_if_seen
@@ -75,13 +75,35 @@ def answers_to(
     return answers, questions
 
 
+def answer_at_hand(reading: Reading, choice: Choice) -> Retrieval | None:
+    """An answer for which no server is asked: stored, or by a retriever that runs here; else ``None``."""
+    if choice.run and (stored := resources.stored_retrieval(reading, choice.run)):
+        return stored
+    if choice.name == IMPORTED:
+        return None
+    if retriever_entries()[choice.name].asks_server:
+        found = stored_answer(Question(reading, choice, session_connection()))
+        return found if isinstance(found, Retrieval) else None
+    return resources.retrieval(reading, choice)
+
+
+def choice_behind(label: str, choices: Sequence[Choice]) -> Choice | None:
+    """The choice whose answer has that label: its own, or its retriever's, which was asked in a run's place."""
+    own = next((choice for choice in choices if choice.label == label), None)
+    runs = (choice for choice in choices if choice.run and choice.name != IMPORTED)
+    return own or next((run for run in runs if choice_of(run.name, run.settings).label == label), None)
+
+
 def active_system(state: PageState, answers: Mapping[str, Retrieval]) -> int | None:
     """Position of the retriever whose picks are marked; ``None`` without any answer."""
     return min(state.number("system") or 0, len(answers) - 1) if answers else None
 
 
-def system_switch(state: PageState, answers: Mapping[str, Retrieval], active: int) -> None:
-    """Draw a choice of the retriever whose picks are marked; nothing where there is one only."""
+def system_switch(state: PageState, answers: Mapping[str, Retrieval], active: int, part: str = "") -> None:
+    """Draw a choice of the retriever whose picks are marked; nothing where there is one only.
+
+    ``part`` tells apart two on one page.
+    """
     labels = list(answers)
     if len(labels) > 1:
         st.segmented_control(
@@ -90,7 +112,7 @@ def system_switch(state: PageState, answers: Mapping[str, Retrieval], active: in
             format_func=lambda n: f"{LETTERS[n]} {labels[n]}",
             label_visibility="collapsed",
             required=True,
-            **state.widget("system", active, lambda n: n or None),
+            **state.widget("system", active, lambda n: n or None, part=part),
         )
 
 
@@ -105,17 +127,10 @@ def words_to_underline(
     """What sentences share with the hypothesis, as the active retriever weighs it; ``None`` where it is off."""
     if state["words"] != "1" or not hypothesis:
         return None
-    label = None if active is None else list(answers)[active]
-    weighing = next(
-        (
-            make_retriever(choice.name, choice.settings)
-            for choice in choices
-            if choice.name == Bm25.name
-            and label in (choice.label, choice_of(choice.name, choice.settings).label)
-        ),
-        None,
-    )
-    return shared_words(query_of(instance, "all", None, hypothesis), weighing)
+    choice = None if active is None else choice_behind(list(answers)[active], choices)
+    weighs = choice is not None and choice.name == Bm25.name
+    retriever = make_retriever(choice.name, choice.settings) if choice is not None and weighs else None
+    return shared_words(query_of(instance, "all", None, hypothesis), retriever)
 
 
 def draw_paper(

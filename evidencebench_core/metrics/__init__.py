@@ -3,6 +3,7 @@
 ``covers`` is everywhere a sequence with one set of sentence indices per study aspect.
 """
 
+from evidencebench_core.metrics.change import Change, selection_change
 from evidencebench_core.metrics.cover import best_cover, ceiling, greedy_cover, optimal_cover
 from evidencebench_core.metrics.coverage import (
     Denominator,
@@ -16,6 +17,7 @@ from evidencebench_core.metrics.coverage import (
 from evidencebench_core.metrics.expectation import expected_recall, random_expectation, random_expectations
 
 __all__ = [
+    "Change",
     "Denominator",
     "Gain",
     "Mark",
@@ -29,5 +31,6 @@ __all__ = [
     "optimal_cover",
     "random_expectation",
     "random_expectations",
+    "selection_change",
     "times_covered",
 ]

@@ -158,6 +158,12 @@ def test_an_edited_hypothesis_moves_the_picks_and_goes_into_the_link(page: Page,
     expect(page.get_by_text("Not scored: the gold was made for the original")).to_be_visible()
     expect(picks).to_have_count(0)  # nobody has said yet that the gold still applies
     page.keyboard.press("Escape")  # the editor lies over it
+    gained = table(page, "Picks of bm25, edited hypothesis").locator("tr", has_text="gained").first
+    index = int(gained.locator(".sentence").inner_text())
+    gained.locator("td").last.click()
+    expect(sentence(page, index)).to_have_attribute("aria-current", "true")
+    expect(sentence(page, index)).to_be_in_viewport()
+    settled(page)
     page.get_by_text("Score it as if the gold still applied", exact=True).click()
     expect(picks.first).not_to_have_text(before)
     assert parameters(page).items() >= {"h": text, "asif": "1"}.items()

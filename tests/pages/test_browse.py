@@ -79,6 +79,37 @@ def test_a_typed_hypothesis_is_scored_only_once_the_reader_says_so(open_page: Op
 
 
 @sample
+def test_an_edited_hypothesis_stands_beside_the_original(open_page: OpenPage) -> None:
+    edited = dict(READ, r="lead~bm25", system="1", task="er@10", h="Night shifts harm hospital employees")
+    app = open_page("browse", **edited, asif="1")
+    assert "What the edit changed for bm25" in app.words
+    # the same figures as in the scores of the two hypotheses
+    assert "4 are kept and 6 lost; 6 are gained. Aspect Recall was **35.7%** and is **42.9%**." in app.words
+    assert (
+        "Aspect Recall was" not in open_page("browse", **edited).words
+    )  # nobody has said that the gold applies
+    assert "What the edit changed" not in open_page("browse", **{**edited, "h": ""}).words
+    lead = open_page("browse", **{**edited, "system": "0"})
+    assert "Of 10 picks for the original, 10 are kept and 0 lost; 0 are gained." in lead.words
+
+
+def test_a_run_is_compared_with_what_it_has_stored(open_page: OpenPage, sample_store: Store) -> None:
+    run = stored_run(sample_store, "bm25", (7, 3))
+    app = open_page("browse", **READ, r=f"@{run}", task="er@10", h="Night work harms")
+    assert "has no stored answer to this hypothesis" in app.words
+    assert "Of 2 picks for the original, 0 are kept and 2 lost; 10 are gained." in app.words
+
+
+@sample
+@pytest.mark.parametrize("r", ["bm25~lead", "lead", ""])
+def test_shared_words_are_switched_on_in_the_settings(open_page: OpenPage, r: str) -> None:
+    app = open_page("browse", **READ, r=r)
+    app.named("toggle", "Underline the words").set_value(True).run()
+    assert app.address["words"] == "1"
+    assert not app.problems
+
+
+@sample
 def test_without_result_aspects_a_result_task_is_skipped_not_zero(open_page: OpenPage) -> None:
     app = open_page("browse", instance="sample_exposure", task="result-er@5")
     assert "skipped on Result-ER@5, never scored 0" in app.words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -19,9 +20,8 @@ from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.sentence_note import LETTERS
 from evidencebench_core.data import Instance
-from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.export.reader import SentenceNote, System, view_of
+from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.retrievers import IMPORTED, Retrieval, make_retriever, query_of, retriever_entries
 from evidencebench_core.retrievers.bm25 import Bm25
 from evidencebench_core.retrievers.shared_words import SharedWords, shared_words
@@ -138,15 +138,11 @@ def draw_paper(
     instance: Instance,
     answers: Mapping[str, Retrieval],
     active: int | None,
-    *,
-    focus: Focus = "all",
-    notes: Sequence[SentenceNote] = (),
-    words: SharedWords | None = None,
-    plain: bool = False,
+    **shown: Any,
 ) -> None:
     """Draw the paper with the picks, and the gold if it has any, marked; it stays in sight.
 
-    The sentence, aspect and system that are clicked go into the state.
+    ``shown`` are other fields of `PaperView`. The sentence, aspect and system that are clicked go into the state.
     """
     labels = [aspect.label for aspect in instance.evidence.aspects]
     systems = [System(label, answer.selection) for label, answer in answers.items()]
@@ -159,13 +155,10 @@ def draw_paper(
     with st.container(key="paper-stays-in-sight"):
         view = view_of(
             instance,
-            focus=focus,
             systems=systems if systems or labels else [System("", ())],
             active=0 if active is None and not labels else active,
             selected=state.number("sentence"),
             aspect=labels.index(state["aspect"]) if labels and state["aspect"] in labels else None,
-            notes=notes,
-            words=words,
-            plain=plain,
+            **shown,
         )
         paper_view(view, key="reader", height=780, on_event=put)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from evidencebench_core.cli.arguments import add_json, add_settings, add_wordings_file, positive, store_of
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import progress_bar, stopping
-from evidencebench_core.cli.scores import print_run, run_document, training_ids, warn_of_training_data
+from evidencebench_core.cli.scores import print_run, run_document, warn_of_training_data
 from evidencebench_core.cli.spending import (
     add_server,
     check_no_server_arguments,
@@ -98,7 +98,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Run a retriever, then score what the run has; as JSON one object with ``run`` and ``scores``."""
-    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, execute, plan, score_run
+    from evidencebench_core.runs import DEFAULT_TASKS, RunStore, execute, plan, score_run, trained_on_ids
 
     store, (engine_name, engine) = store_of(args), _engine(args)
     planned = plan(
@@ -131,7 +131,7 @@ def _run(args: argparse.Namespace) -> int:
     outcomes = RunStore(store).outcomes(info.id)
     files: Sequence[Path] = getattr(engine, "written", ())
     if not files:
-        warn_of_training_data(info, training_ids(store, info), scores)
+        warn_of_training_data(info, trained_on_ids(store, info), scores)
     if args.json:
         document = {**run_document(info, outcomes), "scores": [score.as_dict() for score in scores]}
         if llm is not None and cost is not None:

@@ -20,7 +20,6 @@ from evidencebench_core.cli.output import (
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.llm import OutcomeCounts
     from evidencebench_core.runs import RunInfo
     from evidencebench_core.tasks import Score
@@ -120,7 +119,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 def _score(args: argparse.Namespace) -> int:
     """Score a run; as JSON a list with one object a task, with ``outcomes`` where a model was asked."""
     from evidencebench_core.errors import UnknownNameError
-    from evidencebench_core.runs import RunStore, score_run
+    from evidencebench_core.runs import RunStore, score_run, trained_on_ids
 
     store = store_of(args)
     info = RunStore(store).run(args.run_id)
@@ -131,7 +130,7 @@ def _score(args: argparse.Namespace) -> int:
         )
     scores = [score_run(store, info.id, task, missing=args.missing) for task in tasks]
     outcomes = RunStore(store).outcomes(info.id)
-    seen = training_ids(store, info)
+    seen = trained_on_ids(store, info)
     warn_of_training_data(info, seen, scores)
     if not args.json:
         names = {score.task.name for score in scores}
@@ -145,13 +144,6 @@ def _score(args: argparse.Namespace) -> int:
         documents.append(document)
     print_json(documents)
     return 0
-
-
-def training_ids(store: Store, run: RunInfo) -> frozenset[str]:
-    """The instances that the run's model has learnt from; none for most runs."""
-    from evidencebench_core.runs import trained_on_ids
-
-    return trained_on_ids(store, run) if run.n_trained_on else frozenset()
 
 
 def warn_of_training_data(run: RunInfo, seen: Collection[str], scores: Sequence[Score]) -> None:
@@ -265,14 +257,14 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 def _compare(args: argparse.Namespace) -> int:
     """Compare two runs; as JSON one object."""
-    from evidencebench_core.runs import RunStore, compare_runs, score_run
+    from evidencebench_core.runs import RunStore, compare_runs, score_run, trained_on_ids
 
     store = store_of(args)
     a, b = (RunStore(store).run(name) for name in (args.run_a, args.run_b))
     comparison = compare_runs(store, a.id, b.id, args.task)
     for run in (a, b):
         if run.n_trained_on:
-            warn_of_training_data(run, training_ids(store, run), [score_run(store, run.id, args.task)])
+            warn_of_training_data(run, trained_on_ids(store, run), [score_run(store, run.id, args.task)])
     if args.json:
         trained = {"n_trained_on_a": a.n_trained_on, "n_trained_on_b": b.n_trained_on}
         head = {"run_a": a.id, "run_b": b.id, "dataset": a.dataset}

@@ -60,21 +60,16 @@ def find(  # noqa: PLR0913 - the paper, the question, and how it is asked
     Parameters
     ----------
     where : str
-        A file, or, where there is none of that name, a PMC id, PubMed id or DOI, fetched from Europe PMC.
+        A file, or, where there is none of that name, a PMC id, PubMed id or DOI, fetched from Europe PMC (at
+        ``base_url``); with ``content``, the paper itself, its name alone.
     hypothesis : str
     retriever : Retriever
     budget : int
         How many sentences to pick.
-    content : bytes, optional
-        The paper, where it is in hand: ``where`` is then its name alone.
     kind : str, optional
         What the paper is, where it cannot be told.
-    base_url : str, optional
-        Where papers are fetched.
     llm : LLM, optional
-        How a retriever that asks a server asks it.
-    fresh : bool
-        Whether such a one asks even where the store has an answer.
+        How a retriever that asks a server asks it; ``fresh`` even where the store has an answer.
 
     Raises
     ------

@@ -146,10 +146,8 @@ def train_ranker(  # noqa: PLR0913 - the options of the command
     keep_trained(store, digest, trained_on)
     run_id = None
     if answers:
-        runs, spec = (
-            RunStore(store),
-            RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest}),
-        )
+        spec = RunSpec(info.sha256, RANKER, {"model": CROSS_VALIDATED, "weights": digest})
+        runs = RunStore(store)
         run_id = runs.create(spec, info).id
         if seen is not None and n_seen:
             keep_trained(store, run_id, seen)

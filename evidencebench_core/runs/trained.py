@@ -91,6 +91,8 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
     An instance counts if it was in the training data under its id, or another one on the same paper was.
     Answers of cross-validation do not count: none came from a model that had seen the paper.
     """
+    if not run.n_trained_on:
+        return frozenset()
     digests = _digests(run.id, run.settings)
     sql = f"SELECT DISTINCT instances.instance_id {_SEEN.format(','.join('?' * len(digests)))}"
     with store.read() as db:

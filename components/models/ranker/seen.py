@@ -40,7 +40,7 @@ def tell_if_seen(dataset: DatasetInfo, instance: Instance, name: str, settings: 
 
 def tell_if_run_has_seen(run: RunInfo, instance_id: str) -> None:
     """The same for a run."""
-    if run.n_trained_on and instance_id in trained_on_ids(resources.store(), run):
+    if instance_id in trained_on_ids(resources.store(), run):
         _tell(run.retriever)
 
 

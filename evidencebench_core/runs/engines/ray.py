@@ -81,13 +81,11 @@ class RayEngine:
                 yield from self._asked(ray, plan, questions, stopped)
 
     def _computed(self, ray: Any, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Sequence[Answered]]:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         n_workers = self.workers or n_cpus
         size = max(1, min(_LARGEST, len(plan.missing) // (8 * n_workers)))
         n_shards = -(-len(plan.missing) // size)
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
         pool = ray.data.ActorPoolStrategy
         reading = {"plan": replace(plan, store=None, retriever=None, trained={}), "path": plan.store.path}  # type: ignore[arg-type]
         answering = {
@@ -104,7 +102,7 @@ class RayEngine:
                 compute=pool(size=1),
                 batch_size=None,
                 num_cpus=0,
-                scheduling_strategy=here,
+                label_selector=here,
             )
             .map_batches(
                 Worker,

@@ -30,14 +30,13 @@ from evidencebench_core.runs.find import (
 )
 from evidencebench_core.runs.imported import (
     ImportedScore,
-    ScoreImport,
     import_scores,
     imported_named,
     imported_scores,
     predictions_from,
 )
 from evidencebench_core.runs.imported_run import import_run
-from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, Question, plan
+from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, plan
 from evidencebench_core.runs.results import (
     compare_runs,
     score_predictions,
@@ -46,7 +45,7 @@ from evidencebench_core.runs.results import (
 from evidencebench_core.runs.step import Step, drive
 from evidencebench_core.runs.store import RunInfo, RunSpec, RunStore, run_label
 from evidencebench_core.runs.train_ranker import CrossValidation, train_ranker
-from evidencebench_core.runs.trained import keep_trained, trained_on_ids
+from evidencebench_core.runs.trained import trained_on_ids
 from evidencebench_core.runs.variant import Variant, digest_of, variant_named
 
 __all__ = [
@@ -63,13 +62,11 @@ __all__ = [
     "PaperPicks",
     "Plan",
     "Progress",
-    "Question",
     "ReadPaper",
     "RunEstimate",
     "RunInfo",
     "RunSpec",
     "RunStore",
-    "ScoreImport",
     "Step",
     "Variant",
     "compare_runs",
@@ -85,7 +82,6 @@ __all__ = [
     "import_scores",
     "imported_named",
     "imported_scores",
-    "keep_trained",
     "measure_of",
     "measure_text",
     "paper_files",

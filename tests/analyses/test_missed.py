@@ -14,7 +14,8 @@ from evidencebench_core.data import Store, open_store, schema
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.retrievers.trained_on import TrainedOn
-from evidencebench_core.runs import RunStore, keep_trained
+from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.trained import keep_trained
 from tests.analyses.stores import missed_store, ranked, run_of
 from tests.factories import raw_instance, store_with
 

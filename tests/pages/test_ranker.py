@@ -11,7 +11,8 @@ from components.app.choices import Choice
 from components.app.reading import Reading
 from evidencebench_core.data import Store, ingest
 from evidencebench_core.retrievers.ranker.model_file import default_model_path, default_retriever, write_model
-from evidencebench_core.runs import RunStore, keep_trained
+from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.trained import keep_trained
 from evidencebench_core.tasks import task_named
 from tests.factories import raw_dataset, written
 from tests.pages.app import OpenPage, drawn, finished_runs, run_dialog

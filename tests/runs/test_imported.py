@@ -10,13 +10,8 @@ import pytest
 
 from evidencebench_core.data import Store, open_store, published_results
 from evidencebench_core.errors import DataError, UnknownNameError
-from evidencebench_core.runs import (
-    ScoreImport,
-    import_scores,
-    imported_named,
-    imported_scores,
-    predictions_from,
-)
+from evidencebench_core.runs import import_scores, imported_named, imported_scores, predictions_from
+from evidencebench_core.runs.imported import ScoreImport
 from evidencebench_core.stats import standard_error
 
 COLUMNS = ["Experiment Name", "Time", "Cov@", "Model", "Coverage List", "Recall List"]

@@ -72,11 +72,7 @@ class BatchEndpoint:
         """Upload a file, and begin its batch."""
         RunStore(self._store).create(self._plan.spec, self._plan.dataset)
         batch = _Batch(f"evidencebench-{self._run_id}-{uuid.uuid4().hex}.jsonl")
-        with self._store.write() as db:
-            db.execute(
-                "INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES (?, ?, ?, ?)",
-                (batch.name, self._run_id, self._address, datetime.now(UTC).isoformat(timespec="seconds")),
-            )
+        self._keep(batch)
         self._engine.note = f"sending {quantity(n_lines, 'request')} to {self._address}"
         self._begin(batch, path)
 
@@ -101,8 +97,8 @@ class BatchEndpoint:
             if not batch.file_id:  # killed in the middle of the upload
                 self._forget([batch])
                 return
-            self._update(batch)
-        self._update(batch._replace(batch_id=self._patiently(begun)))
+            self._keep(batch)
+        self._keep(batch._replace(batch_id=self._patiently(begun)))
 
     def _listed_id(
         self, listing: Callable[..., Any], perhaps: object, name: str, value: str, **how: str
@@ -189,11 +185,13 @@ class BatchEndpoint:
             )
             return [_Batch(*row) for row in rows]
 
-    def _update(self, batch: _Batch) -> None:
+    def _keep(self, batch: _Batch) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._store.write() as db:
             db.execute(
-                "UPDATE llm_batches SET file_id = ?, batch_id = ? WHERE name = ?",
-                (batch.file_id, batch.batch_id, batch.name),
+                "INSERT INTO llm_batches (name, file_id, batch_id, run_id, address, begun_at) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET file_id = excluded.file_id, batch_id = excluded.batch_id",
+                (*batch, self._run_id, self._address, now),
             )
 
     def _forget(self, batches: list[_Batch]) -> None:

@@ -28,16 +28,10 @@ class Call:
     """A request on its way to a server, within the limits and caps of an `LLM`; its reply is kept under ``keys``."""
 
     def __init__(
-        self,
-        llm: LLM,
-        request: Request,
-        keys: Mapping[str, str],
-        on_delta: OnDelta | None = None,
-        attempts: int | None = None,
-        timeouts: Timeouts | None = None,
+        self, llm: LLM, request: Request, keys: Mapping[str, str], on_delta: OnDelta | None = None
     ) -> None:
         self._llm, self._request, self._keys, self._on_delta = llm, request, keys, on_delta
-        self._attempts, self._timeouts = attempts or llm.limits.attempts, timeouts or llm.timeouts
+        self._attempts, self._timeouts = llm.limits.attempts, llm.timeouts
         self._body: Mapping[str, Any] = request.body() | ({} if on_delta is None else STREAM)
         self._any_delta = False
         self._left = self._timeouts.total

@@ -168,7 +168,7 @@ class LLM:
 
     async def kept(self, request: Request, parts: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
         """The parts of a reply, once they are durable."""
-        if self._writer is None or not keys:
+        if self._writer is None:
             return parts
         if isinstance(request, ChatRequest):
             parts = {"": replace(parts[""], key=keys[""])}
@@ -203,12 +203,6 @@ class LLM:
         kind = LLMUnreachableError if error.action in ("again", "wait") else LLMRejectedError
         raise self.error(kind, error.reason, error.remedy, error.action == "end_run") from error
 
-    async def try_out(self, model: str) -> Answer:
-        """Ask for one word, once and without the store: does this server answer with this model?"""
-        request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
-        answer: Answer = (await Call(self, request, {}, attempts=1, timeouts=_TRYING).parts())[""]
-        return answer
-
     def scrubbed(self, setback: Setback) -> Setback:
         """The same with all keys struck out of its reason."""
         setback.reason = self.connection.scrubbed(setback.reason)
@@ -230,7 +224,10 @@ def listed_models(connection: Connection) -> tuple[str, ...]:
 
 def one_word(connection: Connection, model: str) -> Answer:
     """The answer to a question for one word, asked once; an `LLMError` if this server gives none with this model."""
-    return _answered(LLM(connection), lambda llm: llm.try_out(model))
+    request = ChatRequest(model, (Message("user", "Answer with the one word: ready"),), max_tokens=16)
+    once = LLM(connection, limits=Limits(attempts=1), timeouts=_TRYING)
+    answer: Answer = _answered(once, lambda llm: llm.reply(request))
+    return answer
 
 
 def _answered(llm: LLM, ask: Callable[[LLM], Coroutine[Any, Any, _T]]) -> _T:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +14,16 @@ import pytest
 
 from evidencebench_core.data.store import open_store
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
-from evidencebench_core.llm import LLM, AnswerCache, ChatRequest, Connection, Limits, Message, listed_models
+from evidencebench_core.llm import (
+    LLM,
+    AnswerCache,
+    ChatRequest,
+    Connection,
+    Limits,
+    Message,
+    listed_models,
+    one_word,
+)
 from tests.llm import server as s
 from tests.llm.asking import chat, chats, vectors
 
@@ -121,11 +129,7 @@ def embedded(llm: LLM) -> object:
 
 
 def tried(llm: LLM) -> object:
-    async def answer() -> object:
-        async with llm:
-            return await llm.try_out("m")
-
-    return asyncio.run(answer())
+    return one_word(llm.connection, "m")
 
 
 INVALID_KEY = s.body(b'{"detail":"Invalid API key"}', code=401)

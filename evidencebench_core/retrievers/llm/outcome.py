@@ -16,17 +16,15 @@ if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
     from evidencebench_core.retrievers.base import Retrieval
 
-OUTCOME_KINDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "selection": "a selection",
-        "empty": "chose nothing",
-        "unknown": "only indices not shown",
-        "no_list": "no list found",
-        "refusal": "refused",
-        "cut_off": "cut off by the token limit",
-        "failed": "call failed",
-    }
-)
+OUTCOME_KINDS: Final[Mapping[str, str]] = {
+    "selection": "a selection",
+    "empty": "chose nothing",
+    "unknown": "only indices not shown",
+    "no_list": "no list found",
+    "refusal": "refused",
+    "cut_off": "cut off by the token limit",
+    "failed": "call failed",
+}
 """The kinds of outcome, with a name for people. Retrievers that ask no model have none of these."""
 
 LOST: Final[tuple[OutcomeKind, ...]] = ("cut_off", "refusal", "no_list")

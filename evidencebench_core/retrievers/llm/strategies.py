@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from evidencebench_core.errors import SettingError
@@ -19,30 +18,26 @@ from evidencebench_core.retrievers.llm.sections import overlapping_slices, secti
 if TYPE_CHECKING:
     from evidencebench_core.data.model import Focus
 
-STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "auto": "the paper's for the task: cot for ER, result-section for Result-ER, unconstrained without a budget",
-        "cot": "the whole paper at once, reasons first",
-        "icl": "as cot, with examples from a dataset",
-        "section": "every section on its own, then the best of what was found",
-        "result-section": "as section, for results and analyses only, with one example in the first step",
-        "unconstrained": "the whole paper at once, any number of sentences; for results with examples, if named",
-        "guided": "our own, not the paper's: name the points to look for, search for each, choose for coverage",
-    }
-)
+STRATEGIES: Final[Mapping[str, str]] = {
+    "auto": "the paper's for the task: cot for ER, result-section for Result-ER, unconstrained without a budget",
+    "cot": "the whole paper at once, reasons first",
+    "icl": "as cot, with examples from a dataset",
+    "section": "every section on its own, then the best of what was found",
+    "result-section": "as section, for results and analyses only, with one example in the first step",
+    "unconstrained": "the whole paper at once, any number of sentences; for results with examples, if named",
+    "guided": "our own, not the paper's: name the points to look for, search for each, choose for coverage",
+}
 """The strategies with what they do; ``auto`` chooses one of the others for every task."""
 
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 PER_ASPECT: Final = 3  # sentences that guided asks for a point
 
 # The prompts of strategies with several, in the order of their use; the first and the last can be replaced.
-_PROMPTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "section": ("section", "section-final"),
-        "result-section": ("result-section", "result-section-final"),
-        "guided": ("guided-aspects", "guided-retrieve", "guided-final"),
-    }
-)
+_PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "section": ("section", "section-final"),
+    "result-section": ("result-section", "result-section-final"),
+    "guided": ("guided-aspects", "guided-retrieve", "guided-final"),
+}
 
 
 class Steps(NamedTuple):

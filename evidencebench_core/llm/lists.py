@@ -154,8 +154,12 @@ def _behind(body: str) -> List | None:
 
 
 def _alone(text: str) -> List | None:
-    """A list that is the answer's last line: the word was forgotten."""
-    last = _LAST.search(text[-20_000:])
+    """A list that is the answer's last line, or a fenced block at its end: the word was forgotten."""
+    tail = text[-20_000:]
+    fenced = _FENCE.sub("", tail[tail.rfind("```", 0, -3) :]) if tail.endswith("```") else ""
+    if (chosen := _json(fenced)) is not None:
+        return chosen
+    last = _LAST.search(tail)
     return None if last is None else _bracketed(last[1]) if last[1].startswith("[") else _line(last[1])
 
 

@@ -38,6 +38,7 @@ SELECTIONS: list[tuple[str, tuple[int, ...]]] = [
     ('{"decision": {"sentences": [{"id": 3, "reason": "x"}, {"id": 7}]}}', (3, 7)),
     ('DECISION: [{"index": 3, "why": "12 mg [5]"}, {"index": 7, "why": "b"}]', (3, 7)),
     ('{"indices": [3, 7], "not_selected": [9], "reasons": [{"index": 9, "reason": "x"}]}', (3, 7)),
+    ('I chose:\n```json\n{"evidence": [{"index": 3, "why": "x"}, {"index": 7}]}\n```', (3, 7)),
     # ranges, labels and reasons among the numbers
     ("DECISION: [3-5, 7 – 8]", (3, 4, 5, 7, 8)),
     ('DECISION: ["3 to 5", "7"]', (3, 4, 5, 7)),

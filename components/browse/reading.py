@@ -40,6 +40,7 @@ from components.widgets.answers import (
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.markdown import literal
+from components.widgets.rank_columns import COLUMN_DEFAULTS, draw_columns_switch
 from components.widgets.sentence_note import LETTERS, sentence_note
 from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
@@ -64,6 +65,7 @@ READING_DEFAULTS = {
     "sentence": "",
     "system": "0",
     "words": "",
+    **COLUMN_DEFAULTS,
 }
 
 
@@ -101,6 +103,7 @@ def draw_reading(
         draw_notes(state, dataset, instance)
         sentence_note(shown, state.number("sentence"), answers)
         _model_outcomes(answers, questions, task.budget_for(instance.evidence))
+        draw_columns_switch(state, shown, answers, task.focus)
         if active is not None and hypothesis != instance.hypothesis:
             system_switch(state, answers, active, part="edit")
             label, after = list(answers.items())[active]

@@ -37,6 +37,7 @@ PAGES = {  # the address, and what it shows once it is whole
     '/browse?dataset=sample_data&noted=yes&if=[["score","{bm25}","er@10","<",90]]': ".table-root tbody tr",
     "/browse?instance=sample_cohort&task=er%4010&r=bm25~abstract-tail&sentence=12&words=1": ".s.selected",
     "/browse?instance=sample_cohort&task=er%4010&r=bm25~lead&h=Night+work&asif=1": "td:text('= kept') >> nth=0",
+    "/browse?instance=sample_cohort&task=er%4010&r=bm25~lead&columns=1": ".ranks .card",
     "/paper": "[data-testid=stFileUploader]",
     "/paper?paper=sample_trial&r=bm25~lead&sentence=3": ".pick",
     "/paper?paper=sample_trial&r=bm25&present=1": ".pick",

@@ -110,6 +110,17 @@ def test_shared_words_are_switched_on_in_the_settings(open_page: OpenPage, r: st
 
 
 @sample
+def test_two_rankings_stand_side_by_side_where_there_are_two(open_page: OpenPage) -> None:
+    place = {"instance": "sample_cohort", "task": "er@10"}
+    assert "Rankings side by side" not in open_page("browse", **place, r="bm25").labels("toggle")
+    app = open_page("browse", **place, r="bm25~abstract-tail~lead")
+    assert "Numbers are ranks" not in app.words
+    app.named("toggle", "Rankings side by side").set_value(True)
+    assert "Numbers are ranks" in app.run().words
+    assert app.address["columns"] == "1"
+    assert "by one only" in open_page("browse", **place, r="bm25~lead", columns="1", pair="BC").words
+
+
 def test_without_result_aspects_a_result_task_is_skipped_not_zero(open_page: OpenPage) -> None:
     app = open_page("browse", instance="sample_exposure", task="result-er@5")
     assert "skipped on Result-ER@5, never scored 0" in app.words

@@ -121,6 +121,7 @@ def test_two_rankings_stand_side_by_side_where_there_are_two(open_page: OpenPage
     assert "by one only" in open_page("browse", **place, r="bm25~lead", columns="1", pair="BC").words
 
 
+@pytest.mark.usefixtures("sample_store")
 def test_without_result_aspects_a_result_task_is_skipped_not_zero(open_page: OpenPage) -> None:
     app = open_page("browse", instance="sample_exposure", task="result-er@5")
     assert "skipped on Result-ER@5, never scored 0" in app.words

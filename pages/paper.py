@@ -15,6 +15,7 @@ from components.paper.keeping import named_paper, open_paper
 from components.paper.present import draw_presenting
 from components.paper.reading import draw_reading
 from components.paper.several import draw_several
+from components.widgets.load_notice import loadable, may_load
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.ranker.model_file import default_retriever
@@ -55,7 +56,8 @@ def draw(state: PageState) -> None:
     name_window("Your paper", opened.title)
     drop_missing(state, len(opened.paper.sentences))
     if state["present"]:
-        draw_presenting(state, opened, choices_from(state["r"]) or choices_from(default_retriever()))
+        choices = loadable(choices_from(state["r"]), "present")
+        draw_presenting(state, opened, choices or choices_from(default_retriever()))
     else:
         draw_reading(state, opened)
 
@@ -79,7 +81,7 @@ def _warm(state: PageState) -> None:
         return  # the picker says it
     for choice in choices:
         entry = retriever_entries()[choice.name]
-        if not (entry.asks_server or entry.sees_gold):
+        if not (entry.asks_server or entry.sees_gold) and may_load(choice):
             resources.warm(choice)
 
 

@@ -22,6 +22,7 @@ from components.paper.keeping import open_paper
 from components.paper.reading import LONGEST, budget_field
 from components.widgets.copy_link import copy_link
 from components.widgets.job_panel import job_panel
+from components.widgets.load_notice import loadable
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from evidencebench_core.errors import SettingError
@@ -96,7 +97,7 @@ def _retriever_field(state: PageState) -> Choice:
         if entry.problem is None and not (entry.sees_gold or entry.asks_server)
     ]
     try:
-        choices = choices_from(state["r"])
+        choices = loadable(choices_from(state["r"]), "several")
     except SettingError as error:
         st.warning(literal(str(error)))
         choices = ()

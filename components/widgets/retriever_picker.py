@@ -20,6 +20,7 @@ from components.app.choices import (
 )
 from components.app.state import PageState, flash
 from components.models.server import known_models, session_model, share_server
+from components.widgets.load_notice import allow_load, loadable
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
@@ -35,9 +36,10 @@ WidgetFor = Callable[[str, object], dict[str, Any]]
 def retriever_picker(
     state: PageState, param: str, has_gold: bool = True, runs: Sequence[RunInfo] = ()
 ) -> tuple[Choice, ...]:
-    """A menu of the retrievers and stored runs, and one of settings; up to three are kept, in order.
+    """A menu of the retrievers and stored runs, and one of settings; up to three are returned, in order.
 
-    Those that ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
+    One that the address tells to load something waits for a click, and is not among them until then. Those that
+    ask a server are offered too: it is for the page to ask them on a click only, with an estimate.
     """
     entries = {
         name: entry
@@ -100,7 +102,7 @@ def retriever_picker(
                 continue
             st.markdown(f"**{literal(choice.name)}**")
             settings_editor(choice.name, choice.settings, _settings_widget(state, param, chosen, choice))
-    return chosen
+    return loadable(chosen, f"{state.page}.{param}")
 
 
 def _menu_label(chosen: Sequence[Choice]) -> str:
@@ -109,14 +111,14 @@ def _menu_label(chosen: Sequence[Choice]) -> str:
 
 
 def _choices_in_link(text: str, runs: Sequence[RunInfo]) -> tuple[Choice, ...]:
-    """The choices that can be read; what cannot is said."""
+    """The choices that can be read, each retriever once; what cannot be read is said."""
     chosen: list[Choice] = []
     for part in text.split(BETWEEN):
         try:
             chosen += choices_from(part, runs)
         except SettingError as error:
             st.warning(literal(str(error)))
-    return tuple(chosen[:MOST_CHOICES])
+    return tuple({choice.option: choice for choice in chosen}.values())[:MOST_CHOICES]
 
 
 def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], choice: Choice) -> WidgetFor:
@@ -130,6 +132,7 @@ def _settings_widget(state: PageState, param: str, chosen: Sequence[Choice], cho
                 new = None
             try:
                 changed = choice_of(choice.name, {**choice.settings, setting: new})
+                allow_load(changed, setting)
             except SettingError as error:
                 flash(literal(str(error)))
                 changed = choice

@@ -11,6 +11,7 @@ from typing import cast
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.errors import EvidenceBenchError, RetrieverError, SettingError, shown
 from evidencebench_core.retrievers.base import Retriever, Setting
+from evidencebench_core.retrievers.ranker import CROSS_VALIDATED
 from evidencebench_core.retrievers.settings import canonical_settings, names_hint
 from evidencebench_core.retrievers.table import IMPORTED, RETRIEVERS, RetrieverEntry
 from evidencebench_core.retrievers.third_party import Guarded, third_party_entries
@@ -88,6 +89,23 @@ def is_derived(name: str, setting: str) -> bool:
     member, _, own = setting.rpartition(".")
     spec = entry.settings.get(own) if (entry := RETRIEVERS.get(member or name)) else None
     return spec is not None and spec.derived
+
+
+def named_to_load(name: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """What a retriever that works here is told to load by free text: files, folders, models of a hub.
+
+    By ``retriever.setting``, of a merged retriever too; defaults are left out, and models of servers, which are asked
+    for by no more than their name. Free text of another package's retriever counts, since it may name a file.
+    """
+    entry, found = retriever_entry(name), dict[str, str]()
+    for key, value in settings.items():
+        member, _, setting = key.rpartition(".") if entry.nests else ("", "", key)
+        if entry.asks_server or (entry.nests and not member):
+            continue
+        spec = retriever_entry(member or name).settings.get(setting)
+        if spec and spec.is_free and value not in (None, spec.default, CROSS_VALIDATED):
+            found[f"{member or name}.{setting}"] = str(value)
+    return found
 
 
 def _members(name: str, given: tuple[str, ...]) -> tuple[str, ...]:

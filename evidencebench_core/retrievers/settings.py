@@ -62,6 +62,11 @@ class SettingSpec:
         if self.default is None:
             object.__setattr__(self, "optional", True)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether any text may stand there, the name of a file among them."""
+        return self.kind in (str, tuple, dict) and self.choices is None and not self.derived
+
     def canonical(self, value: object, owner: str, name: str) -> Setting:
         """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.
 

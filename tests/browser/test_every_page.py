@@ -38,6 +38,7 @@ PAGES = {  # the address, and what it shows once it is whole
     "/browse?instance=sample_cohort&task=er%4010&r=bm25~abstract-tail&sentence=12&words=1": ".s.selected",
     "/browse?instance=sample_cohort&task=er%4010&r=bm25~lead&h=Night+work&asif=1": "td:text('= kept') >> nth=0",
     "/browse?instance=sample_cohort&task=er%4010&r=bm25~lead&columns=1": ".ranks .card",
+    "/browse?instance=sample_cohort&r=bm25~dense;model=some/model": "[class*=st-key-load-notice]",
     "/paper": "[data-testid=stFileUploader]",
     "/paper?paper=sample_trial&r=bm25~lead&sentence=3": ".pick",
     "/paper?paper=sample_trial&r=bm25&present=1": ".pick",

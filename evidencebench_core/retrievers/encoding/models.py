@@ -10,6 +10,7 @@ import importlib.util
 import logging
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -164,7 +165,10 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _content_hash(folder: Path) -> str:
     files = [(path, path.stat()) for path in _files(folder)]
-    return _hash_of(folder, tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in files))
+    for path, status in files:
+        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+            raise model_error(str(folder), f"has {shown(path.name)}, which is not a regular file")
+    return _hash_of(folder, tuple((path, status.st_size, status.st_mtime_ns) for path, status in files))
 
 
 @lru_cache(maxsize=16)

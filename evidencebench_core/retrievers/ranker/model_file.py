@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -26,10 +27,12 @@ from evidencebench_core.retrievers.ranker.model import (
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
+from evidencebench_core.words import clipped_text
 
 FORMAT: Final = "evidencebench-ranker 2"
 _REMEDY: Final = "Train the model again: evidencebench train-ranker."
-_LARGEST: Final = 200 * 2**20
+_LARGEST: Final = 64 * 2**20  # bytes; one that train-ranker writes has three million
+_LEAST_WEIGHT: Final = 1e-6  # of all members: scores are divided by it
 
 
 def default_model_path() -> Path:
@@ -65,15 +68,18 @@ def write_model(model: RankerModel, path: Path) -> str:
 
 def read_model(path: Path) -> tuple[RankerModel, str]:
     """The model of a file, checked, and its digest."""
+    place = clipped_text(str(path), 300)
     try:
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise RetrieverError(place, "is not a regular file", _REMEDY)
         if status.st_size > _LARGEST:
-            raise RetrieverError(str(path), f"has {status.st_size:,} bytes, too many for a model", _REMEDY)
+            raise RetrieverError(place, f"has {status.st_size:,} bytes, too many for a model", _REMEDY)
         return _model_in(path, status.st_mtime_ns, status.st_size)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # no path has a NUL
         raise RetrieverError(
-            str(path),
-            f"cannot be read as a trained ranker ({error.strerror})",
+            place,
+            f"cannot be read as a trained ranker ({getattr(error, 'strerror', error)})",
             "Train one: evidencebench train-ranker --dataset NAME, or use the retriever structure, "
             "which needs no training.",
         ) from error
@@ -81,7 +87,8 @@ def read_model(path: Path) -> tuple[RankerModel, str]:
 
 @lru_cache(maxsize=4)
 def _model_in(path: Path, _modified: int, _size: int) -> tuple[RankerModel, str]:
-    content = path.read_bytes()
+    with path.open("rb") as stream:
+        content = stream.read(_LARGEST)  # it may have grown, and files of /proc have no size
     try:
         return _model(json.loads(content)), _digest(content)
     except RecursionError:
@@ -160,7 +167,7 @@ def _check(value: Any, shape: Any, name: str) -> None:
     else:
         fits = isinstance(value, shape)
     if not fits:
-        raise ValueError(f"has {shown(value)} as {name!r}")
+        raise ValueError(f"has {shown(value)} as {shown(name)}")
 
 
 def _model(raw: Any) -> RankerModel:
@@ -194,7 +201,7 @@ def _model(raw: Any) -> RankerModel:
 def _focus_model(raw: Any, width: int) -> FocusModel:
     trees, weights = raw["trees"], raw["weights"]
     members = {*trees, "features", "embedding"}
-    if not 0 < len(trees) <= 8 or set(weights) != members or not sum(weights.values()):
+    if not 0 < len(trees) <= 8 or set(weights) != members or sum(weights.values()) < _LEAST_WEIGHT:
         raise ValueError(f"has {shown(weights)} as 'weights'")
     return FocusModel(
         trees={member: Trees(text, len(COLUMNS)) for member, text in trees.items()},

@@ -16,6 +16,7 @@ from evidencebench_core.errors import RetrieverError
 
 _MOST_TREES: Final = 2_000
 _MOST_LEAVES: Final = 64
+_MOST_WORK: Final = 6_000_000  # to explain one sentence, see `_work`: as of 2,000 trees of 15 leaves
 _LARGEST: Final = 1e12
 _END: Final = "end of trees\n"
 _OF_SPLITS: Final = {
@@ -44,6 +45,8 @@ class Trees:
         if not text.endswith(_END) or not 0 < len(blocks) <= _MOST_TREES:
             raise ValueError(f"is no text of 1 to {_MOST_TREES:,} regression trees")
         self._trees = [_sound_tree(block, number, n_features) for number, block in enumerate(blocks)]
+        if sum(map(_work, self._trees)) > _MOST_WORK:
+            raise ValueError("has trees that are too many and too deep to be explained")
 
     @cached_property
     def _booster(self) -> Any:
@@ -110,6 +113,18 @@ def _sound_tree(block: str, number: int, n_features: int) -> _Tree:
     if not sound:
         raise ValueError(f"has no sound tree {number}")
     return tree
+
+
+def _work(tree: _Tree) -> int:
+    """Leaves times squared depth: TreeSHAP's time for a row (Lundberg et al. 2018, algorithm 2)."""
+    depths = [0] * len(tree["left_child"])
+    deepest = 0
+    for parent, children in enumerate(zip(tree["left_child"], tree["right_child"], strict=True)):
+        deepest = max(deepest, depths[parent] + 1)
+        for child in children:
+            if child > 0:
+                depths[child] = depths[parent] + 1
+    return len(tree["leaf_value"]) * deepest**2
 
 
 def _model_text(trees: list[_Tree], n_features: int) -> str:

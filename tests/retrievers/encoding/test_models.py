@@ -62,6 +62,12 @@ def test_a_folder_that_is_no_models(folder: Path, remove: str, message: str) -> 
         _identity(folder)
 
 
+def test_a_pipe_in_a_folder_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "vocab.txt")
+    with pytest.raises(RetrieverError, match=r"'vocab\.txt', which is not a regular file"):
+        _identity(folder)
+
+
 @pytest.mark.parametrize(
     "name", ["/no/such/folder", "./nowhere", "~/nowhere", "two words", "a/b/c", "a\nb", "x@", __file__]
 )

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from evidencebench_core.data.model import Instance
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.retrievers.base import query_of
+from evidencebench_core.retrievers.ranker import model_file
 from evidencebench_core.retrievers.ranker.model import RankerModel
 from evidencebench_core.retrievers.ranker.model_file import (
     default_model_path,
@@ -104,6 +106,49 @@ def test_numbers_of_the_selection(fresh: Callable[[], Any], tmp_path: Path) -> N
         (tmp_path / "model.json").write_text(json.dumps(changed))
         with pytest.raises(RetrieverError, match="reach"):
             read_model(tmp_path / "model.json")
+
+
+def test_only_regular_files_are_read_and_only_so_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe")  # nobody writes to it
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(RetrieverError, match="not a regular file"):
+            read_model(path)
+    for name in ("x" * 100_000, "a\0b"):
+        with pytest.raises(RetrieverError, match="cannot be read") as caught:
+            read_model(tmp_path / name)
+        assert len(str(caught.value)) < 600
+    monkeypatch.setattr(model_file, "_LARGEST", 1000)
+    with pytest.raises(RetrieverError, match="not JSON"):  # a file without a size, and with more than that
+        read_model(Path("/proc/self/maps"))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("focuses", "all", "weights"), 0),
+        (("focuses", "all", "weights"), 5e-324),
+        (("focuses", "x" * 100_000), {}),
+        (("focuses", "all", "trees", "x" * 100_000), 1),
+        (("focuses", "all", "weights", "x" * 100_000), "y" * 100_000),
+        (("trained_on", "dataset"), ["x" * 100_000]),
+        (("format",), "x" * 100_000),
+    ],
+)
+def test_weights_of_nothing_and_long_names_are_one_line(
+    fresh: Callable[[], Any], tmp_path: Path, place: tuple[str, ...], value: Any
+) -> None:
+    changed = parent = fresh()
+    for key in place[:-1]:
+        parent = parent[key]
+    was = parent.get(place[-1])
+    parent[place[-1]] = dict.fromkeys(was, value) if isinstance(was, dict) else value
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(changed))
+    with pytest.raises(RetrieverError) as caught:
+        read_model(path)
+    assert len(str(caught.value)) < 600
 
 
 def paths_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

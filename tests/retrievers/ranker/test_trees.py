@@ -53,6 +53,33 @@ def test_a_stump_by_hand() -> None:
     assert np.ptp(found.scores(ROWS)) == 0
 
 
+def chain(n_leaves: int) -> str:
+    """A tree as deep as its leaves allow."""
+    n = n_leaves - 1
+    return tree_text(
+        split_feature=" ".join(["0"] * n),
+        threshold=" ".join(["1"] * n),
+        decision_type=" ".join(["2"] * n),
+        left_child=" ".join([*map(str, range(1, n)), "-1"]),
+        right_child=" ".join(str(-2 - split) for split in range(n)),
+        leaf_value=" ".join(["1"] * n_leaves),
+        leaf_count=" ".join(["1"] * n_leaves),
+        internal_value=" ".join(["1"] * n),
+        internal_count=" ".join(["1"] * n),
+    )
+
+
+def test_trees_that_would_take_minutes_to_explain_are_refused() -> None:
+    def trees(n: int, n_leaves: int) -> str:
+        head, _, block = chain(n_leaves).removesuffix("end of trees\n").partition("\nTree=0\n")
+        return head + "".join(f"\nTree={number}\n{block}" for number in range(n)) + "end of trees\n"
+
+    assert Trees(trees(2_000, 15), 1).scores(ROWS[:1, :1])  # what train-ranker grows
+    assert Trees(trees(20, 64), 1)
+    with pytest.raises(ValueError, match="too deep to be explained"):
+        Trees(trees(2_000, 64), 1)
+
+
 LINES = {
     "split_feature": ["5", "-1", "x", "0.5", "1e9", "9" * 30],
     "left_child": ["0", "99", "-99", "-1", "9"],  # a loop, outside, twice the same

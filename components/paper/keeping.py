@@ -38,6 +38,7 @@ def draw_keep(state: PageState, opened: OpenPaper) -> None:
     with st.popover(
         "Keep this paper",
         type="primary" if opened.origin == "memory" else "secondary",
+        help="Not kept yet, so it has no link: keep it to share it." if opened.origin == "memory" else None,
         key=f"keep.{opened.ref}",
     ):
         pages = f" and its PDF ({len(opened.pdf) / _MIB:.1f} MiB)" if opened.pdf else ""

@@ -30,14 +30,17 @@ _MOST: Final = 100
 
 def draw_reading(state: PageState, opened: OpenPaper) -> None:
     """Everything about one paper."""
-    _bar(state, opened)
-    st.markdown(f"# {literal(opened.title, 300)}")
-    st.caption(facts_line(opened))
-    draw_doubts(opened.paper)
-    left, right = st.columns([58, 42], gap="medium")
+    with st.container(gap="xsmall"):
+        _bar(state, opened)
+        with st.container(key="paper-head", gap=None):
+            st.markdown(f"# {literal(opened.title, 300)}")
+            st.caption(facts_line(opened))
+        draw_doubts(opened.paper)
+    left, right = st.columns([58, 42], gap="medium", vertical_alignment="bottom")
     with left:
         hypothesis = _hypothesis_field(state, opened)
-    with right, st.container(horizontal=True, vertical_alignment="bottom"):
+    with right, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        _hypothesis_buttons(state, opened, hypothesis)
         choices = retriever_picker(state, "r", has_gold=False)
         budget = budget_field(state, "How many sentences each retriever may pick.")
     _server_notice(choices)
@@ -66,7 +69,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
 
 def _bar(state: PageState, opened: OpenPaper) -> None:
     """Another paper, keeping, marking, presenting, and the link."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         if state["over"] and st.button("All papers", help="Back to the question over several papers."):
             open_paper(state, None, h=state["h"])
             st.rerun()
@@ -86,9 +89,7 @@ def _bar(state: PageState, opened: OpenPaper) -> None:
         if st.button("Presenter mode", help="Large type and plain words, for showing it to others."):
             state.put(present="1")
             st.rerun()
-        if opened.origin == "memory":
-            st.caption("Not kept yet, so it has no link: keep it to share it.")
-        else:
+        if opened.origin != "memory":
             copy_link(state.link("paper", "k", "r"))
 
 
@@ -134,7 +135,7 @@ def asked_hypothesis(state: PageState, opened: OpenPaper) -> str:
 
 
 def _hypothesis_field(state: PageState, opened: OpenPaper) -> str:
-    """Draw the hypothesis with its wordings; returns what is to be asked, empty where nothing was written."""
+    """Draw the hypothesis; returns what is to be asked, empty where nothing was written."""
     asked = asked_hypothesis(state, opened)
     st.text_area(
         "Hypothesis",
@@ -144,16 +145,19 @@ def _hypothesis_field(state: PageState, opened: OpenPaper) -> str:
         help="Ctrl+Enter, or a click anywhere else, searches again.",
         **state.widget("h", asked, lambda words: _read(words, opened), reset=("h0",)),
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Find evidence", type="primary")  # leaving the field is what searches
-        with st.popover("Other wordings", disabled=not asked):
-            _wordings(state, opened, asked)
-        is_other = state["h0"] and state["h0"] != asked
-        if is_other and st.button("Back to the wording before", help=literal(state["h0"], 300)):
-            state.put(h=_read(state["h0"], opened), h0=None)
-            st.rerun()
-        keep_hypothesis(opened, asked)
     return asked
+
+
+def _hypothesis_buttons(state: PageState, opened: OpenPaper, asked: str) -> None:
+    """Searching, other wordings and the way back, and keeping the hypothesis."""
+    st.button("Find evidence", type="primary")  # leaving the field is what searches
+    with st.popover("Other wordings", disabled=not asked):
+        _wordings(state, opened, asked)
+    is_other = state["h0"] and state["h0"] != asked
+    if is_other and st.button("Back to the wording before", help=literal(state["h0"], 300)):
+        state.put(h=_read(state["h0"], opened), h0=None)
+        st.rerun()
+    keep_hypothesis(opened, asked)
 
 
 def _read(words: str, opened: OpenPaper) -> str | None:

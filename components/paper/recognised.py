@@ -35,7 +35,7 @@ _LISTED: Final = 60  # sections
 
 
 def facts_line(opened: OpenPaper) -> str:
-    """Sentences, headings, abstract, what was left out, and the importer's notes, as Markdown."""
+    """Sentences, headings, abstract and what was left out, as Markdown."""
     types = Counter(opened.paper.sentence_types)
     n_sentences = len(opened.paper.sentences)
     n_headings, n_abstract = types["section_name"], types["abstract"]
@@ -49,12 +49,13 @@ def facts_line(opened: OpenPaper) -> str:
     read = f"read from {_KINDS[opened.paper.kind]}"
     if opened.origin != "sample":
         parts.append(read if opened.seconds is None else f"{read} in {opened.seconds:.1f} s")
-    notes = "".join(f"  \n{literal(note, 400)}" for note in opened.paper.notes)
-    return " · ".join(parts) + notes
+    return " · ".join(parts)
 
 
 def draw_doubts(paper: Paper) -> None:
-    """Where the recovered text may be wrong, by section; nothing for a paper without doubts."""
+    """The importer's notes, and where the recovered text may be wrong, by section."""
+    for note in paper.notes:
+        st.caption(literal(note, 400))
     if not paper.doubts:
         return
     with st.expander(f"Text to check against the PDF: {quantity(len(paper.doubts), 'place')}"):
@@ -66,17 +67,19 @@ def draw_doubts(paper: Paper) -> None:
 
 
 def draw_recognised(state: PageState, opened: OpenPaper) -> None:
-    """Buttons that show the sections, and that correct; `facts_line` has the rest."""
+    """Buttons that show the sections, and that correct."""
     with st.popover("What was recognised"):
-        _sections(opened.paper)
+        _sections(opened)
     if opened.origin == "memory":
         with st.popover("Correct"):
             _corrections(state, opened)
 
 
-def _sections(paper: Paper) -> None:
+def _sections(opened: OpenPaper) -> None:
     """Headings with the number of sentences under each."""
+    paper = opened.paper
     st.markdown(f"**Title:** {literal(paper.title, 300) or 'none recognised'}")
+    st.caption(facts_line(opened))
     types = zip(paper.sections, paper.sentence_types, strict=True)
     counts = Counter(section for section, kind in types if kind != "section_name")
     lines = [

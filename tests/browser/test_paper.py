@@ -48,6 +48,9 @@ def test_from_a_file_and_a_hypothesis_to_a_link(new_page: Callable[..., Page], a
     page.set_input_files(FILES, file)
     expect(page.get_by_text("3 sentences picked by bm25")).to_be_visible()
     expect(page.get_by_text("read from PDF in")).to_be_visible()
+    begins = page.locator(".reader").bounding_box()
+    assert begins is not None
+    assert begins["y"] < 400  # the paper's text is on the first screen
     press(page, "Correct")
     page.get_by_role("textbox", name="Title").fill("Night work")
     page.get_by_role("button", name="Set the title").click()

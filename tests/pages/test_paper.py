@@ -98,7 +98,6 @@ def test_an_upload_is_read_searched_and_not_kept(open_page: OpenPage, own: OwnPa
     assert "9 sentences picked by bm25" in app.words  # it asked for 10 of 9
     assert app.address["paper"].startswith("open-")
     assert app.address["h"] == HYPOTHESIS
-    assert "Not kept yet, so it has no link" in app.words
     assert own.all() == ()
 
 

@@ -7,6 +7,7 @@ state before it is drawn, and writes it back when it changes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -15,6 +16,9 @@ import streamlit as st
 
 _FLASHES: Final = "flashes"
 _NEXT: Final = "next-page"
+_SHOWN: Final = "shown-page"
+_WRITTEN: Final = "address-written"
+_IN_FLIGHT: Final = 2.0  # seconds within which the browser may still send the address before
 
 
 class PageState:
@@ -32,6 +36,9 @@ class PageState:
             # On the way to another page Streamlit leaves its parameters under this page's path in the
             # browser's history. Who comes back to that finds the page as it was left.
             given = remembered
+        if not st.query_params and st.session_state.get(_SHOWN) == page and _address_has_arrived():
+            remembered = {}  # the browser's Back to the page as it was before anything was chosen
+        st.session_state[_SHOWN] = page
         self._values: dict[str, str] = {**self.defaults, **(given or remembered)}
         if given:
             st.session_state[self._memory] = self._shared()  # the address stays as it was opened
@@ -120,7 +127,12 @@ class PageState:
         shared = self._shared()
         if st.query_params.to_dict() != shared:
             st.query_params.from_dict(shared)
+            st.session_state[_WRITTEN] = time.monotonic()
         st.session_state[self._memory] = shared
+
+
+def _address_has_arrived() -> bool:
+    return time.monotonic() - float(st.session_state.get(_WRITTEN, 0.0)) > _IN_FLIGHT
 
 
 def local_widget(key: str, value: object) -> dict[str, Any]:

@@ -243,6 +243,17 @@ def test_back_to_the_original_hypothesis_stays_there(page: Page, app_url: str) -
     assert "h" not in parameters(page)
 
 
+def test_the_browsers_back_returns_to_the_table(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/browse")
+    table(page, "Instances").locator("tr").first.click()
+    expect(page.locator(".reader")).to_be_visible()
+    settled(page)
+    page.wait_for_timeout(2000)  # sooner it could be the address before
+    page.go_back()
+    expect(heading(page, "Browse instances")).to_be_visible()
+    assert parameters(page) == {}
+
+
 def test_the_browsers_back_returns_to_the_instance_before(page: Page, app_url: str) -> None:
     page.goto(app_url + READING)
     expect(page.get_by_text("1 of 6")).to_be_visible()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.app import state
 from components.app.choices import Choice, choices_from, choices_text
 from evidencebench_core.errors import SettingError
 from tests.pages.app import App
@@ -41,11 +42,17 @@ def test_the_address_is_read_and_a_widget_writes_to_it() -> None:
     assert app.address == {"task": "er@7", "q": "wine"}
 
 
-def test_the_session_remembers_what_a_switch_of_pages_drops() -> None:
+@pytest.mark.parametrize(("shown", "in_flight", "number"), [("q", 0, "3"), ("p", 60, "3"), ("p", 0, "1")])
+def test_an_address_without_parameters(
+    shown: str, in_flight: float, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a switch of pages, or sent before the new address arrived, it is as it was left; after Back it is bare."""
+    monkeypatch.setattr(state, "_IN_FLIGHT", in_flight)
     app = opened().press("three")
     app.query_params.clear()
-    assert app.run().words.startswith("er@10||3|")
-    assert app.address["n"] == "3"
+    app.test.session_state["shown-page"] = shown
+    assert app.run().words.startswith(f"er@10||{number}|")
+    assert app.address == ({"n": "3"} if number == "3" else {})
 
 
 @pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])

@@ -52,8 +52,9 @@ class Question:
 class AnswerFeed:
     """The answers as they come in, step by step; written by the thread that asks, read by those that draw."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._lock = threading.Lock()
+        self._connection = connection
         self._steps: dict[str, list[str]] = {}
         self._length = 0
 
@@ -68,9 +69,10 @@ class AnswerFeed:
                 self._length += len(piece)
 
     def __call__(self) -> tuple[tuple[str, str], ...]:
-        """Steps and texts."""
+        """Steps and texts, without keys that the server echoes."""
         with self._lock:
-            return tuple((step, "".join(pieces)) for step, pieces in self._steps.items())
+            texts = {step: "".join(pieces) for step, pieces in self._steps.items()}
+        return tuple((step, self._connection.without_keys(text)) for step, text in texts.items())
 
 
 def stored_answer(question: Question) -> Retrieval | Planned:
@@ -88,7 +90,7 @@ def asking_job(question: Question) -> Job | None:
 
 def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
-    feed = AnswerFeed()
+    feed = AnswerFeed(question.connection)
     remember_asked(question.connection)
     llm = LLM(question.connection, AnswerCache(resources.store()), budget=budget)
     conversation = question.conversation()

@@ -77,7 +77,7 @@ class Call:
                 seconds = now() - began
                 self._left -= seconds
             llm.limiter.success()
-            answer = parts[""] if isinstance(request, ChatRequest) else Answer("")
+            answer = llm.without_keys(parts[""]) if isinstance(request, ChatRequest) else Answer("")
             used = llm.budget.settle(reservation, *counts, seconds, answer.text + answer.reasoning)
             llm.limiter.count(slot, used)
             if isinstance(request, ChatRequest):

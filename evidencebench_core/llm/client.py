@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Final, TypeVar
 
 from evidencebench_core.errors import LLMAnswerError, LLMError, LLMRejectedError, LLMUnreachableError
@@ -178,6 +178,13 @@ class LLM:
         )
         return parts
 
+    def without_keys(self, answer: Answer) -> Answer:
+        """The answer without keys that the server has echoed, to be kept."""
+        strike = self.connection.without_keys
+        texts = {one.name: getattr(answer, one.name) for one in fields(answer)}
+        texts = {name: strike(text) for name, text in texts.items() if isinstance(text, str)}
+        return replace(answer, **texts, usage={strike(name): n for name, n in answer.usage.items()})
+
     def fitting(self, body: Mapping[str, Any], model: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         """A request's body without what the server does not take, or under its other name; the fields left out."""
         gone = [name for name in body if name in self.not_taken[model]]
@@ -192,7 +199,8 @@ class LLM:
         """The models that the server lists, asked for whatever the limits; empty where it has no list."""
         for wait in (_CLOSED_WITHIN, None):
             try:
-                return model_names(await self.sender.send("/models", None, timeouts=_LISTING))
+                names = model_names(await self.sender.send("/models", None, timeouts=_LISTING))
+                return tuple(map(self.connection.without_keys, names))
             except Setback as setback:
                 if setback.status in (200, 404, 405):
                     return ()

@@ -16,6 +16,7 @@ DEFAULT_ADDRESS: Final = "https://api.openai.com/v1"
 _HIDDEN: Final = "[key]"
 _LONG_KEY: Final = 12  # characters; of shorter keys no pieces are looked for
 _PIECE: Final = 8
+_SHORTEST_STRUCK: Final = 8
 _SHORTEST_SECRET: Final = 4  # striking out every "a" would only garble texts
 
 
@@ -51,6 +52,15 @@ class Connection:
     def scrubbed(self, text: str) -> str:
         """A text without the key, the password of the address and other secrets, however they are written."""
         return _BEARER.sub(rf"\1{_HIDDEN}", self._without_secrets(text))
+
+    def without_keys(self, text: str) -> str:
+        """An answer without the key and other secrets, were the server to echo them whole; short ones stay.
+
+        Made-up keys of local servers are words (``none``, ``sk-no-key-required``), and answers may have them.
+        """
+        for secret in self._secrets():
+            text = text.replace(secret, _HIDDEN) if len(secret) >= _SHORTEST_STRUCK else text
+        return text
 
     def _without_secrets(self, text: str) -> str:
         for secret in self._secrets():

@@ -11,6 +11,7 @@ from html import unescape
 from typing import Any, Final, Literal
 
 from evidencebench_core.llm.request import Answer, ChatRequest, Request, Vectors, from_json
+from evidencebench_core.words import clipped_text
 
 Action = Literal["again", "wait", "without", "filtered", "give_up", "end_run"]
 
@@ -228,6 +229,7 @@ _VERDICTS: Final[tuple[tuple[Collection[int], str, Action, str], ...]] = (
     (range(300, 500), _NO_SUCH_MODEL, "end_run", _NAME),
     (range(300, 400), "", "end_run", "Set OPENAI_BASE_URL to the address that it leads to."),
 )
+_SHOWN: Final = 200  # characters of what a server says
 _GATEWAY: Final = (504, 524)  # it has lost patience with a model that may have answered
 _NEEDED: Final = frozenset({"model", "messages", "input", "stream"})
 _PLAIN: Final = frozenset({"temperature", "seed"})  # said without quotes, they mean the field nevertheless
@@ -245,13 +247,13 @@ def _refusal(reply: RawReply, error: object, sent: Collection[str]) -> Setback:
         if status < 300:  # an error within a reply that claims success
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
     status = status if status >= 300 else 500
-    message = _line(message if isinstance(message, str) else json.dumps(message, default=str))
-    action, remedy, name = _verdict(status, f"{words} {message}", param, sent)
+    message = message if isinstance(message, str) else json.dumps(message, default=str)
+    action, remedy, name = _verdict(status, f"{words} {_line(message)}", param, sent)
     if status == 503 and "retry-after" in reply.headers:
         action = "wait"
     if status < 400:
         message = f"go to {reply.headers.get('location', 'elsewhere')}"
-    reason = f"answers {status} ({message})"
+    reason = f"answers {status} ({_first_line(message)})"
     return Setback(reason, action, remedy, name, status in _GATEWAY, status, reply.headers)
 
 
@@ -280,13 +282,13 @@ def _document(reply: RawReply, sent: Collection[str]) -> Any:
     elif (
         reply.status < 300 and not kind.endswith(("json", "text/plain", "application/octet-stream")) and kind
     ):
-        raise no_answer(f"it is of the type {kind[:60]}, not JSON: {_start_of(reply.body)[:120]}")
+        raise no_answer(f"it is of the type {kind[:60]}, not JSON: {_first_line(_start_of(reply.body))}")
     else:
         try:
             document = from_json(reply.body)
         except ValueError as error:
             if reply.status < 300:
-                raise no_answer(f"it is not whole JSON ({_start_of(reply.body)})") from error
+                raise no_answer(f"it is not whole JSON ({_first_line(_start_of(reply.body))})") from error
             document = _start_of(reply.body)
     said = document if isinstance(document, dict) else {}
     if reply.status >= 300:
@@ -301,12 +303,19 @@ _TAGS: Final = re.compile(rb"(?is)<(script|style)\b[^>]*+>.*?</\1\s*>|<[^>]*+>")
 
 
 def _start_of(body: bytes) -> str:
-    plain = _TAGS.sub(b" ", body[:20_000]).decode("utf-8", "replace")
-    return _line(unescape(plain)) or "empty"
+    plain = _TAGS.sub(b"\n", body[:20_000]).decode("utf-8", "replace")
+    return unescape(plain).strip() or "empty"
 
 
 def _line(text: str) -> str:
+    """What is looked at of a refusal."""
     return " ".join(text.split())[:300]
+
+
+def _first_line(text: str) -> str:
+    """What is shown of it: the address may be any, and a whole page of it nobody's business."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return clipped_text(" ".join(first.split()), _SHOWN)
 
 
 def _text(content: object) -> str:

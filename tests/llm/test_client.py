@@ -405,6 +405,33 @@ def test_replies_without_usable_vectors(content: bytes) -> None:
     assert "secret-key" not in str(caught.value)
 
 
+def test_a_key_that_is_echoed_is_in_no_answer_and_in_no_store(answers: AnswerCache) -> None:
+    key = "sk-live-0123456789abcdef"
+    echo = s.completion(f"Your key is {key}.", finish_reason=key) | {
+        "model": f"of {key}",
+        "id": key,
+        "system_fingerprint": key,
+        "usage": {"prompt_tokens": 9, "completion_tokens": 3, key: 1},
+    }
+    echo["choices"][0]["message"]["reasoning_content"] = f"It came with {key}: password"
+    with s.scripted(s.body(json.dumps(echo).encode())) as server:
+        connection = Connection(server.url.replace("://", "://me:password@"), key)
+        llm = LLM(connection, answers, limits=LIMITS)
+        answer = chat(llm, REQUEST)
+    assert (answer.text, answer.reasoning) == ("Your key is [key].", "It came with [key]: [key]")
+    assert answer.prompt_tokens == 9
+    for path in answers.path.parent.iterdir():
+        assert key.encode() not in path.read_bytes()
+    assert chat(llm, REQUEST) == replace(answer, cached=True)
+
+
+def test_a_made_up_key_strikes_no_words_out_of_answers() -> None:
+    with s.scripted(s.reply("The tests required ollama.")) as server:
+        for key in ("test", "ollama", "sk-no-key-required"):
+            text = chat(LLM(Connection(server.url, key), limits=LIMITS), REQUEST).text
+            assert text == "The tests required ollama."
+
+
 def test_a_model_that_has_changed_behind_its_name(answers: AnswerCache) -> None:
     packed = base64.b64encode(struct.pack("<2f", 1.5, -2))
     first, second = b'{"data": [{"embedding": "%b"}]}' % packed, b'{"data": [{"embedding": [1, 2, 3]}]}'

@@ -242,7 +242,8 @@ class _Work:
             if reservation is not None:
                 self.llm.budget.release(reservation)
             return self._put_off(key, request, setback, sent)
-        return self._paid(key, request, replace(parts[""], left_out=left_out), reservation)
+        answer = replace(self.llm.without_keys(parts[""]), left_out=left_out)
+        return self._paid(key, request, answer, reservation)
 
     def _put_off(
         self, key: str, request: ChatRequest, setback: Setback, sent: dict[str, Any]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,3 +65,36 @@ def test_a_model_that_is_not_in_the_list_may_answer_all_the_same() -> None:
     assert found.ok
     assert found.models == ("other",)
     assert "though it is not in the list" in found.line
+
+
+_PAGE = (
+    b"<html><head><title>Router</title></head>\n<body><pre>user: admin\npassword: hunter2</pre></body></html>"
+)
+
+
+@pytest.mark.parametrize("code", [200, 302, 403, 404, 500])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (_PAGE, "text/html"),
+        (b"Router\nuser: admin\npassword: hunter2", "text/plain"),
+        (b'{"error": {"message": "Router\\npassword: hunter2"}}', "application/json"),
+        (b"Router " + b"." * 300 + b"hunter2", "application/json"),
+    ],
+)
+def test_of_another_page_the_status_and_the_first_line_are_shown(
+    code: int, content: bytes, kind: str
+) -> None:
+    with scripted(body(content, kind, code), body(content, kind, code)) as server:
+        for model in ("", "tiny"):
+            found = trial(Connection(server.url, KEY), model)
+            assert "hunter2" not in found.line
+            assert len(found.line) < 500
+
+
+def test_a_key_in_the_list_of_models_or_an_error_is_struck_out() -> None:
+    names = [f"tiny-{KEY}", "other"]
+    with scripted(body(json.dumps({"data": [{"id": name} for name in names]}).encode())) as server:
+        assert trial(Connection(server.url, KEY), "").models == ("other", "tiny-[key]")
+    with scripted(body(f"no key like {KEY[:-4]}".encode(), "text/plain", 401)) as server:
+        assert KEY[:12] not in trial(Connection(server.url, KEY), "").line

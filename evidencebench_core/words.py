@@ -1,8 +1,8 @@
 """Numbers, long texts and odd characters, the same on a page, in the terminal and in a report."""
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 WARNING: Final = "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
 """Begins what a run's label says of a model that has learnt from instances it is scored on."""
@@ -36,6 +36,17 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _ODD.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
+
+
+def visible_texts(value: Any) -> Any:
+    """A JSON-able value whose texts are `visible`; an ``id`` stays as it is, since it comes back from the browser."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {name: one if name == "id" else visible_texts(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [visible_texts(one) for one in value]
+    return value
 
 
 def one_line(text: str) -> str:

@@ -54,7 +54,7 @@ def share_chart(
         )
     figure.update_layout(barmode="group", bargap=0.3)
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(title=title, **PERCENT_AXIS)
+    figure.update_xaxes(title=escaped_text(title), **PERCENT_AXIS)
     return styled_figure(figure, height=90 + 44 * len(frame))
 
 
@@ -79,5 +79,5 @@ def weights_chart(frame: pd.DataFrame, title: str, colour: str) -> go.Figure:
     )
     name_rows(figure, list(frame["name"]))
     most = max(frame["moves"], default=0.0)
-    figure.update_xaxes(title=title, range=[0, 1.3 * most or 1])
+    figure.update_xaxes(title=escaped_text(title), range=[0, 1.3 * most or 1])
     return styled_figure(figure, height=90 + 26 * len(frame)).update_layout(margin={"t": 12}, bargap=0.35)

@@ -20,7 +20,7 @@ def recall_curve(curves: pd.DataFrame, colours: Mapping[str, str], dashed: Colle
         figure.add_scatter(
             x=curve["pick"],
             y=100 * curve["recall"],
-            name=str(name),
+            name=escaped_text(name),
             mode="lines+markers",
             line={"color": colours[str(name)], "dash": "dot" if name in dashed else "solid", "width": 2},
             marker={"size": 5},

@@ -48,7 +48,7 @@ def interval_chart(
             figure.add_vline(x=100 * share, line=DOTTED, **label_at)
     names = [f"{name} (n = {n})" for name, n in zip(frame["name"], frame["n"], strict=True)]
     name_rows(figure, names, top=0.7)
-    figure.update_xaxes(title=title, **PERCENT_AXIS)
+    figure.update_xaxes(title=escaped_text(title), **PERCENT_AXIS)
     return styled_figure(figure, height=90 + 34 * len(frame)).update_layout(margin={"t": 24})
 
 
@@ -77,7 +77,7 @@ def difference_chart(frame: pd.DataFrame, title: str) -> go.Figure:
         )
     figure.add_vline(x=0, line={"width": 1, "color": GREY})
     name_rows(figure, names)
-    figure.update_xaxes(title=title)
+    figure.update_xaxes(title=escaped_text(title))
     return styled_figure(figure, height=100 + 24 * len(names) * max(1, len(groups)))
 
 
@@ -124,5 +124,5 @@ def missed_chart(
     if top is not None:  # a step that gives two to five labels
         step = next((step for step in (2, 5, 10, 20, 25) if 100 * top / step <= 5), 50)
         axis = {"range": [0, 100 * top], "dtick": step}
-    figure.update_xaxes(title={"text": title, "standoff": 6}, tickangle=0, **axis)
+    figure.update_xaxes(title={"text": escaped_text(title), "standoff": 6}, tickangle=0, **axis)
     return styled_figure(figure, height=max(200, 56 + 20 * len(shares)))

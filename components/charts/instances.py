@@ -26,13 +26,13 @@ def recall_scatter(frame: pd.DataFrame, name_a: str, name_b: str, colour: str) -
     figure.add_scatter(
         x=100 * frame["b"],
         y=100 * frame["a"],
-        customdata=frame[["id", "n"]],
+        customdata=frame[["id", "n"]].assign(shown=frame["id"].map(escaped_text)),
         mode="markers",
         marker={"size": 6 + 4 * frame["n"] ** 0.5, "color": colour, "opacity": 0.65},
         cliponaxis=False,
         unselected={"marker": {"opacity": 0.65}},
         selected={"marker": {"opacity": 1}},
-        hovertemplate="%{customdata[0]}<br>"
+        hovertemplate="%{customdata[2]}<br>"
         + f"{escaped_text(name_a)}: %{{y:.1f}}%<br>{escaped_text(name_b)}: %{{x:.1f}}%<extra></extra>",
         showlegend=False,
     )
@@ -89,7 +89,7 @@ def slope_chart(lines: pd.DataFrame, names: tuple[str, str], colours: Mapping[st
             for row in rows.to_dict("records"):
                 x += [0, 1, None]
                 y += [100 * row["before"], 100 * row["after"], None]
-                data += [[row["size"], row["first"]]] * 3
+                data += [[row["size"], row["first"], escaped_text(row["first"])]] * 3
             figure.add_scatter(
                 x=x,
                 y=y,
@@ -98,7 +98,7 @@ def slope_chart(lines: pd.DataFrame, names: tuple[str, str], colours: Mapping[st
                 line={"width": float(width), "color": colours[way]},
                 marker={"size": 5 + float(width)},
                 opacity=0.4 if way == "same" else 0.65,
-                hovertemplate="%{y:.1f}%<br>on this line: %{customdata[0]:,}<br>%{customdata[1]}<extra></extra>",
+                hovertemplate="%{y:.1f}%<br>on this line: %{customdata[0]:,}<br>%{customdata[2]}<extra></extra>",
                 showlegend=False,
                 **look,
             )

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 import pandas as pd
 import plotly.graph_objects as go
 
+from evidencebench_core.words import visible
+
 PERCENT_AXIS: Final[dict[str, Any]] = {"range": [0, 102], "ticksuffix": "", "tick0": 0, "dtick": 25}
 SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up")
 GREY: Final = "gray"
@@ -30,8 +32,8 @@ def styled_figure(figure: go.Figure, height: int) -> go.Figure:
 
 
 def escaped_text(text: object) -> str:
-    """Text for plotly, which reads a few HTML tags in labels."""
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Text for plotly, which reads a few HTML tags in labels, links among them."""
+    return visible(str(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def whiskers(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> dict[str, Any]:
@@ -80,4 +82,4 @@ def name_rows(figure: go.Figure, names: Sequence[object], top: float = 0.5, bott
 def name_steps(figure: go.Figure, names: Sequence[object], title: str) -> None:
     """Label the steps 0, 1, ... from left to right."""
     texts = [escaped_text(name) for name in names]
-    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=texts, title=title)
+    figure.update_xaxes(tickvals=list(range(len(names))), ticktext=texts, title=escaped_text(title))

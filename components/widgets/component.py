@@ -11,6 +11,7 @@ import streamlit as st
 from components.app.state import component_event
 from evidencebench_core.export.reader import FOLDER
 from evidencebench_core.palette import css_variables
+from evidencebench_core.words import visible_texts
 
 _DOM: Final = FOLDER / "dom.js"
 
@@ -26,17 +27,23 @@ def component(
 ) -> Callable[..., Any]:
     """Mounts ``NAME.js``, which may use ``dom.js`` and the scripts ``before`` it, and ``NAME.css`` (or ``style``).
 
+    Its data reach the browser with `visible_texts`: no name or sentence turns what follows it round.
     ``palette`` is the CSS selector of what the app's colours are defined for, dark where it has the class.
     """
     style = style or folder / f"{name}.css"
     colours = css_variables(palette, f"{palette}.dark") if palette else ""
     scripts = (_DOM, *(folder / script for script in (*before, f"{name}.js")))
-    return st.components.v2.component(
+    mounted = st.components.v2.component(
         f"evidencebench_{name}",
         html=html,
         css=colours + style.read_text("utf-8") if style.exists() else None,
         js="".join(file.read_text("utf-8") for file in scripts),
     )
+
+    def mount(*, data: object = None, **options: Any) -> Any:
+        return mounted(data=visible_texts(data), **options)
+
+    return mount
 
 
 def sentence_event(key: str, known: set[int], on_sentence: Callable[[int], None]) -> Callable[[], None]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from evidencebench_core.words import visible
+
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
-_DIRECTION = re.compile(
-    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)  # marks that turn what follows round
 # What GitHub's Markdown makes a link of on its own, after escapes are gone.
 _BARE_LINK = re.compile(r"(?i:https?(?=:)|www(?=\.))|(?<=[-.\w+])(?=@[-\w]+\.\w)")
 _JOINER = "\u2060"  # takes no room and breaks no line
@@ -19,9 +18,10 @@ def literal(text: str, limit: int | None = None) -> str:
 
     CommonMark lets a backslash take the meaning from any ASCII punctuation, which also disarms
     what Streamlit adds (``:red[...]``, ``:material/...:``, ``$...$``). Bare addresses, which would become
-    links all the same, are broken by an invisible word joiner. Texts over ``limit`` characters end in an ellipsis.
+    links all the same, are broken by an invisible word joiner. Overrides of writing direction are written out
+    (`visible`). Texts over ``limit`` characters end in an ellipsis.
     """
-    line = _DIRECTION.sub("", _CONTROL.sub(" ", text))
+    line = visible(_CONTROL.sub(" ", text))
     if limit is not None and len(line) > limit:
         line = line[: limit - 1].rstrip() + "…"
     line = _BARE_LINK.sub(lambda found: found[0] + _JOINER, line)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from evidencebench_core.words import visible
 from tests.browser.reader_views import HOSTILE
 from tests.browser.settling import sentence, settled
 
@@ -94,7 +95,7 @@ def test_three_systems_are_told_apart(page: Page, opened: Open) -> None:
 def test_hostile_text_is_only_text(page: Page, opened: Open) -> None:
     reader = opened("hostile")
     texts = "all => all.map((one) => one.textContent)"
-    assert reader.locator(".s .t > span:first-child").evaluate_all(texts) == list(HOSTILE)
+    assert reader.locator(".s .t > span:first-child").evaluate_all(texts) == list(map(visible, HOSTILE))
     assert reader.locator(".t .word").evaluate_all(texts) == ["script", "script", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢", "letters"]
     assert page.evaluate("window.hacked") is None
     assert reader.locator("script, img, h1, a").count() == 0

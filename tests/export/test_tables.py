@@ -8,12 +8,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data import Store, ingest, open_store, parse_instance
-from evidencebench_core.export import Answer, RunAnswers, write_csv, write_json
+from evidencebench_core.export import Answer, RunAnswers, csv_text, write_csv, write_json
 from evidencebench_core.export.tables import COLUMNS, TEXT_COLUMNS, cell
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunStore, execute, plan, score_run
@@ -76,6 +77,21 @@ def test_every_beginning_of_a_formula_is_quoted(text: str) -> None:
 def test_other_texts_stay_as_they_are_but_for_what_could_steer_a_terminal(text: str) -> None:
     assert cell(text) == text
     assert cell(f"x\x1b[31m{text}\u202e\x00\x9b\n") == f"x[U+001B][31m{text}[U+202E][U+0000][U+009B]\n"
+
+
+def test_no_text_of_a_frame_is_a_formula_be_it_a_heading_or_a_category() -> None:
+    frame = pd.DataFrame(
+        {
+            "=1+1": ["=cmd()", None],
+            "name": pd.Categorical(["@x", "\tx"]),
+            "both": [-1.5, "-1.5 \u202e"],
+            "n": [-2, 3],
+        }
+    )
+    assert csv_text(frame).encode() == (
+        b"'=1+1,name,both,n\r\n'=cmd(),'@x,-1.5,-2\r\n,'\tx,'-1.5 [U+202E],3\r\n"
+    )
+    assert csv_text(frame.head(0)) == "'=1+1,name,both,n\r\n"
 
 
 def test_instances_without_a_line_say_why() -> None:

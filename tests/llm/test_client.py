@@ -420,7 +420,7 @@ def test_a_key_that_is_echoed_is_in_no_answer_and_in_no_store(answers: AnswerCac
         answer = chat(llm, REQUEST)
     assert (answer.text, answer.reasoning) == ("Your key is [key].", "It came with [key]: [key]")
     assert answer.prompt_tokens == 9
-    for path in answers.path.parent.iterdir():
+    for path in answers.store.path.parent.iterdir():
         assert key.encode() not in path.read_bytes()
     assert chat(llm, REQUEST) == replace(answer, cached=True)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evidencebench_core.data.model import Aspect, Focus, Instance, SentenceType
 from evidencebench_core.errors import SelectionError, shown
 from evidencebench_core.metrics import marks as marks_of
+from evidencebench_core.words import visible, visible_texts
 
 if TYPE_CHECKING:
     from evidencebench_core.retrievers.shared_words import SharedWords
@@ -103,7 +104,7 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
             )
     active = _position(view.active, len(view.systems))
     picks = None if active is None else view.systems[active].picks
-    return {
+    data = {
         "paper": paper_key(view),
         "height": height,
         "texts": list(view.sentences),
@@ -115,9 +116,11 @@ def view_data(view: PaperView, height: int = 720) -> dict[str, Any]:
         "selected": _position(view.selected, n),
         "aspect": _position(view.aspect, len(view.aspects)),
         "notes": [asdict(note) for note in view.notes if 0 <= note.sentence < n],
-        "words": None if view.words is None else _word_data(view.words),
+        "words": None if view.words is None else _word_data(view.words, view.sentences),
         "plain": view.plain,
     }
+    drawn: dict[str, Any] = visible_texts(data)
+    return drawn
 
 
 def paper_key(view: PaperView) -> str:
@@ -154,10 +157,15 @@ def _type_letters(sentences: Sequence[str], types: Sequence[SentenceType]) -> st
     return "".join(letters)
 
 
-def _word_data(words: SharedWords) -> dict[str, Any]:
+def _word_data(words: SharedWords, sentences: Sequence[str]) -> dict[str, Any]:
+    """The places of words; none in a sentence with characters that are written out."""
+    shared = zip(words.sentences, sentences, strict=True)
     return {
         "by": words.scored_by,
-        "spans": [[[word.start, word.end, word.weight] for word in sentence] for sentence in words.sentences],
+        "spans": [
+            [[word.start, word.end, word.weight] for word in found if visible(text) == text]
+            for found, text in shared
+        ],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pandas as pd
@@ -129,7 +130,7 @@ def test_instances_that_move_alike_share_a_line() -> None:
     figure = slope_chart(lines, ("original", "<i>negation"), WAYS)
     drawn = {trace.line.color: trace for trace in figure.data if trace.customdata is not None}
     better, worse = drawn["#111111"], drawn["#333333"]
-    assert (list(worse.y), list(worse.customdata[0])) == ([50, 0, None], [2, "a"])
+    assert (list(worse.y), list(worse.customdata[0])) == ([50, 0, None], [2, "a", "a"])
     assert list(better.y) == [0, 25, None]
     assert worse.line.width > better.line.width
     legend = [trace.name for trace in figure.data if trace.showlegend is not False]
@@ -217,3 +218,36 @@ def test_the_needle_shows_the_same_aspects_beside_what_was_removed() -> None:
     assert hollow.marker.symbol == "circle-open"
     assert list(line.customdata[1]) == ["needle", "r1", "end"]
     assert "4 aspects in 2 instances" in line.text[0]
+
+
+def test_a_name_is_no_link_wherever_a_chart_shows_it() -> None:
+    link = "<a href='https://x.org'>bm25</a> \u202e"
+    level = {"low": 0.1, "high": 0.9, "n": 3, "colour": "#111111"}
+    one = pd.DataFrame([{"name": link, "group": link, "recall": 0.5, "difference": 0.1, **level}])
+    scatter = pd.DataFrame({"id": [link], "a": [0.5], "b": [0.5], "n": [1]})
+    slopes = pd.DataFrame({"instance": [link], "x": [0.2], "y": [0.4]})
+    lines, _ = slope_lines(slopes, "x", "y")
+    curve = pd.DataFrame({"name": [link] * 2, "pick": [0, 1], "recall": [0.0, 0.5]})
+    bins = {"bin": ["a"], "label": [link], "n_missed": [1], "n_aspects": [4], "n_papers": [2], "share": [0.2]}
+    for figure in (
+        interval_chart(one, link),
+        difference_chart(one, link),
+        recall_scatter(scatter, link, link, "#111111"),
+        slope_chart(lines, (link, link), WAYS),
+        recall_curve(curve, {link: "#111111"}),
+        histogram(pd.DataFrame({"value": [1], "n": [2]}), link, link, "#111111"),
+        missed_chart(
+            pd.DataFrame(bins | {"low": [0.1], "high": [0.5]}), "#111111", link, (), mean=0.5, top=0.8
+        ),
+    ):
+        shown = figure.to_dict()
+        for trace in shown["data"]:
+            if "customdata" in trace:  # what is clicked has its true name, and no template shows it
+                trace.pop("customdata")
+        assert "<a " not in json.dumps(shown, default=str)
+        assert "\u202e" not in json.dumps(shown, default=str, ensure_ascii=False)
+    hover = [recall_scatter(scatter, "a", "b", "#111111"), slope_chart(lines, ("a", "b"), WAYS)]
+    for figure in hover:
+        mark = next(trace for trace in figure.data if trace.customdata is not None and len(trace.customdata))
+        assert mark.customdata[0][2].startswith("&lt;a ")
+        assert "%{customdata[2]}" in mark.hovertemplate

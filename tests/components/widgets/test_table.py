@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from components.widgets.component import sentence_in
 from components.widgets.frame_table import frame_rows, intervals
 from components.widgets.table import Chip, Column, Interval, Row, TableEvent, event_from, table_data
+from evidencebench_core.words import visible_texts
 from tests.pages.app import App
 
 COLUMNS = (Column("name", "Name"), Column("n", "n", "number"), Column("share", "Share", "percent"))
@@ -32,6 +33,13 @@ def test_cells_travel_as_plain_json() -> None:
     assert (data["sort"], data["chosen"]) == ("name", ["r1"])
     with pytest.raises(ValueError, match="row 'r1' has 1 cells for 3 columns"):
         table_data(COLUMNS, [Row("r1", ("x",))])
+
+
+def test_what_turns_a_line_round_is_written_out_and_ids_come_back_as_they_are() -> None:
+    rows = [Row("\u202ei", ("abc \u202efed", Interval(0.5, 0.4, 0.6)), muted=True)]
+    data = visible_texts(table_data(COLUMNS[::2], rows))
+    assert data["rows"][0]["cells"] == ["abc [U+202E]fed", {"value": 0.5, "low": 0.4, "high": 0.6}]
+    assert (data["rows"][0]["id"], data["rows"][0]["muted"]) == ("\u202ei", True)
 
 
 def test_cells_of_a_frame_are_plain_and_undefined_ones_empty() -> None:

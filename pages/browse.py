@@ -14,6 +14,7 @@ from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.retriever_picker import retriever_picker
 from components.widgets.task_picker import task_picker
+from components.widgets.to_top import scroll_to_top
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import UnknownNameError
 
@@ -37,6 +38,7 @@ def draw(state: PageState) -> None:
                 copy_link(state.link(dataset=dataset.name))
         if dataset is not None:
             draw_list(state, dataset)
+            scroll_to_top("")
         return
     dataset = resources.named_dataset(state["dataset"])
     try:
@@ -52,6 +54,7 @@ def draw(state: PageState) -> None:
             _neighbours(state, dataset, instance)
             task = task_picker(state, in_line=True)
             choices = retriever_picker(state, "r", runs=resources.runs(dataset))
+            scroll_to_top(instance.id)
         draw_reading(state, dataset, instance, task, choices)
 
 

@@ -9,13 +9,14 @@ import streamlit as st
 from components.app import resources
 from components.app.page import dataset_picker, guard, name_window
 from components.app.state import PageState
-from components.missed.miss import draw_miss, scroll_to_top
+from components.missed.miss import draw_miss
 from components.missed.misses import draw_filters, draw_queue, draw_shares, draw_summary
 from components.missed.queue import QUEUE_DEFAULTS, Key, Queue, queue_from
 from components.models.ranker.seen import tell_of_seen
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.task_picker import task_picker
+from components.widgets.to_top import scroll_to_top
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task, task_named

@@ -73,6 +73,12 @@ _FOUND: Final = (
 )
 
 
+_NO_FILTER: Final = (
+    "A range in this link is no filter here and is left out. For a run's recall use “Add a condition”; "
+    "“Clear all” removes the range."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The instances that the address asks for, in its order."""
@@ -104,6 +110,8 @@ def listing(state: PageState, dataset: DatasetInfo, runs: Sequence[RunInfo]) -> 
         descending=descending and sort in _SORTS,
     )
     conditions, problems = valid_conditions(state, dataset, runs)
+    if state.ranges("where").keys() - _RANGES.keys():
+        problems += (_NO_FILTER,)
     columns = _recall_columns(state, runs, conditions)
     noted = noted_rows(dataset, state["noted"])
     if not conditions and noted is None and sort not in columns:

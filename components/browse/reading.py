@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from textwrap import shorten
 
 import pandas as pd
 import streamlit as st
@@ -153,7 +154,7 @@ def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, R
                     (
                         ranks.get(index),
                         (sentence_chip(index),),
-                        instance.sentences[index][:200],
+                        shorten(instance.sentences[index], 200, placeholder=" …"),
                     ),
                 )
                 for index in answer.selection[:MOST_PICKS]

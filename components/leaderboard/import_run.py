@@ -67,6 +67,6 @@ def import_dialog(dataset: DatasetInfo) -> None:
         except EvidenceBenchError as error:
             st.error(literal(str(error).replace(str(path), given.name)))
             return
-    counts = ", ".join(f"{TASKS[task].title} {n:,}" for task, n in found.answers.items())
-    flash(f"{literal(found.run.label)}: answers imported for {counts}.")
+    counts = ", ".join(f"{n:,} for {TASKS[task].title}" for task, n in found.answers.items())
+    flash(f"{literal(found.run.label)}: answers imported, {counts}.")
     st.rerun()

@@ -24,7 +24,7 @@ from evidencebench_core.palette import retriever_hue
 from evidencebench_core.retrievers import retriever_entries
 from evidencebench_core.retrievers.llm import outdated_prompts
 from evidencebench_core.runs import RunInfo, RunStore
-from evidencebench_core.tasks import Score, Task
+from evidencebench_core.tasks import Score, Task, task_named
 
 _COLUMNS: Final = (
     Column("run", "Run"),
@@ -77,6 +77,10 @@ _PUBLISHED: Final = (
 def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Sequence[RunInfo]) -> None:
     """Table and chart; a click ticks a run, two ticked are compared."""
     scores = {run.id: resources.run_score(run, task.name) for run in runs if run.tasks.get(task.name)}
+    others = [run for run in runs if any(run.tasks.values()) and run.id not in scores]
+    if others:
+        named = "; ".join(f"{run.label} (has {_titles(run)})" for run in others)
+        st.caption(f"Without answers for {literal(task.title)}: {literal(named, 400)}.")
     if not scores:
         st.info(
             f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. "
@@ -128,6 +132,10 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         alt="Mean Aspect Recall of each run: "
         + "; ".join(f"{row['run']} {100 * row['recall']:.1f}%" for row in scored),
     )
+
+
+def _titles(run: RunInfo) -> str:
+    return ", ".join(task_named(name).title for name, n in run.tasks.items() if n)
 
 
 def draw_keeping(runs: Sequence[RunInfo]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
@@ -49,15 +48,6 @@ _OTHERS: Final = (
     Column("sentence", "Sentence", "chips"),
 )
 _OUTCOMES: Final = {True: "found it", False: "missed it", None: "has no answer"}
-
-_mount_top = st.components.v2.component(
-    "evidencebench_to_top", js=Path(__file__).with_name("top.js").read_text(encoding="utf-8")
-)
-
-
-def scroll_to_top(place: str) -> None:
-    """Scroll up if ``place``, which names what the page shows, is another than the last time."""
-    _mount_top(key="missed-top", data={"place": place}, height=1)
 
 
 def draw_miss(state: PageState, dataset: DatasetInfo, queue: Queue, next_key: Key | None) -> None:

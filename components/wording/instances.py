@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import shorten
 
 import pandas as pd
 import streamlit as st
@@ -166,7 +167,8 @@ def _draw_ranks(
             for number, aspect in aspects
             if index in aspect.sentence_indices and (task.focus == "all" or aspect.is_result)
         )
-        return Row(str(index), ((sentence_chip(index),), *places, covers, instance.sentences[index][:160]))
+        text = shorten(instance.sentences[index], 160, placeholder=" …")
+        return Row(str(index), ((sentence_chip(index),), *places, covers, text))
 
     def open_sentence(event: TableEvent) -> None:
         if event.kind in {"open", "chip"}:

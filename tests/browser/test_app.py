@@ -136,6 +136,18 @@ def test_a_search_for_sentences_shows_them_and_opens_the_paper_there(page: Page,
     assert parameters(page)["sentence"] == "88"
 
 
+def test_an_instance_from_far_down_the_list_opens_at_its_top(
+    new_page: Callable[..., Page], app_url: str
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(app_url + "/browse?dataset=sample_data")
+    last = page.get_by_role("row").last
+    expect(last).to_be_visible()
+    settled(page)
+    last.click()
+    expect(sentence(page, 0)).to_be_in_viewport()
+
+
 def test_the_ledger_leads_to_the_sentence(page: Page, app_url: str) -> None:
     page.goto(app_url + READING)
     first = table(page, "Marginal gain").locator(".sentence").first

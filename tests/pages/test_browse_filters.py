@@ -93,6 +93,14 @@ def test_a_condition_that_cannot_be_met_is_named_and_left_out(
     assert "6 of 6 instances" in app.words
 
 
+@pytest.mark.usefixtures("sample_store")
+def test_a_range_that_is_no_filter_is_named_and_left_out(open_page: OpenPage) -> None:
+    app = open_page("browse", where="0123456789ab:0-50,n_sentences:0-400")
+    assert "A range in this link is no filter here and is left out." in app.problems
+    assert "6 of 6 instances" in app.words
+    assert not app.press("Clear all").problems
+
+
 def test_instances_without_a_score_are_counted(open_page: OpenPage, sample_store: Store) -> None:
     run = finished_runs(sample_store, "lead", limit=4)["lead"]
     app = open_page("browse", **{"if": json.dumps([["score", run, TASK, ">=", 0]])})

@@ -103,3 +103,11 @@ def test_an_import_of_some_instances_is_no_unfinished_run(open_page: OpenPage, r
     chart = app.get("plotly_chart")[0].proto.spec
     assert "mine (imported) (answers for 3 of 6)" in chart
     assert "unfinished" not in chart
+
+
+def test_a_run_without_answers_for_the_task_is_named_on_the_leaderboard(
+    open_page: OpenPage, runs: dict[str, str]
+) -> None:
+    said = "Without answers for ER@Optimal: mine (imported) (has ER@10)."
+    assert said in open_page("leaderboard").words
+    assert said not in open_page("leaderboard", task="er@10").words

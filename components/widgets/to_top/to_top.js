@@ -1,4 +1,4 @@
-// Goes back to the top of the page whenever another miss is shown. Draws nothing.
+// Goes back to the top of the page whenever another thing is shown. Draws nothing.
 let shown;
 
 export default function ({ data, parentElement }) {

@@ -171,13 +171,13 @@ def _check(value: Any, shape: Any, name: str) -> None:
 
 
 def _model(raw: Any) -> RankerModel:
-    file_format = raw.get("format") if isinstance(raw, dict) else raw
+    file_format = raw.get("format") if isinstance(raw, dict) else None
     if file_format != FORMAT:
         if isinstance(file_format, str) and file_format.startswith("evidencebench-ranker "):
             raise ValueError(
                 f"was trained by another version of this program ({shown(file_format)}, not {FORMAT!r})"
             )
-        raise ValueError(f"is no trained ranker: {shown(file_format)}")
+        raise ValueError("is no trained ranker")  # what else it is, is nobody's business here
     if raw.get("features_version") != VERSION or raw.get("columns") != list(COLUMNS):
         raise ValueError("was trained on features that this version does not compute")
     _check(raw, _SHAPE, "model")

@@ -99,6 +99,17 @@ def test_what_is_no_model(text: str, tmp_path: Path) -> None:
         read_model(path)
 
 
+@pytest.mark.parametrize(
+    "content", ['"hunter2"', '["hunter2"]', '{"format": "hunter2"}', '{"key": "hunter2"}']
+)
+def test_of_another_file_nothing_is_told(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(RetrieverError, match="is no trained ranker") as caught:
+        read_model(path)
+    assert "hunter2" not in str(caught.value)
+
+
 def test_numbers_of_the_selection(fresh: Callable[[], Any], tmp_path: Path) -> None:
     for value in (10**400, -1, float("nan"), float("inf"), True, "1", None):
         changed = fresh()

@@ -13,6 +13,9 @@ from evidencebench_core.cli.arguments import store_of
 from evidencebench_core.cli.output import note
 from evidencebench_core.errors import StoreError
 
+_THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
+_EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - told apart, not listened on
+
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=_port, metavar="N", help="default: 8501, or the next free one")
@@ -67,6 +70,10 @@ def command(script: Path, host: str, port: int | None, *, browser: bool) -> list
         "--browser.gatherUsageStats=false",
         "--server.showEmailPrompt=false",
     ]
+    if (
+        host not in _EVERYWHERE
+    ):  # a foreign name that resolves to this machine reaches no session (DNS rebinding)
+        words += [f"--server.allowedHosts={name}" for name in dict.fromkeys((host, *_THIS_MACHINE))]
     if not browser:
         words.append("--server.headless=true")
     if port is not None:

@@ -47,7 +47,8 @@ def draw_page_bar(state: PageState) -> None:
 def draw_title(marked: MarkedPaper) -> None:
     """The paper's title, or name, and where it is from."""
     first = marked.paper.sentences[0] if marked.paper.sentence_types[0] == "section_name" else ""
-    st.markdown(f"# {literal(first or marked.name, 300)}")
+    with st.container(key="paper-head"):
+        st.markdown(f"# {literal(first or marked.name, 300)}")
     if marked.dataset is not None:
         st.caption(f"Instance {literal(marked.name)} of the dataset {literal(marked.dataset)}")
 

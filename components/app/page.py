@@ -19,6 +19,7 @@ from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.llm import using
+from evidencebench_core.words import quantity
 
 _OF_ANY_DATASET: Final = {"dataset", "task", "r"}  # what means the same on another one
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
@@ -81,7 +82,7 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
     st.selectbox(
         "Dataset",
         names,
-        format_func=lambda name: f"{name} ({datasets[name].n_instances:,} instances)",
+        format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
         **state.widget("dataset", wanted, reset=set(state.defaults) - _OF_ANY_DATASET),
     )
     return datasets[wanted]

@@ -59,6 +59,7 @@ def draw_several(state: PageState) -> None:
     with left:
         hypothesis = _hypothesis_field(state)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Find evidence", type="primary")  # leaving the field is what searches
         choice = _retriever_field(state)
         budget = budget_field(state, "How many sentences are picked of each paper.")
     if not hypothesis:

@@ -133,12 +133,10 @@ def measure_text(retriever: str) -> str:
             "Papers are ordered by the BM25 score of their best pick, with words counted over the sentences of all "
             "these papers together: scores of bm25 from papers counted apart cannot be compared."
         )
+    by_meaning = "Papers are ordered by how close in meaning their best pick comes to the hypothesis"
     if retriever in _COSINES:
-        return f"Papers are ordered by the cosine of the hypothesis and their best pick, as {retriever} gives it."
-    return (
-        "Papers are ordered by the cosine of the hypothesis and their best pick, as dense gives it: scores of "
-        f"{retriever} from different papers cannot be compared."
-    )
+        return f"{by_meaning} (cosine of {retriever})."
+    return f"{by_meaning} (cosine of dense): scores of {retriever} from different papers cannot be compared."
 
 
 def picks_across(

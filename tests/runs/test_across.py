@@ -72,7 +72,7 @@ def test_others_are_compared_by_cosine(retriever: str) -> None:
 def test_what_papers_are_compared_by_is_said() -> None:
     assert (measure_of("bm25"), measure_of("dense"), measure_of("hybrid")) == ("bm25", "cosine", "cosine")
     assert "counted over the sentences of all these papers together" in measure_text("bm25")
-    assert "as embeddings gives it" in measure_text("embeddings")
+    assert "(cosine of embeddings)" in measure_text("embeddings")
     assert "scores of hybrid from different papers cannot be compared" in measure_text("hybrid")
 
 

@@ -45,6 +45,7 @@ from components.widgets.rank_columns import COLUMN_DEFAULTS, draw_columns_switch
 from components.widgets.sentence_note import LETTERS, sentence_note
 from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
+from components.widgets.when_seen import draw_when_seen
 from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import (
@@ -119,8 +120,9 @@ def draw_reading(
             _scores(instance, task, answers)
             if active is not None:
                 _ledger(state, instance, task, answers, active, beside)
-            _curve(instance, task, answers, beside)
             _aspects(state, instance, task, answers)
+            st.markdown("## Recall after each pick")
+            draw_when_seen("curve", partial(_curve, instance, task, answers, beside), 260)
 
 
 def _model_outcomes(

@@ -66,7 +66,7 @@ def middle_recall(
     groups = np.array([middle, ~middle])
     chance = np.full(table.instance.size, np.nan) if table.chance is None else table.chance
     values = np.array([picks.found[aspect] for _, _, picks in runs])
-    n_papers = [np.unique(papers[group]).size for group in groups]
+    n_papers = [np.count_nonzero(np.bincount(papers[group])) for group in groups]
     bounds = np.full((2, len(runs)), np.nan)
     if min(n_papers) > 1:
         rng = np.random.default_rng(0)
@@ -80,7 +80,7 @@ def middle_recall(
             "to": there.stop / n_buckets,
             "n_middle": int(middle.sum()),
             "n_rest": int((~middle).sum()),
-            "n_papers": np.unique(papers).size,
+            "n_papers": np.count_nonzero(np.bincount(papers)),
             "difference": _difference(picks.found[aspect], middle),
             "low": low,
             "high": high,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.stats.resampling import (
     cluster_numbers,
+    exact_columns,
     n_clusters,
     product,
     resample_weights,
@@ -18,7 +18,6 @@ from evidencebench_core.stats.resampling import (
 )
 
 Interval = tuple[float, float]
-_EXACT: Final = 1 << 24  # below it, every whole number is a float32
 
 
 def finite_values(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
@@ -185,9 +184,7 @@ def ratio_intervals(
     if not defined.any():
         return bounds
     ratios = np.empty((max(n_resamples, 0), n_ratios))
-    both = np.concatenate([top, bottom], axis=1)
-    if len(both) * np.abs(both).max() < _EXACT and (both == np.trunc(both)).all():
-        both = both.astype(np.float32)  # the sums of such counts are exact in half the time
+    both = exact_columns(np.concatenate([top, bottom], axis=1))
     for part, weights in resample_weights(len(both), rng, n_resamples, both.dtype):
         drawn = product(weights, both)
         sums = drawn[:, n_ratios:][:, places]

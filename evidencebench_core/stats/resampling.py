@@ -17,6 +17,7 @@ from evidencebench_core.errors import SettingError, shown
 CELLS_AT_ONCE: Final = 2_000_000  # numbers held at a time: 16 MB of float64
 _ROWS: Final = 32  # of weights, multiplied at a time
 _PLAIN: Final = 256  # instances, up to which nothing is gained by that
+_EXACT: Final = 1 << 24  # below it, every whole number is a float32
 _THREADS_FROM: Final = 262_144  # multiplications, from which on OpenBLAS starts threads
 
 
@@ -87,6 +88,12 @@ def product(weights: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]
     return result
 
 
+def exact_columns(columns: NDArray[np.float64]) -> NDArray[Any]:
+    """The columns, as float32 where all of their weighted sums are exact in it: in half the time."""
+    counts = len(columns) * np.abs(columns).max(initial=0) < _EXACT and (columns == np.trunc(columns)).all()
+    return np.ascontiguousarray(columns, dtype=np.float32 if counts else np.float64)
+
+
 def resampled_matrix(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], rng: np.random.Generator, n_resamples: int
 ) -> NDArray[np.float64]:
@@ -131,12 +138,13 @@ def resampled_groups(
     members = groups.astype(np.float64)
     sums, _ = cluster_sums((members[:, None, :] * values[None, :, :]).reshape(n_groups * n_rows, -1), numbers)
     sizes, _ = cluster_sums(members, numbers)
-    tops, bottoms = np.ascontiguousarray(sums.T), np.ascontiguousarray(sizes.T)
+    columns = exact_columns(np.concatenate([sizes, sums]).T)
     means = np.empty((n_resamples, n_groups, n_rows))
-    for part, weights in resample_weights(sizes.shape[1], rng, n_resamples):
-        counts = product(weights, bottoms)[:, :, None]
+    for part, weights in resample_weights(len(columns), rng, n_resamples, columns.dtype):
+        drawn = product(weights, columns)
+        counts = drawn[:, :n_groups, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            totals = product(weights, tops).reshape(-1, n_groups, n_rows)
+            totals = drawn[:, n_groups:].reshape(-1, n_groups, n_rows)
             means[part] = np.where(counts > 0, totals / counts, np.nan)
     return means
 

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
+from uuid import uuid4
 
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -119,11 +120,24 @@ def menu(name: str) -> Act:
     return act
 
 
+def paste(text: str) -> Act:
+    """Bring a paper of one's own; what is timed begins with the button that reads it."""
+
+    def act(page: Page) -> None:
+        page.get_by_role("tab", name="Paste text").click()
+        page.get_by_role("textbox", name="Text of the paper").fill(text)
+        page.get_by_role("button", name="Read the text").click()
+
+    return act
+
+
 def main(folder: str, dataset: str) -> int:
     path, store = chromium(), open_store(Path(folder) / "store.sqlite")
     (instance,) = store.ids(dataset, 1)
     reader = f"browse?dataset={dataset}&instance={instance}"
-    sentence, row = ".reader .s", ".table-root tbody tr"
+    sentence, row, picked = ".reader .s", ".table-root tbody tr", ".reader [data-mark=picked]"
+    new = f"No paper said this before {uuid4()}."  # the first time
+    paper = "# Tea\n\n# Results\n\n" + " ".join((new, *store.get(dataset, instance).sentences))
 
     def to(address: str) -> Act:
         return lambda page: page.goto(f"{base}/{address}")
@@ -143,6 +157,7 @@ def main(folder: str, dataset: str) -> int:
             ("reader: another task", f"{reader}&r=bm25", choose("Task", 2), sentence),
             ("reader: next instance", f"{reader}&r=bm25", press("button", "Next"), sentence),
             ("reader: edit, 3 retrievers", f"{reader}&r=bm25~dense~structure", edit(words), sentence),
+            ("your paper: dense", "paper?r=dense&h=Tea+lowers+blood+pressure", paste(paper), picked),
         ]  # fmt: skip
 
     found: dict[str, object] = {}
@@ -158,7 +173,7 @@ def main(folder: str, dataset: str) -> int:
             ):
                 page = context.new_page()
                 if address:
-                    timed(page, to(address), shows)
+                    timed(page, to(address), "h1")
                 times = timed(page, act, shows)
                 page.close()
                 over = times["seen"] > SEEN_MS or (time == "again" and times["settled"] > SETTLED_MS)

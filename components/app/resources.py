@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -141,14 +142,20 @@ def store() -> Store:
     ``EVIDENCEBENCH_SAMPLE``, set by ``evidencebench app --sample``, brings the sample's runs into it behind the first
     page.
     """
-    # The solver behind the optimal selections takes a quarter of a second to import: not in a user's click.
-    threading.Thread(target=import_module, args=("scipy.optimize",), daemon=True).start()
+    threading.Thread(target=_prepare, daemon=True).start()
     # Walking over what is cached by default takes a quarter of the time of a page on 100,000 instances.
     gc.set_threshold(20_000, 10, 10)
     opened = open_store()
     if os.environ.get("EVIDENCEBENCH_SAMPLE"):
         threading.Thread(target=ingest_sample, args=(opened, SAMPLE), name="sample", daemon=True).start()
     return opened
+
+
+@cache
+def _prepare() -> None:
+    """What would otherwise be paid for in clicks."""
+    import_module("scipy.optimize")  # the solver behind the optimal selections: a quarter of a second
+    gc.freeze()  # after every run Streamlit has the collector walk over everything: not over modules
 
 
 @st.cache_resource
@@ -324,6 +331,7 @@ def warm(choice: Choice) -> None:
         query = Query("Models are tried.", sentences, ("abstract",) * 2, ("Abstract",) * 2, "all", 1)
         with suppress(EvidenceBenchError):  # the one who asks it gets the error
             make_retriever(choice.name, choice.settings).retrieve(query)
+        gc.freeze()  # as in `_prepare`: a model's libraries are many modules
 
     threading.Thread(target=load, name="warm", daemon=True).start()
 

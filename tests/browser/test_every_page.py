@@ -108,6 +108,11 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
     page = new_page(viewport=PHONE)
     hosts = hosts_asked(page)
     page.goto(app_url + path.format(**links))
+    expect(page.get_by_role("heading").first).to_be_visible()
+    settled(page)
+    for place in page.locator("[class*=st-key-seen-]").all():  # drawn once it is scrolled to
+        place.scroll_into_view_if_needed()
+        expect(place).to_be_hidden()
     expect(page.locator(PAGES[path]).first).to_be_visible()
     for scheme in GROUNDS:
         wear(page, scheme)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -38,3 +39,26 @@ def test_the_first_miss_is_on_the_first_screen(
         expect(page.get_by_role("heading", name="Where the misses are")).to_be_in_viewport()
     row.click()
     expect(page.get_by_role("heading", level=1)).to_have_text(whole)
+
+
+def test_charts_are_drawn_once_they_are_scrolled_to_and_filter(
+    new_page: Callable[..., Page], app_url: str, store: Store
+) -> None:
+    ingest_sample(store, SAMPLE)
+    page = new_page(viewport=DESKTOP)
+    page.goto(f"{app_url}/missed?dataset=sample_data&task=er@10")
+    expect(page.locator(".table-root tbody tr").first).to_be_visible()
+    settled(page)
+    charts = page.locator(".js-plotly-plot")
+    expect(charts).to_have_count(0)
+    page.locator(".st-key-seen-shares").scroll_into_view_if_needed()
+    expect(charts).to_have_count(4)
+    settled(page)
+    charts.nth(1).locator(".scatterlayer .point").first.click(force=True)
+    expect(page).to_have_url(re.compile("decile="))
+    expect(page.get_by_role("button", name="Clear filters")).to_be_attached()
+    settled(page)
+    page.reload()  # a new session
+    expect(page.get_by_role("button", name="Clear filters")).to_be_visible()
+    settled(page)
+    expect(charts).to_have_count(0)

@@ -202,7 +202,7 @@ def _said(row: Mapping[Any, Any], count: str, prefix: str) -> tuple[str, str]:
     if row.get("few"):
         return "there are too few instances to tell a difference for", unsure
     if float(_points(low)) <= 0 <= float(_points(high)):
-        return "no difference can be told for", unsure
+        return "no clear difference for", unsure
     size = abs(float(_points(row["difference"])))
     return "", f"{label} finds {size:.1f} points {'more' if low > 0 else 'less'} ({said})"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from evidencebench_core.analyses.slices import Slices, slices_of
@@ -62,7 +62,7 @@ class SliceCondition:
         slices = families.get(self.family)
         if slices is None:
             remedy = f"{did_you_mean(self.family, families)}There are: {', '.join(families) or 'none'}."
-            raise SettingError(f"slices by {shown(self.family)}", "are not to be had of this dataset", remedy)
+            raise SettingError(f"slices by {shown(self.family)}", "cannot be made for this dataset", remedy)
         if self.name not in slices:
             there = f"There are: {', '.join(slices)}."
             raise SettingError(f"slice {shown(self.name)} of {self.family}", "is not there", there)
@@ -87,7 +87,7 @@ def conditions_text(conditions: Sequence[Condition]) -> str:
         ]
         for one in conditions
     ]
-    return json.dumps(lists, separators=(",", ":"), ensure_ascii=False) if lists else ""
+    return orjson.dumps(lists).decode() if lists else ""
 
 
 def conditions_from(text: str) -> tuple[tuple[Condition, ...], tuple[str, ...]]:
@@ -95,8 +95,8 @@ def conditions_from(text: str) -> tuple[tuple[Condition, ...], tuple[str, ...]]:
     if not text:
         return (), ()
     try:
-        lists = json.loads(text) if len(text) <= _LONGEST else None
-    except (ValueError, RecursionError):
+        lists = orjson.loads(text) if len(text) <= _LONGEST else None  # refuses halves of surrogate pairs
+    except ValueError:
         lists = None
     if not isinstance(lists, list):
         return (), ("The conditions of the link cannot be read: they are left out.",)

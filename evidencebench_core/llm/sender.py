@@ -178,7 +178,7 @@ def _checked(connection: Connection) -> SplitResult:
     base_url, key = connection.base_url or DEFAULT_ADDRESS, connection.api_key or ""
     problem = "the address is not of the form http://host:port/v1"
     if not (key.isascii() and key.isprintable() and base_url.isprintable()):
-        problem = "the key or the address holds characters that none has"
+        problem = "the key or the address holds characters that are not allowed"
     elif connection.api_key is None and connection.base_url is None:
         problem = "no key is set"
     else:
@@ -206,7 +206,7 @@ def _setback(error: Exception, began: bool) -> Setback:
         (httpx.ConnectTimeout, "nothing answers there (no connection within the time limit)"),
         (httpx.TimeoutException, "nothing came within the time limit"),
         (socket.gaierror, "there is no such host, or no network"),
-        (ssl.SSLCertVerificationError, "its certificate is not to be trusted ({})"),
+        (ssl.SSLCertVerificationError, "its certificate cannot be trusted ({})"),
         (httpx.ProxyError, "the proxy does not let it through ({})"),
         (ConnectionRefusedError, "nothing listens there (connection refused)"),
         (httpx.DecodingError, "its compressed answer cannot be read"),

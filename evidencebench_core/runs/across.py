@@ -68,11 +68,8 @@ def paper_files(folder: Path) -> tuple[str, ...]:
     inside = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     found = sorted(path for path in inside if path.suffix[1:].lower() in ENDINGS and not _is_hidden(path))
     if not 0 < len(found) <= MOST_PAPERS:
-        problem = (
-            f"has {quantity(len(found), 'paper')}" if found else "has no file that is called like a paper"
-        )
         remedy = f"Name a folder with 1 to {MOST_PAPERS} papers ({', '.join(ENDINGS)})."
-        raise PaperError(str(folder), problem, remedy)
+        raise PaperError(str(folder), f"has {quantity(len(found), 'paper')}", remedy)
     return tuple(str(folder / path) for path in found)
 
 

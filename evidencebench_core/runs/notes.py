@@ -105,7 +105,7 @@ class NoteStore:
         """The note with its run's whole id and dataset; an error where there is no such place."""
         if note.run_id:
             run = RunStore(self.store).run(note.run_id)
-            return replace(note, run_id=run.id, dataset=run.dataset)
+            note = replace(note, run_id=run.id, dataset=run.dataset)
         (row,) = self.store.rows(note.dataset, [note.instance_id])
         if note.sentence is not None and not 0 <= note.sentence < row.n_sentences:
             raise SelectionError(

@@ -203,7 +203,7 @@ class RunStore:
         prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         with self.store.read() as db:
             where = "WHERE ?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id"
-            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall()
+            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
             if len(rows) == 1:
                 return _info(db, rows[0])
         if rows:

@@ -80,10 +80,10 @@ ROW = {"run": "r", "label": "lead", "from": 0.3, "to": 0.7, "n_middle": 80, "n_r
     [
         ((-0.301, -0.35, -0.251), "lead finds 30.1 points less (95% interval -35.0 to -25.1)"),
         ((0.1, 0.02, 0.18), "lead finds 10.0 points more (95% interval +2.0 to +18.0)"),
-        ((0.03, -0.01, 0.07), "no difference can be told for lead (+3.0, 95% interval -1.0 to +7.0)"),
-        ((0.0, 0.0, 0.0), "no difference can be told for lead (+0.0, 95% interval +0.0 to +0.0)"),
+        ((0.03, -0.01, 0.07), "no clear difference for lead (+3.0, 95% interval -1.0 to +7.0)"),
+        ((0.0, 0.0, 0.0), "no clear difference for lead (+0.0, 95% interval +0.0 to +0.0)"),
         # An end that is printed as 0.0 covers 0.
-        ((0.02, 0.0004, 0.04), "no difference can be told for lead (+2.0, 95% interval +0.0 to +4.0)"),
+        ((0.02, 0.0004, 0.04), "no clear difference for lead (+2.0, 95% interval +0.0 to +4.0)"),
         ((-0.02, NAN, NAN), "there are too few papers to tell a difference for lead (-2.0)"),
         ((NAN, NAN, NAN), "there is nothing to compare for lead"),
     ],
@@ -102,7 +102,7 @@ def test_every_run_is_named_what_can_be_told_first_and_random_picks_beside() -> 
     less = unsure | {"label": "lead", "high": -0.2}
     sentence = middle_conclusion(pd.DataFrame([unsure | {"label": "a"}, less, unsure | {"label": "b"}]))
     assert sentence.endswith(
-        "elsewhere: lead finds 30.0 points less (95% interval -40.0 to -20.0); no difference can be told for a (-30.0, "
+        "elsewhere: lead finds 30.0 points less (95% interval -40.0 to -20.0); no clear difference for a (-30.0, "
         "95% interval -40.0 to +20.0) and b (-30.0, 95% interval -40.0 to +20.0); random picks would differ by -1.2; "
         "n = 80 and 450 aspects of 95 papers."
     )

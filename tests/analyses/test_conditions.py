@@ -79,7 +79,7 @@ def test_one_run_finds_nothing_and_another_over_half(tmp_path: Path) -> None:
     assert instances_meeting(store, "tiny", []) == ("tiny_0", "tiny_1", "tiny_2")
     with pytest.raises(UnknownNameError):
         instances_meeting(store, "tiny", [ScoreCondition("none", "er@10", "=", 0)])
-    with pytest.raises(SettingError, match="are not to be had"):
+    with pytest.raises(SettingError, match="cannot be made for this dataset"):
         instances_meeting(store, "tiny", [SliceCondition("sentences", "12")])
 
 
@@ -116,8 +116,9 @@ def test_a_link_brings_conditions_back(conditions: list[ScoreCondition | SliceCo
         (json.dumps([["slice", "x" * 5_000, "y"]]), "cannot be read"),
         ('[["score"]]', "Condition 1 of the link is left out"),
         ('[["score","r","er@10","~",5]]', "relation '~': is unknown"),
+        (r'[["score","\ud800","er@10","=",5]]', "cannot be read"),
         ('[["score","r","er@zero","=",5]]', "er@zero"),
-        ('[["score","r","er@10","=",NaN]]', "numbers from 0 to 100"),
+        ('[["score","r","er@10","=",NaN]]', "cannot be read"),
         ('[["score","r","er@10","=",101]]', "numbers from 0 to 100"),
         ('[["score","r","er@10","=",true]]', "numbers from 0 to 100"),
         ('[["score","r","er@10","between",5]]', "two for between"),

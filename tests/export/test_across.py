@@ -60,7 +60,9 @@ def test_the_table_has_a_row_a_pick_and_no_formula() -> None:
     assert [float(row["compared"]) for row in rows] == [8, 9, 7, 6, 5]
     assert rows[0]["paper"].startswith("'=HYPERLINK")
     assert rows[1]["text"].startswith("'=HYPERLINK")
-    assert csv_text(across_frame((), {}, {})).startswith("paper_place,paper,")
+    empty = across_frame((), {}, {})
+    assert csv_text(empty).startswith("paper_place,paper,")
+    assert csv_text(empty.rename(columns={"paper": "=SUM(A1)"})).startswith("paper_place,'=SUM(A1),")
 
 
 def test_the_document_is_json() -> None:

@@ -87,7 +87,7 @@ def test_what_is_sent() -> None:
         ("ftp://host/v1", "secret", "not of the form"),
         ("http://", "secret", "not of the form"),
         ("http://host:port/v1", "secret", "not of the form"),
-        ("http://127.0.0.1:1/v1", "a\r\nX-Header: b", "characters that none has"),
+        ("http://127.0.0.1:1/v1", "a\r\nX-Header: b", "characters that are not allowed"),
     ],
 )
 def test_connections_that_cannot_be_used(address: str | None, key: str | None, words: str) -> None:

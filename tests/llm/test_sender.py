@@ -80,7 +80,7 @@ def test_headers_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         s.scripted(s.reply(), secure=True) as server,
-        pytest.raises(LLMRejectedError, match="certificate is not to be trusted") as caught,
+        pytest.raises(LLMRejectedError, match="certificate cannot be trusted") as caught,
     ):
         ask(server.url, monkeypatch)
     assert caught.value.stops_run

@@ -105,7 +105,7 @@ def test_files_that_cannot_be_read_are_named_and_the_others_searched(tmp_path: P
 
 
 def test_a_folder_without_papers_and_one_with_too_many_say_so(tmp_path: Path) -> None:
-    with pytest.raises(PaperError, match="has no file that is called like a paper"):
+    with pytest.raises(PaperError, match="has 0 papers"):
         paper_files(tmp_path)
     for number in range(MOST_PAPERS + 1):
         (tmp_path / f"{number}.txt").touch()

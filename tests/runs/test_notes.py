@@ -68,9 +68,10 @@ def test_what_cannot_be_kept_is_refused(
     assert NoteStore(store).notes(run) == ()
 
 
-def test_a_note_on_no_run_is_refused(store: Store) -> None:
-    with pytest.raises(UnknownNameError):
-        NoteStore(store).add(note("ffff"))
+def test_a_note_on_no_run_or_no_instance_is_refused(store: Store, run: str) -> None:
+    for wrong in (note("ffff"), replace(note(run), instance_id="none")):
+        with pytest.raises(UnknownNameError):
+            NoteStore(store).add(wrong)
 
 
 def test_exports_are_keyed_by_instance_and_aspect(store: Store, run: str) -> None:

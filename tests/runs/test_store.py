@@ -49,7 +49,7 @@ def test_runs_of_a_dataset(runs: RunStore) -> None:
         runs.runs("huge")
 
 
-@pytest.mark.parametrize("name", ["", "  ", "nope", "%", "_" * 12])
+@pytest.mark.parametrize("name", ["", "  ", "nope", "%", "_" * 12, "\ud800"])
 def test_no_such_run(runs: RunStore, name: str) -> None:
     made(runs)
     with pytest.raises(UnknownNameError, match="evidencebench runs"):

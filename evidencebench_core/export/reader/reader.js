@@ -197,7 +197,7 @@ class Reader {
   /** Underline what the sentences share with the hypothesis, or nothing any more. */
   drawWords() {
     const { texts, words } = this.data;
-    const most = Math.max(...(words?.spans.flat() ?? []).map(([, , weight]) => weight), 0) || 1;
+    const most = (words?.spans.flat() ?? []).reduce((top, [, , weight]) => Math.max(top, weight), 0) || 1;
     this.sentences.forEach(({ said }, i) => {
       const spans = words?.spans[i] ?? [];
       if (!spans.length && !said.firstElementChild) return;

@@ -23,7 +23,6 @@ _LABEL: Final = re.compile(
     r"(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))", re.IGNORECASE
 )
 _LONGEST_ABSTRACT: Final = 650  # words, labels and all
-_SHORTEST_ABSTRACT: Final = 50
 
 
 def _letters(text: str) -> str:

@@ -228,8 +228,8 @@ class _Work:
         """The reply in a result line; ``None``: it is to be asked again."""
         response = result.get("response")
         response = response if isinstance(response, dict) else {}
-        # a line that expired, or was cancelled, has no status
-        status, body = response.get("status_code", 0), response.get("body")
+        status, body = response.get("status_code"), response.get("body")
+        status = status if isinstance(status, int) else 0  # a line that expired, or was cancelled, has none
         if not body or result.get("error"):
             status, body = max(status, 500), body or {"error": result.get("error")}
         sent, left_out = self.llm.fitting(request.body(), request.model)

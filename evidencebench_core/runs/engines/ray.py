@@ -300,7 +300,7 @@ class _RaySender:
 
 
 def _failure(reason: str) -> RetrieverError:
-    line = next(iter(reason.strip().splitlines()), "for no reason that it tells").strip().rstrip(".")
+    line = next(iter(reason.strip().splitlines()), "no reason given").strip().rstrip(".")
     return RetrieverError(
         "Ray engine",
         f"a worker failed ({line[:300]})",

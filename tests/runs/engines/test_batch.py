@@ -217,7 +217,7 @@ def test_lines_that_fail_are_asked_again_in_the_next_round(store: Store) -> None
             return pick(request)
         return {
             0: None,
-            1: (500, {"error": {"message": "overloaded"}}),
+            1: (None, {"error": {"message": "overloaded"}}),
             2: (200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
             3: (429, {"error": {"message": "slow down"}}),
             4: (500, {"error": {"message": "sk-a-very-secret-key is broken"}}),

@@ -14,6 +14,7 @@ from components.charts.style import (
     PERCENT_AXIS,
     add_shares,
     escaped_text,
+    folded_text,
     name_rows,
     spread,
     styled_figure,
@@ -46,9 +47,9 @@ def interval_chart(
         if share is not None:
             label_at = {"annotation": {"text": label, "font": {"size": 12}}, "annotation_position": "top"}
             figure.add_vline(x=100 * share, line=DOTTED, **label_at)
-    names = [f"{name} (n = {n})" for name, n in zip(frame["name"], frame["n"], strict=True)]
-    name_rows(figure, names, top=0.7)
-    figure.update_xaxes(title=escaped_text(title), **PERCENT_AXIS)
+    names = [f"{name} (n\u00a0=\u00a0{n})" for name, n in zip(frame["name"], frame["n"], strict=True)]
+    name_rows(figure, names, top=0.7, width=28)
+    figure.update_xaxes(title=folded_text(title, 24), **PERCENT_AXIS)
     return styled_figure(figure, height=90 + 34 * len(frame)).update_layout(margin={"t": 24})
 
 
@@ -77,7 +78,7 @@ def difference_chart(frame: pd.DataFrame, title: str) -> go.Figure:
         )
     figure.add_vline(x=0, line={"width": 1, "color": GREY})
     name_rows(figure, names)
-    figure.update_xaxes(title=escaped_text(title))
+    figure.update_xaxes(title=folded_text(title, 24))
     return styled_figure(figure, height=100 + 24 * len(names) * max(1, len(groups)))
 
 

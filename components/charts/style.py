@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -34,6 +35,11 @@ def styled_figure(figure: go.Figure, height: int) -> go.Figure:
 def escaped_text(text: object) -> str:
     """Text for plotly, which reads a few HTML tags in labels, links among them."""
     return visible(str(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def folded_text(text: object, width: int) -> str:
+    """The same in lines of at most so many characters: a phone has room for few."""
+    return "<br>".join(escaped_text(line) for line in wrap(str(text), width))
 
 
 def whiskers(rows: pd.DataFrame, value: str, low: str = "low", high: str = "high") -> dict[str, Any]:
@@ -72,9 +78,11 @@ def spread(place: int, of: int, gap: float) -> float:
     return (place - (of - 1) / 2) * gap
 
 
-def name_rows(figure: go.Figure, names: Sequence[object], top: float = 0.5, bottom: float = 0.5) -> None:
+def name_rows(
+    figure: go.Figure, names: Sequence[object], top: float = 0.5, bottom: float = 0.5, width: int = 200
+) -> None:
     """Label the rows 0, 1, ... of a figure from top to bottom, with so much room above and below."""
-    texts = [escaped_text(name) for name in names]
+    texts = [folded_text(name, width) for name in names]
     room = [len(names) - 1 + bottom, -top]
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=texts, range=room, showgrid=False)
 

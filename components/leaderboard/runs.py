@@ -120,7 +120,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         named = ", ".join(list(first.skipped)[:5]) + (" …" if len(first.skipped) > 5 else "")
         why = next(iter(first.skipped.values()))
         st.caption(f"Skipped on {literal(task.title)}: {literal(named)} ({literal(why)}).")
-    title, scored = f"Aspect Recall on {task.title}, %", frame.dropna(subset="recall").to_dict("records")
+    title, scored = f"Aspect Recall on {task.title},\u00a0%", frame.dropna(subset="recall").to_dict("records")
     draw_chart(
         interval_chart(
             frame.rename(columns={"run": "name", "scored": "n"}),

@@ -43,11 +43,13 @@ def draw(state: PageState) -> None:
         return
     dataset, run, task = chosen
     if not run.tasks.get(task.name):
-        answered = ", ".join(task_named(name).title for name in run.tasks) or "none"
-        st.info(
-            f"{literal(run.label)} has no answers for {literal(task.title)}. It has: {literal(answered)}. "
-            "The Leaderboard adds tasks to a run."
-        )
+        has = " It has answers for:" if run.tasks else ""
+        st.info(f"{literal(run.label)} has no answers for {literal(task.title)}.{has}")
+        with st.container(horizontal=True):
+            for name in run.tasks:
+                if st.button(task_named(name).title):
+                    state.put(task=name)
+                    st.rerun()
         return
     if not state["instance"]:
         tell_of_seen([run])

@@ -17,6 +17,7 @@ from components.widgets.chips import go_to, sentence_chip
 from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
+from evidencebench_core.analyses.causes import cause_title
 from evidencebench_core.analyses.notes import dataset_notes
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.errors import EvidenceBenchError
@@ -86,7 +87,7 @@ def draw_notes(state: PageState, dataset: DatasetInfo, instance: Instance) -> No
     with st.popover("Flag or comment", key="notes"):
         _draw_form(dataset, instance, sentence, notes)
     if notes:
-        _draw_listed(state, dataset, notes)
+        _draw_listed(state, dataset, instance, notes)
 
 
 def sentence_notes(dataset: DatasetInfo, instance: Instance) -> tuple[SentenceNote, ...]:
@@ -160,15 +161,16 @@ def _save(note: Note, own: Note | None) -> None:
     st.rerun()
 
 
-def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) -> None:
-    runs = {run.id: run.label for run in resources.runs(dataset)}
+def _draw_listed(state: PageState, dataset: DatasetInfo, instance: Instance, notes: Sequence[Note]) -> None:
+    names = {run.id: run.label for run in resources.runs(dataset)}
+    names |= {aspect.id: aspect.label for aspect in instance.evidence.aspects}
     table(
         _LISTED,
         [
             Row(
                 str(number),
                 (
-                    _words(note, runs),
+                    _words(note, names),
                     None if note.sentence is None else (sentence_chip(note.sentence),),
                     f"{note.author}, {note.created_at[:10]}",
                 ),
@@ -183,7 +185,8 @@ def _draw_listed(state: PageState, dataset: DatasetInfo, notes: Sequence[Note]) 
     )
 
 
-def _words(note: Note, runs: Mapping[str, str] = MappingProxyType({})) -> str:
-    about = f"Missed by {runs.get(note.run_id, note.run_id)}: {note.aspect_id}" if note.run_id else ""
-    said = " · ".join(filter(None, (about, note.cause, ", ".join(note.tags), note.text)))
+def _words(note: Note, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    run, aspect = (names.get(one, one) for one in (note.run_id, note.aspect_id))
+    about = f"{aspect} missed by {run}" if run else ""
+    said = " · ".join(filter(None, (about, cause_title(note.cause), ", ".join(note.tags), note.text)))
     return f"⚑ {said or 'Flagged'}" if note.flagged else said

@@ -86,9 +86,10 @@ def matrix_map(
     n = len(names)
     numbers = list(range(n))
     labels = [
-        f"{escaped_text(_short(label))}  <b>{number}</b>" for number, (_, label) in enumerate(names, start=1)
+        f"{escaped_text(short_label(label))}  <b>{number}</b>"
+        for number, (_, label) in enumerate(names, start=1)
     ]
-    room = int(_LETTER * max((len(_short(label)) for _, label in names), default=0)) + 30
+    room = int(_LETTER * max((len(short_label(label)) for _, label in names), default=0)) + 30
     axis = {"range": [-0.5, n - 0.5], "tickvals": numbers, "showgrid": False, "fixedrange": True}
     figure.update_xaxes(**axis, ticktext=[f"<b>{number + 1}</b>" for number in numbers], side="top")
     figure.update_yaxes(**axis | {"range": [n - 0.5, -0.5]}, ticktext=labels)
@@ -118,7 +119,7 @@ def _rgb(colour: str) -> tuple[int, ...]:
     return tuple(int(colour[start : start + 2], 16) for start in (1, 3, 5))
 
 
-def _short(label: str) -> str:
-    """A name that fits before the squares; the sign that it has learnt from these instances stays."""
+def short_label(label: str) -> str:
+    """A name that fits beside a chart; the sign that it has learnt from these instances stays."""
     name, sign, _ = label.partition(f" {WARNING}")
     return clipped_text(name, _LABEL) + sign

@@ -11,6 +11,7 @@ from components.app import resources
 from components.app.page import percent, points
 from components.app.state import PageState, open_later
 from components.charts.dots import difference_chart
+from components.charts.matrix import short_label
 from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import HYPOTHESIS, frame_table, instance_table
@@ -66,7 +67,9 @@ def draw_forest(state: PageState, report: Report, a: str, b: str) -> None:
     name = frame["label_a"].iloc[0]
     chosen, other = (SYSTEMS[place].on(is_dark()) for place in (0, 1))
     frame = frame.assign(
-        name=frame["label_b"], group=name, colour=[chosen if o == b else other for o in others]
+        name=frame["label_b"].map(short_label),
+        group=name,
+        colour=[chosen if o == b else other for o in others],
     )
     place = _clicked_row(
         frame,
@@ -76,7 +79,7 @@ def draw_forest(state: PageState, report: Report, a: str, b: str) -> None:
     )
     st.caption(
         f"n = {frame['n'].iloc[0]:,} instances. Right of 0, {literal(name)} is ahead. Bars: 95% intervals of the "
-        "paired difference, each for its pair alone. Click a mark to look at that pair."
+        "paired difference, each for its pair alone. The mark in blue: the pair above; click another to look at it."
     )
     if place is not None and others[place] != b:
         state.put(a=a, b=others[place])

@@ -11,14 +11,13 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState, flash, session_text, set_session_text
-from components.missed.misses import cause_title
 from components.missed.queue import Key, Queue
 from components.widgets.chips import aspect_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent, paper_view
 from components.widgets.runs import reader_link
 from components.widgets.table import Cell, Chip, Column, Row, table
-from evidencebench_core.analyses.causes import CAUSES, suggestions
+from evidencebench_core.analyses.causes import CAUSES, cause_title, suggestions
 from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
 from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.data import DatasetInfo

@@ -22,7 +22,7 @@ from components.widgets.switches import on_off_switch
 from components.widgets.table import Column, TableEvent
 from components.widgets.table.paging import paging, put_sort
 from components.widgets.when_seen import draw_when_seen
-from evidencebench_core.analyses.causes import CAUSES, Thresholds
+from evidencebench_core.analyses.causes import CAUSES, Thresholds, cause_title
 from evidencebench_core.analyses.missed_report import BINNINGS, bin_names, left_out_notes, misses_in_words
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.palette import MARKS
@@ -338,8 +338,3 @@ def _causes(names: Sequence[str]) -> str:
 
 def _note_line(note: Note) -> str:
     return f"{note.author}: {', '.join(filter(None, (cause_title(note.cause), *note.tags))) or 'note'}"
-
-
-def cause_title(cause: str | None) -> str:
-    """A noted cause as people read it; one that is no cause of ours as it was noted, none as ""."""
-    return "" if cause is None else CAUSES[cause].title if cause in CAUSES else cause

@@ -214,6 +214,11 @@ CAUSES: Final[Mapping[str, Cause]] = MappingProxyType({cause.name: cause for cau
 """By name. Those with a rule stand in the order in which they are suggested; the others are for analysts."""
 
 
+def cause_title(cause: str | None) -> str:
+    """A noted cause as people read it; one that is no cause of ours as it was noted, none as ""."""
+    return "" if cause is None else CAUSES[cause].title if cause in CAUSES else cause
+
+
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """A cause whose rule applies to a miss; ``why`` says what makes it apply here, with the numbers."""

@@ -18,7 +18,7 @@ from evidencebench_core.analyses.buckets import Buckets, Stand, aspect_buckets
 from evidencebench_core.analyses.ends import EndsSplit
 from evidencebench_core.analyses.positions import Run
 from evidencebench_core.stats import bootstrap_interval, cluster_numbers, resampled_groups
-from evidencebench_core.words import quantity
+from evidencebench_core.words import enumerated, quantity
 
 _PLACES: Final = {
     "middle": "moved to the middle",
@@ -180,7 +180,7 @@ def _sentence(head: str, rows: Sequence[Mapping[Any, Any]], counts: Sequence[str
     for row, count in zip(rows, counts, strict=True):
         kind, said = _said(row, "" if shared else f", {count}", prefix)
         of_kind.setdefault(kind, []).append(said)
-    clauses = of_kind.pop("") + [f"{kind} {' and '.join(said)}" for kind, said in of_kind.items()]
+    clauses = of_kind.pop("") + [f"{kind} {enumerated(said)}" for kind, said in of_kind.items()]
     chance = rows[0].get("chance_difference", math.nan)
     if not math.isnan(chance):
         clauses.append(f"random picks would differ by {_points(chance)}")
@@ -200,7 +200,7 @@ def _said(row: Mapping[Any, Any], count: str, prefix: str) -> tuple[str, str]:
     said = f"95% interval {_points(low)} to {_points(high)}{count}"
     unsure = f"{label} ({_points(row['difference'])}, {said})"
     if row.get("few"):
-        return "there are too few instances to tell a difference for", unsure
+        return "a group is too small (under 20 instances) to tell a difference for", unsure
     if float(_points(low)) <= 0 <= float(_points(high)):
         return "no clear difference for", unsure
     size = abs(float(_points(row["difference"])))

@@ -119,7 +119,7 @@ def test_small_groups_at_the_ends_claim_nothing() -> None:
     few = ends_conclusion(pd.DataFrame([row, row | {"few": True, "n_below": 3, "label": "bm25"}]))
     assert "lead finds 20.0 points more (95% interval +10.0 to +30.0, n = 30 and 22 instances); " in few
     assert (
-        "there are too few instances to tell a difference for bm25 (+20.0, 95% interval +10.0 to +30.0, "
+        "a group is too small (under 20 instances) to tell a difference for bm25 (+20.0, 95% interval +10.0 to +30.0, "
         in few
     )
     none = ends_conclusion(pd.DataFrame([row, row | {"difference": NAN, "n_below": 0, "label": "bm25"}]))

@@ -195,3 +195,13 @@ def test_a_link_to_what_is_not_there_says_so(open_page: OpenPage, run: str, para
 def test_rules_that_are_none_are_the_default_ones(open_page: OpenPage, run: str, rules: str) -> None:
     app = open_page("missed", run=run, rules=rules, where="a:b,n_sentences:x-y", section="nowhere", sort="x")
     assert not app.error
+
+
+def test_a_run_without_answers_for_the_task_leads_to_those_it_has(
+    open_page: OpenPage, sample_store: Store
+) -> None:
+    run = finished_runs(sample_store, "lead", tasks=("er@10",))["lead"]
+    app = open_page("missed", run=run)
+    assert "has no answers for Result-ER@Optimal. It has answers for:" in app.words
+    assert "aspects missed" in app.press("ER@10").words
+    assert app.address["task"] == "er@10"

@@ -74,13 +74,16 @@ def test_a_row_of_instances_says_the_hypothesis(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_table_to_take_away_holds_no_formula() -> None:
     frame = pd.DataFrame(
-        {"hypothesis": ['=HYPERLINK("x")', "tea \u202e, not wine", None], "difference": [-1, 2, 3]}
+        {
+            "hypothesis": ['=HYPERLINK("x")', "tea \u202e, not wine", ("=far", "near")],
+            "difference": [-1, 2, 3],
+        }
     )
     lines = csv_text(frame).encode().split(b"\r\n")
     assert lines == [
         b"hypothesis,difference",
         b'"\'=HYPERLINK(""x"")",-1',
         b'"tea [U+202E], not wine",2',
-        b",3",
+        b"'=far; near,3",
         b"",
     ]

@@ -74,12 +74,13 @@ def _draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
         state.put(dataset=None)
 
     with st.popover("Rename or delete", key=f"keeping.{dataset.name}"):
-        draw_rename(dataset.name, rename, dataset.name)
+        draw_rename(dataset.name, rename, dataset.name, label="Name of the dataset")
         if dataset.source == MARKED_BY_HAND:
             st.divider()
             one = st.selectbox("Instance", store.ids(dataset.name), key=f"instance.{dataset.version}")
             key = f"{dataset.version}.{one}"
-            draw_rename(one, lambda new: rename_instance(store, dataset.name, one, new), key)
+            label = "Name of the instance"
+            draw_rename(one, lambda new: rename_instance(store, dataset.name, one, new), key, label=label)
             if dataset.n_instances > 1:
                 counts = instance_dependents(store, dataset.name, one)
                 draw_delete(one, counts, lambda: delete_instance(store, dataset.name, one), key)

@@ -54,14 +54,18 @@ def run_picker(
 ) -> tuple[RunInfo, ...]:
     """The runs of the address that have answers for the task, else the first ``at_first``, with a picker.
 
-    A run whose model has seen the instances comes first only where there is no other.
+    One whose model has seen the instances is among the first only where there is no other, and one that lacks
+    many answers only where there are not two others: a comparison is over the instances that all have answered.
     """
     there = {run.id: run for run in resources.runs(dataset) if run.tasks.get(task.name)}
     if not there:
         st.info(f"No run has answers for {literal(task.title)} on {literal(dataset.name)} yet. {empty}")
         return ()
-    unseen = [run_id for run_id, run in there.items() if not run.n_trained_on] or list(there)
-    chosen = chosen_of(state, "runs", there, task, most=most, at_first=unseen[:at_first])
+    unseen = [run for run in there.values() if not run.n_trained_on] or list(there.values())
+    enough = 0.9 * max(run.tasks[task.name] for run in unseen)
+    full = [run for run in unseen if run.tasks[task.name] >= enough]
+    first = [run.id for run in (full if len(full) > 1 else unseen)][:at_first]
+    chosen = chosen_of(state, "runs", there, task, most=most, at_first=first)
     st.multiselect(
         f"Runs, up to {most}",
         list(there),

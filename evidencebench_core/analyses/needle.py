@@ -269,7 +269,7 @@ def _notes(
         f"without the part are left out. Intervals: 95%, {n_resamples:,} bootstrap resamples of papers."
     )
     yield (
-        "Removed: aspects that only removed sentences cover are in no denominator (n_left_out counts them). "
+        "Removed: aspects that only removed sentences cover are in no denominator (they are counted as left out). "
         "The budget stays that of the whole paper."
     )
     for part, n_without in without.items():
@@ -284,8 +284,8 @@ def _notes(
         yield f"{len(table.skipped)} instances are skipped, they have nothing to cover."
     if blind := ", ".join(info.label for info in infos if info.retriever in _BLIND):
         yield (
-            f"{blind} score a sentence by its text, not by where it stands: moving a part changes "
-            "their picks through ties only. A difference of 0 there shows that the test is sound, not that "
+            f"Sentences are scored by their text, not by where they stand, by {blind}: moving a part changes "
+            "such picks through ties only. A difference of 0 there shows that the test is sound, not that "
             "the retriever copes with the middle."
         )
     retrievers = {info.retriever for info in infos}

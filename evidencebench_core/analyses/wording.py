@@ -164,7 +164,7 @@ def spelling_report(
             f"Each error replaces one letter or digit of another word by one of its class; {len(seeds)} seed(s)"
             f" ({', '.join(map(str, seeds))}), recall averaged over them, overlap and tau of the first.",
             "A hypothesis with fewer eligible words than errors asked for has all of them misspelt and none"
-            " twice (n_capped), so the largest numbers ask nearly the same of most instances.",
+            " twice (they count as capped), so the largest numbers ask nearly the same of most instances.",
             "A retriever that matches words, such as bm25, answers in the order of the paper once no word"
             " matches: its recall is then that of the first sentences (lead), not a sign of robustness.",
             *_notes(original, ()),
@@ -226,7 +226,7 @@ def _notes(original: Answers, others: Sequence[Answers]) -> tuple[str, ...]:
         " in both wordings.",
         "Overlap, tau and rank-biased overlap are of the two top Ks. Tau is over the sentences in either of"
         " them, which picks out what the rankings disagree on: unrelated rankings come out below 0. It is"
-        " undefined where both pick one and the same sentence (n_tau).",
+        " undefined where both pick one and the same sentence.",
         *(
             f"{answers.name}: {answers.n_missing:,} instances have no answer yet and are left out."
             for answers in (original, *others)

@@ -122,7 +122,7 @@ def test_what_it_stands_on_is_said(store: Store, lead: str) -> None:
     bm25 = complete_run(store, "given", "bm25", tasks=["er@2"])
     notes = " ".join(needle(store, "given", [lead, bm25], "er@2", n_resamples=10).notes)
     assert "1 of 3 instances have no abstract" in notes
-    assert "bm25 score a sentence by its text" in notes
+    assert "not by where they stand, by bm25:" in notes
     assert "Not run yet: bm25 with abstract at the start" in notes
 
 

@@ -89,3 +89,11 @@ def test_imported_systems_stand_alone(open_page: OpenPage, empty_store: Store) -
         assert text in app.words
     words = open_page("compare", source="imported", task="er@10").words
     assert "there are scores for er@optimal" in words
+
+
+def test_a_run_over_a_few_instances_narrows_no_comparison_unasked(
+    open_page: OpenPage, sample_store: Store, runs: dict[str, str]
+) -> None:
+    few = finished_runs(sample_store, "abstract-tail", limit=2)["abstract-tail"]
+    assert open_page("compare").multiselect[0].value == list(runs.values())
+    assert "n = 2 instances" in open_page("compare", runs=f"{few},{runs['lead']}").words

@@ -30,9 +30,9 @@ def test_the_quantity_is_in_the_address(open_page: OpenPage) -> None:
 
 def test_it_is_renamed_and_deleted_with_what_depends_on_it(open_page: OpenPage, sample_store: Store) -> None:
     finished_runs(sample_store, "lead")
-    app = open_page("dataset", dataset="sample_data").fill("Name", " ").press("Rename")
+    app = open_page("dataset", dataset="sample_data").fill("Name of the dataset", " ").press("Rename")
     assert "is blank" in app.problems
-    app.fill("Name", "mine").press("Rename")
+    app.fill("Name of the dataset", "mine").press("Rename")
     assert [info.name for info in sample_store.datasets()] == ["mine"]
     assert (app.selectbox[0].value, app.address["dataset"]) == ("mine", "mine")
     assert "is not in" in open_page("dataset", dataset="sample_data").problems  # a link to the name before
@@ -57,6 +57,6 @@ def test_instances_that_were_marked_by_hand_are_deleted_and_renamed_one_by_one(
     app.run().press("Delete")
     assert "Deleted tiny_1, with nothing else." in app.words
     assert len(app.checkbox) == 1  # the last one goes with the dataset
-    app.named("text_input", "Name", 1).set_value("better").run()
+    app.named("text_input", "Name of the instance").set_value("better").run()
     assert "Renamed to better." in app.press("Rename", 1).words
     assert empty_store.ids("mine") == ("better",)

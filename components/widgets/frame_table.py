@@ -98,7 +98,20 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
 def csv_button(label: str, name: str, made: Callable[[], pd.DataFrame]) -> None:
     """A download of the frame that ``made`` gives once it is clicked."""
     st.download_button(
-        label, lambda: csv_text(made()), f"{name}.csv", "text/csv", on_click="ignore", key=f"csv-{name}"
+        label,
+        lambda: csv_text(joined(made())),
+        f"{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        key=f"csv-{name}",
+    )
+
+
+def joined(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the values of a cell that has several joined by "; "."""
+    cells = frame.select_dtypes("object")
+    return frame.assign(
+        **cells.map(lambda value: "; ".join(map(str, value)) if isinstance(value, tuple) else value)
     )
 
 

@@ -38,12 +38,8 @@ def cell(text: str) -> str:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """A frame as CSV (RFC 4180), its texts and headings as a spreadsheet may have them (`cell`).
-
-    A tuple is its values, joined by "; ".
-    """
+    """A frame as CSV (RFC 4180), its texts and headings as a spreadsheet may have them (`cell`)."""
     texts = frame.select_dtypes(["object", "string", "category"]).astype(object)
-    texts = texts.map(lambda value: "; ".join(map(str, value)) if isinstance(value, tuple) else value)
     texts = texts.map(lambda value: cell(value) if isinstance(value, str) else value)
     headings = [cell(str(name)) for name in frame.columns]
     return frame.assign(**texts).to_csv(index=False, header=headings, lineterminator="\r\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,16 +66,17 @@ def paper_files(folder: Path) -> tuple[str, ...]:
 
     `PaperError` where there is none, or more than can be asked at once.
     """
-    inside = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    found = sorted(path for path in inside if path.suffix[1:].lower() in ENDINGS and not _is_hidden(path))
+    found: list[Path] = []
+    for where, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = (Path(where, name) for name in files if not name.startswith("."))
+        found += (path for path in paths if path.suffix[1:].lower() in ENDINGS and path.is_file())
+        if len(found) > MOST_PAPERS:
+            break
     if not 0 < len(found) <= MOST_PAPERS:
         remedy = f"Name a folder with 1 to {MOST_PAPERS} papers ({', '.join(ENDINGS)})."
-        raise PaperError(str(folder), f"has {quantity(len(found), 'paper')}", remedy)
-    return tuple(str(folder / path) for path in found)
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+        raise PaperError(str(folder), f"has {f'more than {MOST_PAPERS}' if found else 0} papers", remedy)
+    return tuple(str(path) for path in sorted(found))
 
 
 def find_across(  # noqa: PLR0913 - the papers, the question, and how it is asked

@@ -87,6 +87,10 @@ def links(store: Store) -> dict[str, str]:
     return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
 
 
+# Again and again: what stands above may still grow and push the place off the screen.
+SCROLLED_TO = "place => (place.scrollIntoView({block: 'center'}), !place.checkVisibility())"
+
+
 def wear(page: Page, scheme: str) -> None:
     """Show the page light or dark."""
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
@@ -111,7 +115,7 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
     expect(page.get_by_role("heading").first).to_be_visible()
     settled(page)
     for place in page.locator("[class*=st-key-seen-]").all():  # drawn once it is scrolled to
-        place.scroll_into_view_if_needed()
+        page.wait_for_function(SCROLLED_TO, arg=place.element_handle(), polling=400)
         expect(place).to_be_hidden()
     expect(page.locator(PAGES[path]).first).to_be_visible()
     for scheme in GROUNDS:

@@ -109,7 +109,7 @@ def test_wrong_usage_is_2_and_prints_nothing_on_stdout(command, line: str) -> No
         ("find FILE --hypothesis x --max-calls 3", "is for retrievers that ask a server"),
         ("find FILE --hypothesis x --kind jats", "XML"),
         ("find missing.pdf --hypothesis x", "is no file, and no PMC id, PubMed id or DOI either"),
-        ("find / --hypothesis x", "is no regular file"),
+        ("find / --hypothesis x", "Name a folder with 1 to 100 papers"),
         ("find /dev/null --hypothesis x", ""),
     ],
 )

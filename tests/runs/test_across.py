@@ -109,5 +109,5 @@ def test_a_folder_without_papers_and_one_with_too_many_say_so(tmp_path: Path) ->
         paper_files(tmp_path)
     for number in range(MOST_PAPERS + 1):
         (tmp_path / f"{number}.txt").touch()
-    with pytest.raises(PaperError, match="has 101 papers"):
+    with pytest.raises(PaperError, match="has more than 100 papers"):
         paper_files(tmp_path)

@@ -9,6 +9,7 @@ import pytest
 
 from components.app.choices import choices_from
 from components.widgets import frame_table
+from components.widgets.frame_table import joined
 from components.widgets.runs import answer_key, reader_link, run_colours
 from components.widgets.table import Column
 from evidencebench_core.data import ingest, open_store
@@ -79,7 +80,7 @@ def test_a_table_to_take_away_holds_no_formula() -> None:
             "difference": [-1, 2, 3],
         }
     )
-    lines = csv_text(frame).encode().split(b"\r\n")
+    lines = csv_text(joined(frame)).encode().split(b"\r\n")
     assert lines == [
         b"hypothesis,difference",
         b'"\'=HYPERLINK(""x"")",-1',

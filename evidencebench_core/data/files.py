@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,12 +13,12 @@ from evidencebench_core.errors import SettingError
 
 
 @contextmanager
-def whole_file(path: Path, make_folder: bool = False) -> Iterator[BinaryIO]:
-    """A stream to write to; what was written stands at ``path`` once the block has ended without an error.
+def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> Iterator[BinaryIO]:
+    """A stream to write to; what was written stands at ``path``, on disk, once the block has ended without an error.
 
     Until then the file that was there before, if any, is untouched; a link stays a link, and its target is
     replaced. A device or a pipe, such as ``/dev/null``, is written to as it is. ``make_folder`` makes
-    the folders above it. `SettingError` if it cannot be written.
+    the folders above it; a ``private`` file can be read by its owner only. `SettingError` if it cannot be written.
     """
     part = None
     try:
@@ -38,9 +38,11 @@ def whole_file(path: Path, make_folder: bool = False) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        part.chmod(_usual_mode(path))
+        if not private:  # as it was made
+            part.chmod(_usual_mode(path))
         part.replace(path)
         part = None
+        _sync_folder(path.parent)
     except OSError as error:
         raise SettingError(
             str(path), f"cannot be written ({error.strerror or error})", "Name another file or free the disk."
@@ -48,6 +50,16 @@ def whole_file(path: Path, make_folder: bool = False) -> Iterator[BinaryIO]:
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the name of a new file survive a power cut, where the file system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _usual_mode(path: Path) -> int:

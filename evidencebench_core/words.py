@@ -21,6 +21,11 @@ def quantity(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
+def range_text(low: float, high: float) -> str:
+    """A share in percent where it is known, otherwise ``at least 84.1%, at most 91.0%``."""
+    return f"{100 * low:.1f}%" if low == high else f"at least {100 * low:.1f}%, at most {100 * high:.1f}%"
+
+
 def enumerated(parts: Sequence[str]) -> str:
     """``wine, stomach and risk``."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

@@ -13,7 +13,15 @@ from typing import Any
 
 from evidencebench_core.data import Store, ingest, open_store
 
-__all__ = ["raw_dataset", "raw_instance", "store_with", "tiny_dataset", "written"]
+__all__ = [
+    "raw_dataset",
+    "raw_instance",
+    "steiner_instance",
+    "steiner_triples",
+    "store_with",
+    "tiny_dataset",
+    "written",
+]
 
 
 def raw_instance(
@@ -57,6 +65,48 @@ def raw_instance(
         "sentence_types_in_candidate_pool": [_type(line) for line in lines],
         "paper_id": paper_id,
         **extra,
+    }
+
+
+def steiner_triples(n_points: int) -> list[frozenset[int]]:
+    """Triples in which every two of the points (3, 9, 15, 21, ...) meet once, by Bose's construction.
+
+    Hardest of covers: each sentence (a point) covers as many aspects (triples), every two of them share one.
+    """
+    third = n_points // 3
+    triples = [frozenset((point, point + third, point + 2 * third)) for point in range(third)]
+    for a, b in combinations(range(third), 2):
+        mean = (a + b) * (third + 1) // 2 % third
+        triples += [
+            frozenset((a + third * layer, b + third * layer, mean + third * ((layer + 1) % 3)))
+            for layer in range(3)
+        ]
+    return triples
+
+
+def steiner_instance(n_points: int = 45) -> dict[str, Any]:
+    """An instance with such a cover; its smallest covers are not looked for, those given are minimal."""
+    aspects = {f"a{number}": sorted(triple) for number, triple in enumerate(steiner_triples(n_points))}
+    raw = raw_instance(n_points, {"a0": aspects["a0"]})
+    inverse = {
+        str(point): [aspect for aspect, triple in aspects.items() if point in triple]
+        for point in range(n_points)
+    }
+
+    def evaluation(picks: Sequence[int], **more: int) -> dict[str, Any]:
+        covered = [aspect for aspect, triple in aspects.items() if not set(picks).isdisjoint(triple)]
+        return {**more, "one_selection_of_sentences": list(picks), "covered_aspects": covered}
+
+    cover = list(range(n_points))
+    for point in range(n_points):  # without each that the others do without
+        if all(set(triple) & (set(cover) - {point}) for triple in aspects.values()):
+            cover.remove(point)
+    return raw | {
+        "aspect_list_ids": list(aspects),
+        "aspect2sentence_indices": aspects,
+        "sentence_index2aspects": inverse,
+        "evidence_retrieval_at_optimal_evaluation": evaluation(cover, optimal=len(cover)),
+        "evidence_retrieval_at_10_evaluation": evaluation(cover[:10]),
     }
 
 

@@ -50,7 +50,7 @@ from components.widgets.why_list import why_list, whys_of
 from evidencebench_core.data import DatasetInfo, Instance
 from evidencebench_core.metrics import (
     aspect_recall,
-    ceiling,
+    ceiling_range,
     expected_recall,
     marginal_gains,
     random_expectation,
@@ -58,6 +58,7 @@ from evidencebench_core.metrics import (
 from evidencebench_core.palette import MARKS, SYSTEMS
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.tasks import Task
+from evidencebench_core.words import range_text
 
 READING_DEFAULTS = {
     "h": "",
@@ -117,7 +118,7 @@ def draw_reading(
             _draw_unscored(state, instance, answers)
         elif has_aspects:
             beside = references(instance.evidence, task)
-            _scores(instance, task, answers)
+            _scores(instance, task, answers, beside)
             if active is not None:
                 _ledger(state, instance, task, answers, active, beside)
             _aspects(state, instance, task, answers)
@@ -170,7 +171,7 @@ def _draw_unscored(state: PageState, instance: Instance, answers: Mapping[str, R
         )
 
 
-def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) -> None:
+def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval], beside: References) -> None:
     evidence = instance.evidence
     covers, budget = evidence.covers(task.focus), task.budget_for(evidence)
     rows = []
@@ -179,9 +180,11 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
         recall = expected_recall(answer.selection, covers, budget)
         cells = (f"{letter}  {label}", recall, f"{n_covered} of {len(covers)}", len(answer.selection))
         rows.append(Row(letter, cells))
-    best = ceiling(covers, budget)
+    optimal = evidence.optimal_for(task.focus) or len(covers)
+    low, high = ceiling_range(covers, None if budget is None or budget >= optimal else budget) or (0.0, 0.0)
+    top = low if low == high else range_text(low, high)
     chance = random_expectation(evidence.n_sentences, covers, budget)
-    rows.append(Row("ceiling", ("Ceiling (optimal selection)", best, None, None), muted=True))
+    rows.append(Row("ceiling", ("Ceiling (optimal selection)", top, None, None), muted=True))
     rows.append(Row("random", ("Random expectation", chance, None, None), muted=True))
     limit = "no limit" if budget is None else f"K = {budget}"
     st.markdown(f"## {literal(task.title)} ({limit}), this instance", help=TASK_HELP)
@@ -197,6 +200,8 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval]) ->
         action="none",
         caption="Aspect Recall on this instance",
     )
+    if (aspect_recall(beside.best, covers) or 0.0) < high or len(beside.best) > optimal:
+        st.caption("The optimal selection takes too long to find: “Optimal” is the best that was found.")
 
 
 def _ledger(

@@ -22,9 +22,12 @@ from components.charts.style import (
 
 
 def interval_chart(
-    frame: pd.DataFrame, title: str, random: float | None = None, ceiling: float | None = None
+    frame: pd.DataFrame,
+    title: str,
+    random: float | None = None,
+    ceiling: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """Means of runs, with chance and ceiling as labelled lines where they are known.
+    """Means of runs, with chance and ceiling as labelled lines where they are known; a ceiling's range is a band.
 
     ``frame``: ``name``, ``recall``, ``low``, ``high`` (may be missing), ``n``, ``colour``, from top to bottom.
     """
@@ -43,10 +46,16 @@ def interval_chart(
             hovertemplate=hover,
             showlegend=False,
         )
-    for share, label in ((random, "random"), (ceiling, "ceiling")):
-        if share is not None:
-            label_at = {"annotation": {"text": label, "font": {"size": 12}}, "annotation_position": "top"}
-            figure.add_vline(x=100 * share, line=DOTTED, **label_at)
+    bounds = ((random, random, "random"), (*(ceiling or (None, None)), "ceiling"))
+    for low, high, label in bounds:
+        if low is None or high is None:
+            continue
+        label_at = {"annotation": {"text": label, "font": {"size": 12}}, "annotation_position": "top"}
+        if low == high:
+            figure.add_vline(x=100 * low, line=DOTTED, **label_at)
+        else:
+            band = {"fillcolor": GREY, "opacity": 0.2, "line_width": 0, "layer": "below"}
+            figure.add_vrect(x0=100 * low, x1=100 * high, **band, **label_at)
     names = [f"{name} (n\u00a0=\u00a0{n})" for name, n in zip(frame["name"], frame["n"], strict=True)]
     name_rows(figure, names, top=0.7, width=28)
     figure.update_xaxes(title=folded_text(title, 24), **PERCENT_AXIS)

@@ -102,7 +102,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
     table(
         _COLUMNS,
         [
-            _bound("Ceiling (optimal selection)", bounds, bounds.ceiling),
+            _bound("Ceiling (optimal selection)", bounds, _ceiling(bounds)),
             *frame_rows(_COLUMNS, frame.assign(recall=intervals(frame, "recall")), "id"),
             _bound("Random expectation", bounds, bounds.random_expectation),
         ],
@@ -126,7 +126,7 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
             frame.rename(columns={"run": "name", "scored": "n"}),
             title,
             first.random_expectation,
-            first.ceiling,
+            first.ceiling_range,
         ),
         key="leaderboard",
         alt="Mean Aspect Recall of each run: "
@@ -170,14 +170,19 @@ def _frame(runs: Sequence[RunInfo], scores: Mapping[str, Score]) -> pd.DataFrame
         name = f"{run.label} ({state} {score.n_scored:,} of {total:,})" if score.n_missing else run.label
         recall = (score.aspect_recall, *(score.ci95 or (None, None)))
         se = None if score.standard_error is None else 100 * score.standard_error
-        counts = (score.n_scored, score.n_skipped, score.n_missing, score.ceiling, score.random_expectation)
-        rows.append((run.id, name, *recall, se, *counts, retriever_hue(run.retriever).on(is_dark())))
+        counts = (score.n_scored, score.n_skipped, score.n_missing)
+        bounds = (_ceiling(score), score.random_expectation)
+        rows.append((run.id, name, *recall, se, *counts, *bounds, retriever_hue(run.retriever).on(is_dark())))
     frame = pd.DataFrame(rows, columns=_FRAME)
     return frame.astype({"recall": float, "low": float, "high": float})
 
 
-def _bound(name: str, score: Score, share: float | None) -> Row:
-    mean = None if share is None else Interval(share)
+def _ceiling(score: Score) -> float | str:
+    return score.ceiling_text if score.ceiling is None else score.ceiling
+
+
+def _bound(name: str, score: Score, share: float | str | None) -> Row:
+    mean = Interval(share) if isinstance(share, float) else share
     return Row(name, (name, mean, None, score.n_scored, score.n_skipped, None, None, None, None), muted=True)
 
 

@@ -99,7 +99,8 @@ def ends(
         *recall*, one row a run and group: ``run``, ``label``, ``group``, ``n`` instances scored,
         ``n_missing`` without an answer and ``n_skipped`` without anything to cover (both left out),
         ``recall`` (mean, 0 to 1; ``low``, ``high`` by a bootstrap over papers), ``standard_error``,
-        ``ceiling`` and ``chance`` (best possible, and expected of random picks, on the same instances),
+        ``ceiling`` and ``chance`` (best possible, and expected of random picks, on the same instances; a
+        ceiling that is not known to the point is NaN, and its range is among the notes),
         ``few`` (fewer than 20 instances).
 
         *difference*, one row a run: ``run``, ``label``, ``n_above``, ``n_below``, ``difference`` = recall
@@ -131,11 +132,17 @@ def ends_report(
     golds = {group: gold.part(chosen, chosen[gold.instance]) for group, chosen in members.items()}
     recalls: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
+    unknown: list[str] = []
     for info, selections in runs:
         scores = {
             group: score(task, of_group, {one: selections[one] for one in of_group.ids if one in selections})
             for group, of_group in golds.items()
         }
+        unknown += [
+            f"Ceiling of group {group}: {one.ceiling_text}; the best selection takes too long to find."
+            for group, one in scores.items()
+            if one.ceiling_range and one.ceiling is None
+        ]
         head = {"run": info.id, "label": info.label}
         recalls += [
             {**head, "group": group, **_recall(scores[group], papers, n_resamples)} for group in GROUPS
@@ -145,7 +152,8 @@ def ends_report(
     if runs:
         tables |= {"recall": pd.DataFrame(recalls), "difference": pd.DataFrame(differences)}
     tables["published"] = published_ends()
-    return Report(f"Ends: {task.title}", tables, tuple(_notes(frame, split, bool(runs), n_resamples)))
+    notes = [*_notes(frame, split, bool(runs), n_resamples), *dict.fromkeys(unknown)]
+    return Report(f"Ends: {task.title}", tables, tuple(notes))
 
 
 def group_frame(store: Store, dataset: str, split: EndsSplit | None = None) -> pd.DataFrame:

@@ -180,7 +180,7 @@ def _print_scores(scores: Sequence[Score]) -> None:
                 percent(score.aspect_recall),
                 interval(score.ci95),
                 percent(score.standard_error),
-                percent(score.ceiling),
+                score.ceiling_text.replace("%", "") or percent(None),
                 percent(score.random_expectation),
                 f"{score.n_scored:,}",
                 f"{score.n_skipped:,}",

@@ -4,7 +4,7 @@
 """
 
 from evidencebench_core.metrics.change import Change, selection_change
-from evidencebench_core.metrics.cover import best_cover, ceiling, greedy_cover, optimal_cover
+from evidencebench_core.metrics.cover import best_cover, ceiling_range, greedy_cover, optimal_cover
 from evidencebench_core.metrics.coverage import (
     Denominator,
     Gain,
@@ -23,7 +23,7 @@ __all__ = [
     "Mark",
     "aspect_recall",
     "best_cover",
-    "ceiling",
+    "ceiling_range",
     "expected_recall",
     "greedy_cover",
     "marginal_gains",

@@ -17,7 +17,7 @@ class Oracle:
     cover an aspect of the focus, then the rest, each part but the first in the order of the paper;
     scores are 2, 1 and 0 for the three parts. The picks are in greedy order: next comes the one
     that adds most. Where there is nothing to cover (Result tasks of an instance without result
-    aspects) the selection is empty.
+    aspects) the selection is empty. Where the best selection takes too long to find, it is the best found.
     """
 
     name = "oracle"

@@ -20,7 +20,7 @@ def score_html(score: Score) -> str:
     rows = [
         ("Aspect Recall", _percent(score.aspect_recall, score.ci95)),
         ("standard error", _percent(score.standard_error)),
-        ("ceiling", _percent(score.ceiling)),
+        ("ceiling", score.ceiling_text.replace("%", " %") or _NONE),
         ("random expectation", _percent(score.random_expectation)),
         ("scored", _count(score.n_scored, ())),
         ("skipped", _count(score.n_skipped, [f"{i}: {reason}" for i, reason in score.skipped.items()])),

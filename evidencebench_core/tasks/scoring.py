@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from itertools import chain
 from math import fsum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evidencebench_core.data.gold import Gold, Numbers
 from evidencebench_core.errors import SelectionError, SettingError, shown
-from evidencebench_core.metrics import Denominator, ceiling, expected_recall, random_expectations
+from evidencebench_core.metrics import Denominator, ceiling_range, expected_recall, random_expectations
 from evidencebench_core.metrics.coverage import check_budget, n_counted
 from evidencebench_core.stats import bootstrap_interval, standard_error
 from evidencebench_core.tasks.selection import validated_selections
+from evidencebench_core.words import range_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 Missing = Literal["report", "zero"]
+_MOST_OPEN: Final = 20  # instances whose ceiling is searched for in vain; after them none is searched for
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,9 @@ class Score:
         ``None`` for fewer than two instances.
     ci95 : (low, high) or None
         Percentile bootstrap interval over instances; ``None`` for fewer than two.
-    ceiling : float or None
-        Mean over the same instances of the best recall that is possible within the budget.
+    ceiling_range : (low, high) or None
+        Mean over the same instances of the best recall that is possible within the budget: at least and at
+        most so much. The two are equal but where the best selection of an instance takes too long to find.
     random_expectation : float or None
         Mean over the same instances of the expected recall of as many sentences drawn at random;
         ``None`` where the task has no limit.
@@ -70,10 +73,21 @@ class Score:
     aspect_recall: float | None
     standard_error: float | None
     ci95: tuple[float, float] | None
-    ceiling: float | None
+    ceiling_range: tuple[float, float] | None
     random_expectation: float | None
     per_instance: Mapping[str, float]
     denominator: Denominator = "all"
+
+    @property
+    def ceiling(self) -> float | None:
+        """The ceiling where it is one number."""
+        low, high = self.ceiling_range or (None, None)
+        return low if low == high else None
+
+    @property
+    def ceiling_text(self) -> str:
+        """``99.8%``, or ``at least 84.1%, at most 91.0%``; empty without any."""
+        return "" if self.ceiling_range is None else range_text(*self.ceiling_range)
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values; the keys are a contract of the command line."""
@@ -87,6 +101,7 @@ class Score:
             "standard_error": self.standard_error,
             "ci95": None if self.ci95 is None else list(self.ci95),
             "ceiling": self.ceiling,
+            "ceiling_range": None if self.ceiling_range is None else list(self.ceiling_range),
             "random_expectation": self.random_expectation,
             "skipped": dict(self.skipped),
             "missing": list(self.missing),
@@ -181,7 +196,7 @@ def score(
         aspect_recall=_mean(recalls),
         standard_error=standard_error(recalls),
         ci95=bootstrap_interval(recalls, np.random.default_rng(seed)),
-        ceiling=_mean(_ceilings(task, gold, scored, denominator)),
+        ceiling_range=_ceiling_range(task, gold, scored, denominator),
         random_expectation=_mean(_expectations(task, gold, scored, denominator)),
         per_instance=MappingProxyType(dict(zip(names[scored], recalls.tolist(), strict=True))),
         denominator=denominator,
@@ -210,20 +225,29 @@ def _counted(gold: Gold, denominator: Denominator) -> Numbers:
     return gold.per_instance(None if denominator == "all" else gold.n_covering > 0)
 
 
-def _ceilings(
+def _ceiling_range(
     task: Task, gold: Gold, scored: NDArray[np.bool_], denominator: Denominator
-) -> NDArray[np.float64]:
+) -> tuple[float, float] | None:
     n_coverable, budgets, optimal = (
         gold.per_instance(gold.n_covering > 0),
         task.budgets_for(gold),
         gold.optimal_for(task.focus),
     )
-    tops: NDArray[np.float64] = n_coverable / np.maximum(_counted(gold, denominator), 1)
+    low: NDArray[np.float64] = n_coverable / np.maximum(_counted(gold, denominator), 1)
+    high = low.copy()
     # The solver is not asked where the optimal number of sentences is within the budget.
     within = (budgets < 0) | (budgets >= n_coverable) | ((optimal >= 0) & (optimal <= budgets))
+    n_open = 0
     for row in np.flatnonzero(scored & ~within).tolist():
-        tops[row] = ceiling(gold.covers(row), int(budgets[row]), denominator) or 0.0
-    return tops[scored]
+        search = n_open < _MOST_OPEN
+        low[row], high[row] = ceiling_range(gold.covers(row), int(budgets[row]), denominator, search) or (
+            0,
+            0,
+        )
+        n_open += bool(low[row] < high[row])
+    if not scored.any():
+        return None
+    return fsum(low[scored]) / np.count_nonzero(scored), fsum(high[scored]) / np.count_nonzero(scored)
 
 
 def _expectations(

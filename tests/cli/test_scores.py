@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.factories import written
+from tests.factories import steiner_instance, written
 
 FILE = ("score-file", "--dataset", "tiny", "--predictions")
 NUMBERS = {"n_scored", "n_skipped", "n_missing", "aspect_recall", "standard_error", "ci95"}
@@ -26,6 +26,21 @@ def test_score(command, tiny: Path) -> None:
     without = "ER@Optimal: 2 instances without an answer"
     assert f"{without}, left out of the mean: tiny_4, tiny_5" in command(*words).out
     assert f"{without}, scored 0: tiny_4, tiny_5" in command(*words, "--missing", "zero").out
+
+
+def test_a_hard_cover_has_a_range_for_its_ceiling(command, tmp_path: Path) -> None:
+    command("ingest", written({"steiner": steiner_instance()}, tmp_path / "hard.json"))
+    run = command.run("oracle", "--task", "er@10", "--task", "er@optimal", dataset="hard")
+    at_optimal, at_10 = command.json("score", run)
+    low, high = at_10["ceiling_range"]
+    assert at_10["ceiling"] is None
+    assert low == at_10["aspect_recall"] < high < 1  # the oracle's picks are the best that were found
+    assert (at_optimal["ceiling"], at_optimal["ceiling_range"]) == (1.0, [1.0, 1.0])
+    assert (
+        f"at least {100 * low:.1f}, at most {100 * high:.1f}" in command("score", run, "--task", "er@10").out
+    )
+    words = ("analyse", "ends", run, "--task", "er@10")
+    assert f"at least {100 * low:.1f}%, at most" in " ".join(command.json(*words)["notes"])
 
 
 def test_score_file(command, tiny: Path, tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidencebench_core.errors import SettingError
-from evidencebench_core.metrics import best_cover, ceiling, greedy_cover, optimal_cover
+from evidencebench_core.metrics import best_cover, ceiling_range, greedy_cover, optimal_cover
 from evidencebench_core.metrics.cover import largest_coverage, smallest_cover
+from tests.factories import steiner_triples
 
 Covers = list[frozenset[int]]
 COVERS = st.lists(st.frozensets(st.integers(0, 8), max_size=4), max_size=9)
@@ -45,25 +46,23 @@ def test_greedy_is_tempted_and_the_solver_is_not(
 ) -> None:
     assert greedy_cover(TEMPTING, budget) == greedy
     assert best_cover(TEMPTING, budget) == best
-    assert ceiling(TEMPTING, budget) == highest
-    assert (greedy_cover(TEMPTING), optimal_cover(TEMPTING), ceiling(TEMPTING, None)) == (
-        (0, 1, 2),
-        (1, 2),
-        1.0,
-    )
+    assert ceiling_range(TEMPTING, budget) == (highest, highest)
+    assert (greedy_cover(TEMPTING), optimal_cover(TEMPTING)) == ((0, 1, 2), (1, 2))
+    assert ceiling_range(TEMPTING, None) == (1.0, 1.0)
     assert greedy_cover([frozenset({8, 3}), frozenset({5})]) == (3, 5)  # ties in the order of the paper
 
 
 def test_nothing_to_cover() -> None:
     covers = [frozenset({4}), frozenset[int]()]  # what nothing covers lowers the ceiling
     assert optimal_cover(covers) == best_cover(covers, 3) == (4,)
-    assert (ceiling(covers, None), ceiling(covers, 3), ceiling(covers, 3, "coverable")) == (0.5, 0.5, 1.0)
+    assert ceiling_range(covers, None) == ceiling_range(covers, 3) == (0.5, 0.5)
+    assert ceiling_range(covers, 3, "coverable") == (1.0, 1.0)
     assert optimal_cover([]) == best_cover([], 3) == greedy_cover([]) == optimal_cover([frozenset()]) == ()
-    assert ceiling([], 3) is ceiling([frozenset()], 3, "coverable") is None
-    assert ceiling([frozenset()], 3) == 0.0
+    assert ceiling_range([], 3) is ceiling_range([frozenset()], 3, "coverable") is None
+    assert ceiling_range([frozenset()], 3) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("function", [best_cover, greedy_cover, ceiling])
+@pytest.mark.parametrize("function", [best_cover, greedy_cover, ceiling_range])
 def test_a_negative_budget_is_refused(function: object) -> None:
     with pytest.raises(SettingError, match="budget: is -2"):
         function([frozenset({0})], -2)  # type: ignore[operator]
@@ -98,8 +97,10 @@ def test_best_cover_meets_the_enumeration_and_is_never_below_greedy(covers: Cove
 @unhurried
 @given(COVERS, BUDGETS)
 def test_the_ceiling_is_the_recall_of_the_best_cover(covers: Covers, budget: int) -> None:
-    expected = most_covered(covers, budget) / len(covers) if covers else None
-    assert ceiling(covers, budget) == expected
+    expected = most_covered(covers, budget) / len(covers) if covers else 0.0
+    assert ceiling_range(covers, budget) == ((expected, expected) if covers else None)
+    low, high = ceiling_range(covers, budget, search=False) or (0.0, 0.0)
+    assert low <= expected <= high
 
 
 @unhurried
@@ -111,12 +112,27 @@ def test_the_integer_programs_alone_meet_the_enumeration(covers: Covers, budget:
         for sentence in sorted(frozenset().union(*covers))
     )
     if columns:
-        best = tuple(sentence for sentence, _ in largest_coverage(columns, len(covers), budget))
+        picks, most = largest_coverage(columns, len(covers), budget)
+        best = tuple(sentence for sentence, _ in picks)
+        assert most == most_covered(covers, budget)
         assert len(best) <= budget
         assert n_covered(best, covers) == most_covered(covers, budget)
         smallest = tuple(sentence for sentence, _ in smallest_cover(columns, len(covers)))
         assert len(smallest) == len(optimal_cover(covers))
         assert n_covered(smallest, covers) == sum(map(bool, covers))
+
+
+def test_a_hard_cover_ends_with_a_range_that_is_the_same_every_time() -> None:
+    covers = steiner_triples(45)
+    low, high = ceiling_range(covers, 10) or (0.0, 0.0)
+    # two points share one triple: 10 of them meet 220 - 45 triples, and each triple among them counts once more
+    assert 175 / 330 < low < high <= 220 / 330
+    best = best_cover(covers, 10)
+    assert (len(best), n_covered(best, covers) / 330) == (10, low)
+    assert len(optimal_cover(covers)) <= len(greedy_cover(covers))
+    assert n_covered(optimal_cover(covers), covers) == 330
+    largest_coverage.cache_clear()
+    assert ceiling_range(covers, 10) == (low, high)
 
 
 def test_threads_get_what_one_thread_gets() -> None:

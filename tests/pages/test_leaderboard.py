@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from evidencebench_core.data import Store
+from evidencebench_core.data import Store, ingest
+from evidencebench_core.metrics import ceiling_range
 from evidencebench_core.runs import RunStore
-from tests.pages.app import OpenPage, drawn, finished_runs, run_dialog
+from tests.factories import steiner_instance, steiner_triples, written
+from tests.pages.app import App, OpenPage, drawn, finished_runs, run_dialog
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -51,6 +55,24 @@ def test_a_run_by_another_engine_is_chosen_in_the_dialog(monkeypatch: pytest.Mon
     assert app.named("button", "Start").disabled
     app.selectbox[0].set_value("llm").run()
     assert "The server's batch endpoint" in app.radio[0].options
+
+
+def test_a_hard_cover_has_a_range_for_its_ceiling(
+    open_page: OpenPage, empty_store: Store, tmp_path: Path
+) -> None:
+    ingest(empty_store, written({"steiner": steiner_instance()}, tmp_path / "hard.json"))
+    finished_runs(empty_store, "oracle", dataset="hard")
+    low, high = ceiling_range(steiner_triples(45), 10) or (1.0, 1.0)
+    text = f"at least {100 * low:.1f}%, at most {100 * high:.1f}%"
+    app = open_page("leaderboard", task="er@10")
+    assert tables(app).count(text) == 2  # the run's, and the dataset's
+    app.go("browse", instance="steiner", r="oracle", task="er@10")
+    assert tables(app).count(text) == 1
+    assert "is the best that was found" in app.words
+
+
+def tables(app: App) -> str:
+    return " ".join(one.proto.json for one in app.get("bidi_component") if "table" in one.proto.json)
 
 
 def test_a_run_is_renamed_and_deleted_with_what_depends_on_it(

@@ -35,7 +35,7 @@ class Column:
     """One column; `kind` says how its cells are drawn.
 
     ``number`` and ``percent`` are right-aligned with tabular figures, ``title`` is the serif head of the
-    record, ``id`` small and on one line.
+    record, ``id`` small and on one line. A text under ``percent`` or ``interval`` is written as it is.
     """
 
     key: str

@@ -8,7 +8,9 @@ function fill(td, column, value) {
     td.append(element("span", "none", "–"));
     return;
   }
-  if (column.kind === "number") {
+  if (typeof value === "string" && (column.kind === "percent" || column.kind === "interval")) {
+    td.textContent = value; // a range
+  } else if (column.kind === "number") {
     td.textContent = Number(value).toLocaleString("en-US", {
       minimumFractionDigits: column.digits,
       maximumFractionDigits: column.digits,

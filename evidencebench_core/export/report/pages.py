@@ -295,7 +295,7 @@ def _score_facts(score: Score) -> dict[str, str]:
         interval = f" (95% interval {percent(score.ci95[0])} to {percent(score.ci95[1])})"
     return {
         "Aspect Recall": f"{share(score.aspect_recall)}{interval}",
-        "ceiling": share(score.ceiling),
+        "ceiling": score.ceiling_text or share(None),
         "random expectation": share(score.random_expectation),
         "instances": f"{score.n_scored:,} scored, {score.n_skipped:,} skipped, {score.n_missing:,} without an answer,"
         f" {score.n_empty:,} answered with no sentence",

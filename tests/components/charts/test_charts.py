@@ -56,13 +56,19 @@ def test_means_reach_from_low_to_high_and_name_n() -> None:
     columns = ["name", "recall", "low", "high", "n", "colour"]
     long = "one (answers for 1 of 96)"
     rows = [("<b>bm25</b>", 0.4, 0.3, 0.55, 96, "#000000"), (long, 1.0, None, None, 1, "#000000")]
-    figure = interval_chart(pd.DataFrame(rows, columns=columns), "Recall, %", random=0.1, ceiling=0.99)
+    figure = interval_chart(
+        pd.DataFrame(rows, columns=columns), "Recall, %", random=0.1, ceiling=(0.99, 0.99)
+    )
     assert whiskers(figure.data[0].error_x) == ([15], [10])
     assert figure.data[1].error_x.array[0] == 0
     assert figure.layout.yaxis.ticktext[0] == "&lt;b&gt;bm25&lt;/b&gt; (n\u00a0=\u00a096)"
     assert figure.layout.yaxis.ticktext[1] == "one (answers for 1 of 96)<br>(n\u00a0=\u00a01)"
     assert figure.layout.xaxis.range[0] == 0
     assert [shape.x0 for shape in figure.layout.shapes] == pytest.approx([10.0, 99.0])
+    band = interval_chart(
+        pd.DataFrame(rows, columns=columns), "Recall, %", ceiling=(0.84, 0.91)
+    ).layout.shapes[0]
+    assert (band.type, band.x0, band.x1) == ("rect", pytest.approx(84.0), pytest.approx(91.0))
 
 
 def test_differences_are_in_points() -> None:

@@ -1,4 +1,4 @@
-"""Dataset file -> store, all of it or nothing."""
+"""Dataset file -> store, in short transactions that leave others their turn; nobody sees it before it is whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from evidencebench_core.data.check import check_instance
+from evidencebench_core.data.hidden import hidden, remove_left_over
 from evidencebench_core.data.packing import packed_evidence, packed_instance, packed_paper, zstd_frames
 from evidencebench_core.data.source import Source, change_error
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
@@ -37,7 +38,9 @@ class IngestResult:
 def ingest(
     store: Store, path: Path, name: str | None = None, progress: Progress | None = None
 ) -> IngestResult:
-    """Read a dataset file into the store, in one transaction.
+    """Read a dataset file into the store, batch by batch: others can write in between, and see it once it is whole.
+
+    Whatever ends it before, nothing of it stays: what a killed ingest leaves is removed by the next one.
 
     Parameters
     ----------
@@ -65,13 +68,29 @@ def ingest(
     for info in known:
         if info.sha256 == sha256:
             return IngestResult(info, added=False)
+    _check_free(store, name, known)
+    remove_left_over(store)
+    with hidden(store) as token:
+        figures = _write_file(store, path, token, sha256, progress)
+        with store.write() as db:
+            known = datasets_in(db)
+            for info in known:
+                if info.sha256 == figures["sha256"]:  # another was quicker
+                    return IngestResult(info, added=False)
+            _check_free(store, name, known)
+            db.execute(
+                "UPDATE datasets SET name = :name, sha256 = :sha256, n_bytes = :n_bytes, n_instances = :n_instances,"
+                " n_papers = :n_papers, n_result_instances = :n_results, synthetic = :synthetic,"
+                " ingested_at = :now WHERE sha256 = :token",
+                {**figures, "name": name, "token": token, "now": _now("seconds")},
+            )
+            return IngestResult(datasets_in(db)[-1], added=True)
+
+
+def _check_free(store: Store, name: str, known: Sequence[DatasetInfo]) -> None:
     if any(info.name == name for info in known):
         problem = f"is in {store.path} with other content"
         raise StoreError(f"dataset {shown(name)}", problem, "Choose a name with --name.")
-    with store.write() as db:
-        if datasets_in(db) == known:
-            return IngestResult(_new_dataset(db, path, name, sha256, progress), added=True)
-    return ingest(store, path, name, progress)  # somebody else has added one meanwhile: look again
 
 
 def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, Any]) -> DatasetInfo:
@@ -92,11 +111,8 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
         if info is not None and info.source != MARKED_BY_HAND:
             raise StoreError(f"dataset {shown(name)}", "came from a file", "Choose another name.")
         if info is None:
-            dataset_id = db.execute(
-                "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
-                " source, ingested_at) VALUES (?, ?, 0, 0, 0, 0, 0, ?, '')",
-                (name, hashlib.sha256(uuid.uuid4().bytes).hexdigest(), MARKED_BY_HAND),
-            ).lastrowid
+            sha256 = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
+            dataset_id = _new_dataset(db, name, sha256, MARKED_BY_HAND)
         else:
             dataset_id = info.id
             taken = "SELECT 1 FROM instances WHERE dataset_id = ? AND instance_id = ?"
@@ -106,21 +122,20 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
                 raise StoreError(f"dataset {shown(name)}", problem, remedy)
         place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
         position = db.execute(place, (dataset_id,)).fetchone()[0]
-        _write(db, cast("int", dataset_id), position, [record], Path(name))
-        count_instances(db, cast("int", dataset_id), record.synthetic)
+        _write(db, dataset_id, position, [record], Path(name))
+        count_instances(db, dataset_id, record.synthetic)
         return next(info for info in datasets_in(db) if info.id == dataset_id)
 
 
 def count_instances(db: sqlite3.Connection, dataset_id: int, synthetic: bool = False) -> None:
     """Bring the figures of a dataset up to date that an instance was added to, or deleted from."""
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
     of_dataset = "FROM instances WHERE dataset_id = :id"
     db.execute(
         f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
         f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
         f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
         " synthetic = synthetic OR :synthetic, ingested_at = :now WHERE id = :id",
-        {"id": dataset_id, "synthetic": synthetic, "now": now},
+        {"id": dataset_id, "synthetic": synthetic, "now": _now("microseconds")},
     )
 
 
@@ -151,20 +166,18 @@ def _sha256_if_known(path: Path, known: Sequence[DatasetInfo], progress: Progres
         return source.sha256
 
 
-def _new_dataset(
-    db: sqlite3.Connection, path: Path, name: str, sha256: str | None, progress: Progress | None
-) -> DatasetInfo:
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    dataset_id = db.execute(
-        "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
-        " source, ingested_at) VALUES (?, '', 0, 0, 0, 0, 0, ?, ?)",
-        (name, str(path.resolve()), now),
-    ).lastrowid
+def _write_file(
+    store: Store, path: Path, token: str, sha256: str | None, progress: Progress | None
+) -> dict[str, Any]:
+    """Write a file's instances into a hidden dataset; what its row is to say."""
+    with store.write() as db:
+        dataset_id = _new_dataset(db, token, token, str(path.resolve()))
     with Source(path) as source:
         n_instances = n_results = synthetic = 0
         records = starmap(_record, instances_in(source))
         while batch := list(islice(records, _BATCH)):
-            _write(db, cast("int", dataset_id), n_instances, batch, path)
+            with store.write() as db:
+                _write(db, dataset_id, n_instances, batch, path)
             n_instances += len(batch)
             n_results += sum(record.has_results for record in batch)
             synthetic |= any(record.synthetic for record in batch)
@@ -173,15 +186,27 @@ def _new_dataset(
         source.check_unchanged()
         if sha256 is not None and source.sha256 != sha256:
             raise change_error(path)
-        db.execute(
-            "UPDATE datasets SET sha256 = ?, n_bytes = ?, n_instances = ?, n_result_instances = ?,"
-            " synthetic = ?, n_papers = (SELECT count(DISTINCT paper_id) FROM instances WHERE dataset_id = ?)"
-            " WHERE id = ?",
-            (source.sha256, source.n_content, n_instances, n_results, synthetic, dataset_id, dataset_id),
-        )
         if progress is not None:
             progress(source.n_bytes, source.n_bytes, n_instances)
-    return next(info for info in datasets_in(db) if info.id == dataset_id)
+        figures = {"sha256": source.sha256, "n_bytes": source.n_content, "n_instances": n_instances}
+    with store.read() as db:
+        count = "SELECT count(DISTINCT paper_id) FROM instances WHERE dataset_id = ?"
+        (n_papers,) = db.execute(count, (dataset_id,)).fetchone()
+    return figures | {"n_papers": n_papers, "n_results": n_results, "synthetic": synthetic}
+
+
+def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) -> int:
+    """A row of no instances, which nobody sees before it has a time."""
+    inserted = db.execute(
+        "INSERT INTO datasets (name, sha256, n_bytes, n_instances, n_papers, n_result_instances, synthetic,"
+        " source, ingested_at) VALUES (?, ?, 0, 0, 0, 0, 0, ?, '')",
+        (name, sha256, source),
+    )
+    return cast("int", inserted.lastrowid)
+
+
+def _now(timespec: str) -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec=timespec)
 
 
 class _Record(NamedTuple):

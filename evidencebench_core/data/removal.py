@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from itertools import chain
 from typing import Final
 
+from evidencebench_core.data.hidden import hidden, remove_instances
 from evidencebench_core.data.ingest import check_dataset_name, count_instances
-from evidencebench_core.data.packing import packed_paper, unpacked_paper
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import StoreError, shown
 from evidencebench_core.words import quantity
 
-_BATCH: Final = 256
 _COUNTS: Final = {
     "instance": "instances WHERE dataset_id = :id",
     "run": "runs WHERE dataset_id = :id",
@@ -23,13 +21,6 @@ _COUNTS: Final = {
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
     "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
 }
-# Rows of instances that go: all of a dataset, or one of them.
-_GONE: Final = (
-    "SELECT id FROM instances WHERE dataset_id = :id AND (:instance IS NULL OR instance_id = :instance)"
-)
-# Their papers, where no other instance has them.
-_PAPERS: Final = f"""FROM papers WHERE id IN (SELECT paper FROM instances WHERE id IN ({_GONE}))
-    AND NOT EXISTS (SELECT 1 FROM instances WHERE paper = papers.id AND id NOT IN ({_GONE}))"""
 _OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # tables with both ids
 _COUNTS_OF_INSTANCE: Final = {
@@ -47,19 +38,20 @@ def dataset_dependents(store: Store, name: str) -> dict[str, int]:
 
 
 def delete_dataset(store: Store, name: str) -> dict[str, int]:
-    """Delete a dataset with all that depends on it, in one transaction; returns `dataset_dependents`.
+    """Delete a dataset with all that depends on it; returns `dataset_dependents`.
+
+    It is gone at once for everybody; its rows go batch by batch, so that others can write meanwhile.
 
     Stored answers of language models stay: they were paid for, and are found again if the dataset comes back.
     """
     info = store.dataset(name)
     values = _values(info)
-    with store.write() as db:
+    with hidden(store) as token, store.write() as db:
         gone = counted(db, _COUNTS, values)
-        papers = _forget_words(db, values)
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE substr(paper, 1, length(:key)) = :key", values)
-        db.execute("DELETE FROM datasets WHERE id = :id", values)
-        db.executemany("DELETE FROM papers WHERE id = ?", papers)
+        hide = "UPDATE datasets SET name = :token, sha256 = :token, ingested_at = '' WHERE id = :id"
+        db.execute(hide, {**values, "token": token})
     return gone
 
 
@@ -85,14 +77,13 @@ def delete_instance(store: Store, name: str, instance_id: str) -> dict[str, int]
     values = {**_values(info), "instance": instance_id}
     with store.write() as db:
         gone = counted(db, _COUNTS_OF_INSTANCE, values)
-        papers = _forget_words(db, values)
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE paper = :key || :instance", values)
         db.execute(f"DELETE FROM retrievals WHERE {_OF_INSTANCE}", values)
         for table in _OF_DATASET:
             db.execute(f"DELETE FROM {table} WHERE dataset_id = :id AND instance_id = :instance", values)
-        db.execute(f"DELETE FROM instances WHERE id IN ({_GONE})", values)
-        db.executemany("DELETE FROM papers WHERE id = ?", papers)
+        own = "SELECT id, paper FROM instances WHERE dataset_id = :id AND instance_id = :instance"
+        remove_instances(db, db.execute(own, values).fetchall())
         count_instances(db, info.id)
     return gone
 
@@ -136,38 +127,6 @@ def _by_hand(store: Store, name: str, instance_id: str) -> DatasetInfo:
     return info
 
 
-def _forget_words(db: sqlite3.Connection, values: Mapping[str, object]) -> list[tuple[int]]:
-    """Take the words of instances that go out of the indices; the ids of the papers that go with them."""
-    papers: list[tuple[int]] = db.execute(f"SELECT id {_PAPERS}", values).fetchall()
-    (n_left,) = db.execute(f"SELECT count(*) FROM instances WHERE id NOT IN ({_GONE})", values).fetchone()
-    if n_left < len(papers):  # quicker to empty the indices, and to read the few that stay again
-        for table in ("hypothesis_words", "paper_words"):
-            db.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
-        db.execute(
-            "INSERT INTO hypothesis_words (rowid, hypothesis)"
-            f" SELECT instance, hypothesis FROM bodies WHERE instance NOT IN ({_GONE})",
-            values,
-        )
-        staying = f"SELECT id, body FROM papers WHERE id NOT IN (SELECT id {_PAPERS})"
-        _put_words(db, db.execute(staying, values), "rowid, sentences")
-    else:  # they have no texts of their own: they are told what they had
-        db.execute(
-            "INSERT INTO hypothesis_words (hypothesis_words, rowid, hypothesis)"
-            f" SELECT 'delete', instance, hypothesis FROM bodies WHERE instance IN ({_GONE})",
-            values,
-        )
-        going = db.execute(f"SELECT id, body {_PAPERS}", values)
-        _put_words(db, going, "paper_words, rowid, sentences", "delete")
-    return papers
-
-
-def _put_words(db: sqlite3.Connection, papers: sqlite3.Cursor, columns: str, *command: str) -> None:
-    while batch := papers.fetchmany(_BATCH):
-        words = [(*command, paper, packed_paper(*unpacked_paper(body))[1]) for paper, body in batch]
-        marks = ",".join([f"({','.join('?' * len(words[0]))})"] * len(words))
-        db.execute(f"INSERT INTO paper_words ({columns}) VALUES {marks}", [*chain.from_iterable(words)])
-
-
 def rename_dataset(store: Store, name: str, new: str) -> DatasetInfo:
     """Give a dataset another name; what depends on it stays with it.
 
@@ -203,4 +162,4 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def _values(info: DatasetInfo) -> dict[str, object]:
-    return {"id": info.id, "instance": None, "key": f"instance:{info.sha256}:"}
+    return {"id": info.id, "key": f"instance:{info.sha256}:"}

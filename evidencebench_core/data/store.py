@@ -282,9 +282,11 @@ def open_store(path: Path | str | None = None) -> Store:
 
 
 def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
-    """The datasets that a connection sees."""
+    """The datasets that are there for readers; see hidden.py for others."""
     names = [field.name for field in fields(DatasetInfo)]
-    rows = db.execute(f"SELECT {', '.join(names)} FROM datasets ORDER BY id").fetchall()
+    rows = db.execute(
+        f"SELECT {', '.join(names)} FROM datasets WHERE ingested_at <> '' ORDER BY id"
+    ).fetchall()
     infos = [DatasetInfo(**dict(zip(names, row, strict=True))) for row in rows]
     return tuple([replace(info, synthetic=bool(info.synthetic)) for info in infos])
 

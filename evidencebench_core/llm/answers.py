@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import datetime
-import os
-import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from evidencebench_core.data.claims import claims_on
 from evidencebench_core.data.packing import zstd_frames
 from evidencebench_core.data.store import Store
 from evidencebench_core.llm.request import Answer, Vectors, from_json, json_bytes
-
-if sys.platform != "win32":  # there claims hold within one process only
-    import fcntl
 
 _PER_QUERY: Final = 500
 _LEVEL: Final = 1  # of zstd: as small as need be, and soon done
@@ -34,8 +28,7 @@ class AnswerCache:
     """Every answer under the key of its request; for any number of threads and processes."""
 
     def __init__(self, store: Store) -> None:
-        self.store, path = store, store.path.resolve()
-        self.claims = _CLAIMS.setdefault(str(path), Claims(path.with_name(f"{path.name}.llm-claims")))
+        self.store, self.claims = store, claims_on(store.path)
 
     def replies(self, keys: Iterable[str]) -> dict[str, Answer | Vectors]:
         """Answers, marked as cached, and vectors of single texts, under those keys that have one."""
@@ -120,40 +113,3 @@ class Writer:
             if batch:  # else another has written it, of those that waited for it
                 await asyncio.to_thread(self._answers.keep, tuple(batch))
                 batch.clear()
-
-
-class Claims:
-    """Claims on keys: a set for this process, and a byte locked in a file among processes.
-
-    The kernel lets go of the byte when its process dies, whichever way.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._guard, self._taken = path, threading.Lock(), set[str]()
-        self._file: int | None = None
-
-    def take(self, key: str) -> bool:
-        with self._guard:
-            if key in self._taken:
-                return False
-            if sys.platform != "win32":
-                if self._file is None:  # never closed: closing it would let go of every byte
-                    self._path.parent.mkdir(parents=True, exist_ok=True)
-                    self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                try:
-                    fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16))
-                except OSError:
-                    return False
-            self._taken.add(key)
-            return True
-
-    def drop(self, key: str) -> None:
-        with self._guard:
-            self._taken.discard(key)
-            if sys.platform != "win32" and self._file is not None:
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(key[:15], 16))
-
-
-_CLAIMS: dict[str, Claims] = {}  # by store
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_CLAIMS.clear)

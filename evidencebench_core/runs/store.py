@@ -46,7 +46,7 @@ Answers = Mapping[str, Mapping[str, Retrieval | str]]
 
 _BATCH: Final = 1024
 _RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
-    FROM runs JOIN datasets ON datasets.id = runs.dataset_id"""
+    FROM runs JOIN datasets ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
 _CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
 _ADD: Final = """INSERT INTO retrievals
@@ -244,7 +244,7 @@ class RunStore:
         if not any(answers.values()):
             return
         with self.store.write() as db:
-            if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone():
+            if not db.execute(f"{_RUNS} WHERE runs.id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
             _keep(db, run_id, answers, _REPLACE if replace else _ADD)
 

@@ -4,24 +4,32 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 import zstandard
 
+from evidencebench_core.data import connection, hidden
 from evidencebench_core.data import source as source_module
-from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.ingest import IngestResult, ingest
 from evidencebench_core.data.query import Filter
+from evidencebench_core.data.removal import delete_dataset
+from evidencebench_core.data.saved import SavedFilters
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, InstanceError, StoreError, StreamError
 from tests.factories import raw_dataset, raw_instance, tiny_dataset, written
 
-TABLES = ("datasets", "instances", "bodies", "papers", "hypothesis_words", "paper_words", "paper_words_idx")
+TABLES = ("datasets", "instances", "bodies", "papers", "hypothesis_words", "paper_words")
 
 
 def content(store: Store) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything that an ingest writes."""
+    """Everything that an ingest writes; the indices of words are sound."""
+    with store.write() as db:
+        for table in ("hypothesis_words", "paper_words"):
+            db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
     with store.read() as db:
         return {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in TABLES}
 
@@ -86,12 +94,16 @@ def test_progress(empty: Store, tmp_path: Path) -> None:
     assert [n for _, _, n in seen] == [0]  # only looked at
 
 
-def test_readers_are_not_blocked_and_see_nothing_of_it(store: Store, tmp_path: Path) -> None:
-    seen: list[tuple[str, ...]] = []
+def test_nobody_is_blocked_or_sees_anything_of_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_WAIT", 0.05)
+    other, seen = open_store(store.path), list[tuple[str, ...]]()
 
     def look(*_: int) -> None:
         seen.append(tuple(info.name for info in store.datasets()))
         assert store.get("tiny", "tiny_0").id == "tiny_0"
+        SavedFilters(other, "tiny").save("mine", {"q": "tea"})  # another writer gets in
         if len(seen) == 2:
             raise InterruptedError
 
@@ -101,6 +113,60 @@ def test_readers_are_not_blocked_and_see_nothing_of_it(store: Store, tmp_path: P
     assert content(store) == before
     ingest(store, path, progress=look)
     assert seen == [("tiny",)] * 6
+    assert len(store.ids("many")) == 200
+
+
+@pytest.mark.parametrize("names", [("one", "two"), ("one", "one")])
+def test_two_of_the_same_file_at_once(empty: Store, tmp_path: Path, names: tuple[str, str]) -> None:
+    path, stores = written(raw_dataset(200), tmp_path / "many.json"), (empty, open_store(empty.path))
+    both = Barrier(2, timeout=30)
+
+    def bring(number: int) -> IngestResult:
+        first = iter((True,))
+
+        def meet(*_: int) -> None:
+            if next(first, False):
+                both.wait()
+
+        return ingest(stores[number], path, names[number], meet)
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(bring, (0, 1)))
+    assert sorted(result.added for result in results) == [False, True]
+    assert len({result.dataset for result in results}) == 1
+    rows = content(empty)
+    assert len(rows["datasets"]) == 1
+    assert len(rows["instances"]) == len(rows["hypothesis_words"]) == 200
+
+
+def test_what_a_killed_ingest_or_deletion_left_is_removed_by_the_next(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, path = content(store), written(raw_dataset(200), tmp_path / "many.json")
+    with monkeypatch.context() as patch:
+        patch.setattr(hidden, "_remove", lambda *_: None)  # as if it had no time to
+        with pytest.raises(InterruptedError):
+            ingest(store, path, progress=raising)
+        ingest(store, path)
+        delete_dataset(store, "many")
+    assert [info.name for info in store.datasets()] == ["tiny"]
+    assert len(content(store)["datasets"]) == 3
+    ingest(store, path)
+    assert len(content(store)["datasets"]) == 2
+    monkeypatch.setattr(connection, "_WAIT", 0.05)
+    remove = hidden.remove_instances
+
+    def slowly(*arguments: Any) -> None:
+        remove(*arguments)
+        assert [info.name for info in store.datasets()] == ["tiny"]
+
+    monkeypatch.setattr(hidden, "remove_instances", slowly)
+    delete_dataset(store, "many")
+    assert content(store) == before
+
+
+def raising(*_: int) -> None:
+    raise InterruptedError
 
 
 def test_another_ingest_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

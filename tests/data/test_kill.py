@@ -40,11 +40,11 @@ def test_killed(tmp_path: Path, n_batches: int) -> None:
         assert victim.stdout.readline()
         victim.kill()
     assert [info.name for info in store.datasets()] == ["tiny"]
-    with store.read() as db:
-        assert db.execute("SELECT count(*) FROM instances").fetchone()[0] == 6
-        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     assert ingest(store, path).added
     assert len(list(store.iter("many"))) == 320
+    with store.read() as db:
+        assert db.execute("SELECT count(*) FROM instances").fetchone()[0] == 326
+        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
 def run(code: str, *arguments: object) -> str:

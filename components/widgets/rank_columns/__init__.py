@@ -97,7 +97,7 @@ def column_data(
         if focus == "all" or aspect.is_result
     ]
     covers = [frozenset(aspect.sentence_indices) for _, aspect in aspects]
-    signs = [marks(answer.selection, covers, len(instance.sentences)) for _, answer in answers]
+    marked = [marks(answer.selection, covers, len(instance.sentences)) for _, answer in answers]
     sentences = {}
     for row in frame.to_dict("records"):
         index = int(row["sentence"])
@@ -105,7 +105,7 @@ def column_data(
             "text": instance.sentences[index],
             "ranks": [None if pd.isna(row[f"rank_{n}"]) else int(row[f"rank_{n}"]) for n in "ab"],
             "picked": [bool(row[f"picked_{n}"]) for n in "ab"],
-            "marks": [sign[index] for sign in signs],
+            "marks": [of_answer[index] for of_answer in marked],
             "aspects": [
                 {"place": place, "label": aspect.label, "text": aspect.text or ""}
                 for place, aspect in aspects

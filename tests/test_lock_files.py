@@ -40,7 +40,9 @@ def test_a_lock_holds_every_dependency_once_with_hashes(extra: str, platform: st
 
 
 def test_the_locks_follow_the_constraints_and_each_other() -> None:
-    runtime, dev = ({str(pin) for pin, _ in _locked(name)} for name in ("requirements.lock", "requirements-dev.lock"))
+    runtime, dev = (
+        {str(pin) for pin, _ in _locked(name)} for name in ("requirements.lock", "requirements-dev.lock")
+    )
     constraints = {line for line in CONSTRAINTS.splitlines() if line and not line.startswith("#")}
     assert runtime <= dev
     assert {line for line in constraints if not line.startswith("torch==")} <= dev

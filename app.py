@@ -4,32 +4,40 @@ from pathlib import Path
 
 import streamlit as st
 
+from components.app import server
 from components.app.state import mark_entered
 
-st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
-mark_entered()
-st.html(Path(__file__).parent / "components" / "app" / "page.css")
 
-PAGES = {
-    "": [
-        st.Page("pages/home.py", title="Home", default=True),
-        st.Page("pages/browse.py", title="Browse", url_path="browse"),
-        st.Page("pages/paper.py", title="Your paper", url_path="paper"),
-        st.Page("pages/annotate.py", title="Mark evidence", url_path="annotate"),
-        st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
-        st.Page("pages/models.py", title="Models", url_path="models"),
-    ],
-    "Analyse": [
-        st.Page("pages/missed.py", title="Missed aspects", url_path="missed"),
-        st.Page("pages/middle.py", title="Lost in the middle", url_path="middle"),
-        st.Page("pages/wording.py", title="Wording", url_path="wording"),
-        st.Page("pages/compare.py", title="Compare", url_path="compare"),
-        st.Page("pages/dataset.py", title="Dataset", url_path="dataset"),
-    ],
-}
+def show_page() -> None:
+    """The page that the address names."""
+    st.set_page_config(page_title="EvidenceBench Explorer", layout="wide", initial_sidebar_state="collapsed")
+    mark_entered()
+    st.html(Path(__file__).parent / "components" / "app" / "page.css")
+    pages = {
+        "": [
+            st.Page("pages/home.py", title="Home", default=True),
+            st.Page("pages/browse.py", title="Browse", url_path="browse"),
+            st.Page("pages/paper.py", title="Your paper", url_path="paper"),
+            st.Page("pages/annotate.py", title="Mark evidence", url_path="annotate"),
+            st.Page("pages/leaderboard.py", title="Leaderboard", url_path="leaderboard"),
+            st.Page("pages/models.py", title="Models", url_path="models"),
+        ],
+        "Analyse": [
+            st.Page("pages/missed.py", title="Missed aspects", url_path="missed"),
+            st.Page("pages/middle.py", title="Lost in the middle", url_path="middle"),
+            st.Page("pages/wording.py", title="Wording", url_path="wording"),
+            st.Page("pages/compare.py", title="Compare", url_path="compare"),
+            st.Page("pages/dataset.py", title="Dataset", url_path="dataset"),
+        ],
+    }
+    page = st.navigation(pages, position="top")
+    if page in pages["Analyse"]:  # the closed menu says which of its pages this is
+        page = st.navigation({"": pages[""], f"Analyse: {page.title}": pages["Analyse"]}, position="top")
+    st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
+    page.run()
 
-page = st.navigation(PAGES, position="top")
-if page in PAGES["Analyse"]:  # the closed menu says which of its pages this is
-    page = st.navigation({"": PAGES[""], f"Analyse: {page.title}": PAGES["Analyse"]}, position="top")
-st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
-page.run()
+
+if __name__ == "app":  # imported by `streamlit run`, which serves the App that it finds here
+    app = st.App(__file__, middleware=server.middleware(), routes=server.routes(), lifespan=server.lifespan)
+else:
+    show_page()

@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,19 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="address to listen on; default: localhost, this machine only. Read the README before you change it",
     )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name under which a proxy serves the app; may be given again",
+    )
+    parser.add_argument(
+        "--token",
+        action="store_true",
+        help="ask for a pass phrase on this machine too, whose other users can reach the port; with --host it is "
+        "always asked. It is $EVIDENCEBENCH_PASS_PHRASE, else one that is made and printed at start",
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only serve")
 
 
@@ -46,7 +60,10 @@ def _run(args: argparse.Namespace) -> int:
     environment = {**os.environ, "EVIDENCEBENCH_STORE": str(store.path)}
     if args.sample:
         environment["EVIDENCEBENCH_SAMPLE"] = "1"
-    return _serve(command(folder / "app.py", args.host, args.port, browser=not args.no_browser), environment)
+    if args.token:
+        environment.setdefault("EVIDENCEBENCH_PASS_PHRASE", "")  # the server makes one
+    words = command(folder / "app.py", args.host, args.port, args.allow_host, browser=not args.no_browser)
+    return _serve(words, environment)
 
 
 def app_folder() -> Path:
@@ -62,18 +79,23 @@ def app_folder() -> Path:
     )
 
 
-def command(script: Path, host: str, port: int | None, *, browser: bool) -> list[str]:
-    """The words that start Streamlit: nothing sent to anybody, no question asked."""
+def command(script: Path, host: str, port: int | None, names: Sequence[str], *, browser: bool) -> list[str]:
+    """The words that start Streamlit: nothing sent to anybody, no question asked.
+
+    ``names`` are those of proxies. Under others no session opens (DNS rebinding); an app that listens everywhere
+    allows this machine's own and every address in digits, unless there are some.
+    """
+    everywhere = host in _EVERYWHERE
     words = [
         *(sys.executable, "-m", "streamlit", "run", str(script)),
         f"--server.address={host}",
+        f"--browser.serverAddress={'localhost' if everywhere else host}",  # else an outside address is asked
         "--browser.gatherUsageStats=false",
         "--server.showEmailPrompt=false",
     ]
-    if (
-        host not in _EVERYWHERE
-    ):  # a foreign name that resolves to this machine reaches no session (DNS rebinding)
-        words += [f"--server.allowedHosts={name}" for name in dict.fromkeys((host, *_THIS_MACHINE))]
+    if names or not everywhere:
+        hosts = dict.fromkeys((*(() if everywhere else (host,)), *_THIS_MACHINE, *names))
+        words += [f"--server.allowedHosts={name}" for name in hosts]
     if not browser:
         words.append("--server.headless=true")
     if port is not None:

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evidencebench_core.data import Store, ingest, open_store
-from tests.browser.serving import CHROMIUM_FLAGS, ROOT, chromium, served, served_app
+from tests.browser.serving import CHROMIUM_FLAGS, ROOT, calling_nobody, chromium, served, served_app
 
 HERE = Path(__file__).parent
 DESKTOP = {"width": 1440, "height": 900}
@@ -86,8 +86,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def app_url(chromium_path: str, store: Store) -> Iterator[str]:
-    """The app on that store."""
-    with served_app(store.path.parent) as address:
+    """The app on that store, which connects to this machine alone."""
+    folder = store.path.parent
+    with calling_nobody(folder) as watched, served_app(folder, **watched) as address:
         yield address
 
 

@@ -50,7 +50,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     script = tmp_path_factory.mktemp("app") / "page.py"
     script.write_text("import streamlit as st\nst.title('Title')\n")
     server = subprocess.Popen(
-        APP.command(script, "localhost", number, browser=False), stdout=subprocess.DEVNULL
+        APP.command(script, "localhost", number, (), browser=False), stdout=subprocess.DEVNULL
     )
     try:
         while server.poll() is None and status(number, "/_stcore/health", f"localhost:{number}") != 200:
@@ -94,13 +94,35 @@ def test_a_foreign_name_for_this_machine_opens_no_session(port: int, name: str, 
     assert status(port, "/_stcore/stream", host, **upgrade, **key) == expected
 
 
-def test_a_host_is_allowed_by_its_name_and_everywhere_is_any() -> None:
-    def names(host: str) -> list[str]:
-        words = APP.command(Path("app.py"), host, None, browser=True)
-        return [word.partition("=")[2] for word in words if word.startswith("--server.allowedHosts=")]
+@pytest.mark.parametrize(
+    ("host", "more", "names"),
+    [
+        ("lab.example", [], ["lab.example", "localhost", "127.0.0.1", "::1"]),
+        ("localhost", ["lab.example"], ["localhost", "127.0.0.1", "::1", "lab.example"]),
+        ("0.0.0.0", ["lab.example"], ["localhost", "127.0.0.1", "::1", "lab.example"]),  # noqa: S104
+        ("0.0.0.0", [], []),  # noqa: S104 - whatever this machine is called
+        ("::", [], []),
+    ],
+)
+def test_the_names_that_the_app_is_served_under(
+    command, starts, host: str, more: list[str], names: list[str]
+) -> None:
+    command("app", "--host", host, *(word for name in more for word in ("--allow-host", name)))
+    ((words, _),) = starts
+    assert [word.partition("=")[2] for word in words if word.startswith("--server.allowedHosts=")] == names
+    shown = "lab.example" if host == "lab.example" else "localhost"
+    assert f"--browser.serverAddress={shown}" in words  # else Streamlit asks an outside address for it
 
-    assert names("lab.example") == ["lab.example", "localhost", "127.0.0.1", "::1"]
-    assert names("0.0.0.0") == names("::") == []  # noqa: S104 - not listened on
+
+def test_a_pass_phrase_is_asked_for_on_this_machine_too(
+    command, starts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("app")
+    command("app", "--token")
+    monkeypatch.setenv("EVIDENCEBENCH_PASS_PHRASE", "correct horse")
+    command("app", "--token")
+    phrases = [environment.get("EVIDENCEBENCH_PASS_PHRASE") for _, environment in starts]
+    assert phrases == [None, "", "correct horse"]  # empty: the server makes one
 
 
 def test_the_sample_is_in_the_store_before_the_app_opens(

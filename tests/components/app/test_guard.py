@@ -1,0 +1,218 @@
+"""Who is served, over the network: foreign hosts and origins on pages and websockets, and the pass phrase."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+
+from components.app import guard, server
+from tests.browser.serving import calling_nobody, served_app
+
+PHRASE = "correct hörse battery"
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "A" * 22 + "==",
+}
+TARGETS = {  # the method, the headers, and the answer's status where nothing is refused
+    "/": ("GET", {}, 200),
+    "/browse?dataset=sample_data": ("GET", {}, 200),
+    "/favicon.png": ("GET", {}, 200),
+    "/_stcore/health": ("GET", {}, 200),
+    "/media/0.pdf": ("GET", {}, 404),
+    "/_stcore/upload_file/0/0": ("PUT", {}, 403),
+    "/_stcore/stream": ("GET", UPGRADE, 101),
+}
+
+
+class Answer:
+    """Of a server to one request."""
+
+    def __init__(self, address: str, path: str, method: str, headers: Mapping[str, str], body: str) -> None:
+        place = urlsplit(address).netloc
+        connection = http.client.HTTPConnection(place, timeout=20)
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in {"Host": place, "Content-Length": str(len(body)), **headers}.items():
+            connection.putheader(name, value)
+        connection.endheaders(body.encode())
+        response = connection.getresponse()
+        self.status, self.headers = response.status, response.headers
+        self.text = "" if self.status == 101 else response.read().decode("utf-8", "replace")
+        connection.close()
+
+
+def asked(address: str, path: str, **headers: str) -> Answer:
+    method, more, _ = TARGETS[path]
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Answer(address, path, method, {**more, **named}, "")
+
+
+@pytest.fixture(scope="module")
+def open_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app on this machine, which asks for no phrase, and connects to nobody whatever it is asked."""
+    folder = tmp_path_factory.mktemp("open")
+    with calling_nobody(folder) as watched, served_app(folder, **watched) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def closed_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app behind a pass phrase."""
+    with served_app(tmp_path_factory.mktemp("closed"), EVIDENCEBENCH_PASS_PHRASE=PHRASE) as address:
+        yield address
+
+
+@pytest.mark.parametrize("path", TARGETS)
+def test_a_foreign_name_for_this_machine_is_refused_and_its_own_are_not(open_app: str, path: str) -> None:
+    port = urlsplit(open_app).port
+    for name in ("localhost", "127.0.0.1", "[::1]", "LOCALHOST."):
+        assert asked(open_app, path, Host=f"{name}:{port}").status == TARGETS[path][2]
+    for name in ("evil.example", "localhost.evil.example", "evil.example:80@localhost", "localhost:x", ""):
+        answer = asked(open_app, path, Host=f"{name}:{port}")
+        assert (answer.status, "not served under" in answer.text) in [(403, True), (400, False)]
+
+
+@pytest.mark.parametrize("path", TARGETS)
+def test_a_foreign_origin_is_refused_and_looks_nothing_up(open_app: str, path: str) -> None:
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "https://localhost", "file://"):
+        answer = asked(open_app, path, Origin=origin)
+        assert (answer.status, "another site" in answer.text) == (403, True)
+    assert asked(open_app, path, Origin=open_app).status == TARGETS[path][2]
+
+
+@pytest.mark.parametrize("path", [*TARGETS, "/browse/", "/nowhere/_stcore/health"])
+def test_every_answer_forbids_frames_of_other_origins(open_app: str, closed_app: str, path: str) -> None:
+    for address in (open_app, closed_app):
+        for host in (urlsplit(address).netloc, "evil.example"):
+            headers = Answer(address, path, "GET", {"Host": host}, "").headers
+            assert headers["X-Frame-Options"] == "SAMEORIGIN"
+            assert "frame-ancestors 'self';" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", TARGETS)
+def test_nothing_is_served_without_the_phrase(closed_app: str, path: str) -> None:
+    for cookie in ("", f"{cookie_name(closed_app)}=", f"{cookie_name(closed_app)}={PHRASE}"):
+        answer = asked(closed_app, path, Cookie=cookie)
+        assert answer.status == 401
+        assert "static/js" not in answer.text
+    assert asked(closed_app, path, Cookie=cookie_of(closed_app)).status == TARGETS[path][2]
+
+
+def test_a_wrong_phrase_opens_nothing_and_the_right_one_leads_back(closed_app: str) -> None:
+    for wrong in ("phrase=wrong", "phrase=", "", f"phrase={PHRASE}x", "phrase=%ff", "phrase=" + "x" * 5000):
+        answer = Answer(closed_app, "/browse?dataset=x", "POST", {}, wrong)
+        assert (answer.status, answer.headers["Set-Cookie"]) == (403, None)
+        assert "That is not the pass phrase." in answer.text
+    answer = Answer(
+        closed_app, "//evil.example/browse?dataset=x%0d", "POST", {}, urlencode({"phrase": PHRASE})
+    )
+    assert (answer.status, answer.headers["Location"]) == (303, "./browse?dataset=x%0d")
+    assert {"HttpOnly", "SameSite=strict"} <= set(answer.headers["Set-Cookie"].split("; "))
+    assert PHRASE not in answer.headers["Set-Cookie"]
+
+
+def test_another_site_cannot_sign_in(closed_app: str) -> None:
+    origin = {"Origin": "http://evil.example"}
+    answer = Answer(closed_app, "/", "POST", origin, urlencode({"phrase": PHRASE}))
+    assert (answer.status, answer.headers["Set-Cookie"]) == (403, None)
+
+
+class Inside:
+    """A guarded app that notes the origin it sees."""
+
+    origin: str | None = "never asked"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.origin = HTTPConnection(scope).headers.get("origin")
+        await PlainTextResponse("inside")(scope, receive, send)
+
+
+def guarded(
+    hosts: list[str], address: str = "localhost", phrase: str | None = None
+) -> tuple[TestClient, Inside]:
+    inside = Inside()
+    return TestClient(guard.Guard(inside, hosts, address, phrase), "http://localhost"), inside
+
+
+@pytest.mark.parametrize(
+    ("hosts", "host", "origin", "status"),
+    [
+        (["localhost", "lab.example"], "lab.example", "https://lab.example", 200),
+        (["localhost", "lab.example"], "localhost:8501", "https://lab.example", 200),  # as nginx passes it on
+        (["localhost", "*.lab.example"], "localhost:8501", "https://a.lab.example", 200),
+        (["localhost", "lab.example"], "lab.example", "https://lab.example:8443", 403),
+        (["localhost", "lab.example"], "lab.example", "http://localhost:3000", 403),
+        (["localhost", "lab.example"], "192.168.1.5", None, 403),  # what is not named, once there are names
+        (["*"], "any.example", None, 200),
+        (["*"], "any.example", "https://evil.example", 403),
+        ([], "192.168.1.5:8501", "http://192.168.1.5:8501", 200),
+        ([], "lab.example", None, 403),
+    ],
+)
+def test_names_of_proxies(hosts: list[str], host: str, origin: str | None, status: int) -> None:
+    client, inside = guarded(hosts)
+    headers = {"Host": host} | ({"Origin": origin} if origin else {})
+    assert client.get("/", headers=headers).status_code == status
+    if status == 200 and origin:
+        assert inside.origin == f"{urlsplit(origin).scheme}://{host}"  # never foreign to Streamlit
+
+
+def test_ten_wrong_phrases_close_the_door_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(guard.time, "monotonic", lambda: now)
+    client, _ = guarded([], phrase=PHRASE)
+    assert [client.post("/", data={"phrase": str(n)}).status_code for n in range(11)] == [403] * 10 + [429]
+    assert client.post("/", data={"phrase": PHRASE}).status_code == 429
+    now += 61
+    assert client.post("/", data={"phrase": PHRASE}).text == "inside"  # it was led on, with its cookie
+
+
+@pytest.mark.parametrize(
+    ("address", "given", "expected"),
+    [
+        ("localhost", None, None),
+        ("127.0.0.2", None, None),
+        ("localhost", f" {PHRASE}", PHRASE),
+        ("localhost", "", "made"),
+        ("0.0.0.0", None, "made"),  # noqa: S104 - not listened on
+        (None, None, "made"),  # Streamlit listens everywhere
+        ("lab.example", None, "made"),
+        ("lab.example", PHRASE, PHRASE),
+    ],
+)
+def test_a_phrase_is_asked_where_others_reach_the_app_and_printed_if_it_was_made(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    address: str | None,
+    given: str | None,
+    expected: str | None,
+) -> None:
+    options = {"server.address": address, "server.allowedHosts": []}
+    monkeypatch.setattr(server.st, "get_option", options.get)
+    monkeypatch.delenv("EVIDENCEBENCH_PASS_PHRASE", raising=False)
+    if given is not None:
+        monkeypatch.setenv("EVIDENCEBENCH_PASS_PHRASE", given)
+    (middleware,) = server.middleware()
+    phrase, printed = middleware.args[-1], capsys.readouterr().err
+    if expected == "made":
+        assert len(phrase) == 16
+        assert phrase in printed
+    else:
+        assert (phrase, printed) == (expected, "")
+
+
+def cookie_name(address: str) -> str:
+    return f"evidencebench_{urlsplit(address).port}"
+
+
+def cookie_of(address: str) -> str:
+    answer = Answer(address, "/", "POST", {"Origin": address}, urlencode({"phrase": f" {PHRASE} "}))
+    return answer.headers["Set-Cookie"].partition(";")[0]

@@ -42,12 +42,9 @@ class Call:
         while True:
             self._attempt += 1
             try:
-                parts = await self._tried()
+                return await self._tried()
             except Setback as setback:
                 await self._recover(setback)
-            else:
-                self._llm.answering.add(self._request.model)
-                return parts
 
     async def _tried(self) -> dict[str, Any]:
         llm, request, now = self._llm, self._request, asyncio.get_running_loop().time
@@ -67,8 +64,9 @@ class Call:
             except Setback as setback:
                 if setback.unusable and llm.limiter.answered:  # it was usable before
                     setback.action = "again"
+                setback.reason = llm.connection.scrubbed(setback.reason)
                 llm.budget.release(reservation, setback.perhaps_billed)
-                llm.limiter.setback(slot, llm.scrubbed(setback))
+                llm.limiter.setback(slot, setback)
                 raise
             except BaseException:  # cut off
                 llm.budget.release(reservation, perhaps_billed=True)
@@ -76,16 +74,18 @@ class Call:
             finally:
                 seconds = now() - began
                 self._left -= seconds
-            llm.limiter.success()
+            llm.answering.add(request.model)
             answer = llm.without_keys(parts[""]) if isinstance(request, ChatRequest) else Answer("")
             used = llm.budget.settle(reservation, *counts, seconds, answer.text + answer.reasoning)
-            llm.limiter.count(slot, used)
+            llm.limiter.success(slot, used)
             if isinstance(request, ChatRequest):
                 if self._on_delta is not None and not self._any_delta and answer.text:
                     self._on_delta(answer.text)
-                parts[""] = replace(answer, seconds=seconds, attempts=self._attempt, left_out=left_out)
+                key, n = self._keys[""] if llm.answers else "", self._attempt
+                parts[""] = replace(answer, seconds=seconds, attempts=n, left_out=left_out, key=key)
             # Within its slot: a kill costs no more answers than there are calls at once.
-            return await llm.kept(request, parts, self._keys)
+            await llm.keep(request, parts, self._keys)
+            return parts
 
     def _follow(self, event: dict[str, Any]) -> None:
         if self._on_delta is not None and (piece := delta_text(event)):

@@ -31,7 +31,6 @@ from evidencebench_core.llm.sender import OpenAISender, Sender
 _T = TypeVar("_T")
 _LISTING: Final = Timeouts(20.0, 20.0)
 _TRYING: Final = Timeouts(90.0, 90.0)
-_CLOSED_WITHIN: Final = 0.2  # seconds
 
 
 class LLM:
@@ -67,9 +66,6 @@ class LLM:
         self.not_taken = defaultdict[str, set[str]](set)  # fields that the server refused, by model
         self.answering = set[str]()  # models that have answered
         self._writer: Writer | None = None
-
-    def __repr__(self) -> str:
-        return f"LLM({self.connection!r})"
 
     async def __aenter__(self) -> LLM:
         self.limiter = Limiter(self.limits, self.connection.address, asyncio.get_running_loop().time)
@@ -166,17 +162,13 @@ class LLM:
                 self.budget.count(failed=1)
             raise
 
-    async def kept(self, request: Request, parts: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-        """The parts of a reply, once they are durable."""
-        if self._writer is None:
-            return parts
-        if isinstance(request, ChatRequest):
-            parts = {"": replace(parts[""], key=keys[""])}
-        asked = request.parts()
-        await self._writer.keep(
-            [record_of(keys[part], request.model, asked[part], one) for part, one in parts.items()]
-        )
-        return parts
+    async def keep(self, request: Request, parts: Mapping[str, Any], keys: Mapping[str, str]) -> None:
+        """Keep the parts of a reply; they are durable when this returns."""
+        if self._writer is not None:
+            asked = request.parts().items()
+            await self._writer.keep(
+                [record_of(keys[part], request.model, one, parts[part]) for part, one in asked]
+            )
 
     def without_keys(self, answer: Answer) -> Answer:
         """The answer without keys that the server has echoed, to be kept."""
@@ -197,24 +189,14 @@ class LLM:
 
     async def models(self) -> tuple[str, ...]:
         """The models that the server lists, asked for whatever the limits; empty where it has no list."""
-        for wait in (_CLOSED_WITHIN, None):
-            try:
-                names = model_names(await self.sender.send("/models", None, timeouts=_LISTING))
-                return tuple(map(self.connection.without_keys, names))
-            except Setback as setback:
-                if setback.status in (200, 404, 405):
-                    return ()
-                error = setback
-            if wait is None or error.status or error.unusable:
-                break
-            await asyncio.sleep(wait)  # perhaps it was a connection kept open that the server has closed
-        kind = LLMUnreachableError if error.action in ("again", "wait") else LLMRejectedError
-        raise self.error(kind, error.reason, error.remedy, error.action == "end_run") from error
-
-    def scrubbed(self, setback: Setback) -> Setback:
-        """The same with all keys struck out of its reason."""
-        setback.reason = self.connection.scrubbed(setback.reason)
-        return setback
+        try:
+            names = model_names(await self.sender.send("/models", None, timeouts=_LISTING))
+        except Setback as setback:
+            if setback.status in (200, 404, 405):
+                return ()
+            kind = LLMUnreachableError if setback.action in ("again", "wait") else LLMRejectedError
+            raise self.error(kind, setback.reason, setback.remedy, setback.action == "end_run") from setback
+        return tuple(map(self.connection.without_keys, names))
 
     def error(
         self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False, model: str = ""

@@ -11,11 +11,11 @@ import asyncio
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import astuple, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from evidencebench_core.errors import LLMCancelledError, LLMError, RetrieverError
 from evidencebench_core.llm.budget import FIRST_GUESS
@@ -48,12 +48,12 @@ Conversation = Generator[Sequence[Ask], Sequence[Reply], _T]
 """An `LLMError` of a round is thrown into it; the other asks of the round are answered and kept all the same."""
 
 
-def _next_round(conversation: Conversation[_T], replies: Sequence[Reply]) -> Sequence[Ask]:
-    """The asks that follow these replies; `StopIteration` at the end."""
-    errors = [one for one in replies if isinstance(one, BaseException)]
+def _next_round(conversation: Conversation[_T], replies: Sequence[Reply] | None) -> Sequence[Ask]:
+    """The asks that follow these replies, or the first; `StopIteration` at the end."""
+    errors = [one for one in replies or () if isinstance(one, BaseException)]
     if errors:  # One that ends the run goes first: the others may be its echo.
         return conversation.throw(min(errors, key=lambda error: not getattr(error, "stops_run", True)))
-    return conversation.send(replies)
+    return conversation.send(replies)  # type: ignore[arg-type]  # None at first
 
 
 async def converse(
@@ -64,35 +64,30 @@ async def converse(
     With ``fresh`` the server is asked even where the store has an answer. An `LLMError` that the conversation does
     not handle is raised.
     """
-    try:
-        asks = next(conversation)
+
+    def reply(ask: Ask) -> Awaitable[Reply]:
+        return llm.reply(ask.request, fresh=fresh, on_delta=on_step and partial(on_step, ask.step))
+
+    replies: Sequence[Reply] | None = None
+    with closing(conversation):
         while True:
-            calls = (
-                llm.reply(ask.request, fresh=fresh, on_delta=on_step and partial(on_step, ask.step))
-                for ask in asks
-            )
-            asks = _next_round(conversation, await asyncio.gather(*calls, return_exceptions=True))
-    except StopIteration as end:
-        result: _T = end.value
-        return result
-    finally:
-        conversation.close()
+            try:
+                asks = _next_round(conversation, replies)
+            except StopIteration as end:
+                return cast("_T", end.value)
+            replies = await asyncio.gather(*map(reply, asks), return_exceptions=True)
 
 
 def result_of(conversation: Conversation[_T], reply: Callable[[Ask], Reply | LLMError | None]) -> _T | None:
     """The result of a conversation, every ask of a round replied to by a function; ``None`` once it has no reply."""
-    try:
-        asks = next(conversation)
-        while True:
-            replies = [reply(ask) for ask in asks]
-            if any(one is None for one in replies):
-                return None
-            asks = _next_round(conversation, replies)
-    except StopIteration as end:
-        result: _T = end.value
-        return result
-    finally:
-        conversation.close()
+    replies: Sequence[Reply] | None = None
+    with closing(conversation):
+        while replies is None or not any(one is None for one in replies):
+            try:
+                replies = [reply(ask) for ask in _next_round(conversation, replies)]
+            except StopIteration as end:
+                return cast("_T", end.value)
+    return None
 
 
 # -- many conversations, for callers without a loop -----------------------------------------------

@@ -223,25 +223,22 @@ class Limiter:
 
     # -- how a call went: told while its slot is held -----------------------------------------
 
-    def success(self) -> None:
-        """The server does its work."""
+    def success(self, slot: Slot, tokens: int) -> None:
+        """The server does its work, and has counted a call's tokens."""
         self.answered = True
         self.lost_in_row = self._failures = self._n_probes = self._refusals = 0
         self._window = min(float(self.limits.concurrency), self._window + 1 / self._window)
-        self._changed.set()
-
-    def count(self, slot: Slot, tokens: int) -> None:
-        """The server has counted a call's tokens."""
         if self._started and self._started[0].began <= slot.began:
             self._tokens += tokens - slot.tokens
         slot.tokens = tokens
+        self._changed.set()
 
     def setback(self, slot: Slot, setback: Setback) -> None:
         """A call failed; a server that answers, whatever it says, is there."""
         if setback.action == "wait":
             self._hold(slot, setback)
         elif setback.action not in ("again", "end_run"):
-            self.success()
+            self.success(slot, slot.tokens)
         elif setback.action == "again" and setback.status != 200:
             now = self._now()
             self._failing_since = self._failing_since if self._failures else now

@@ -67,10 +67,14 @@ _DECISION: Final = r"decisions?|décision|decisión|entscheidung|решение|
 _NOUN: Final = r"answer|selection|choice|index list|indices|picks|antwort|réponse|respuesta|答案|回答"
 _AFTER: Final = (  # what makes a word the head of a list
     r"[_`\"' ]*+(?:\([^()\n]{0,40}\)[_` ]*+)?(?:of sentences )?"
-    r"(?:[:=→]|[–—-](?=\s)|(?:is|are|(?:would|should) be|consists of|ist|est|es)\b:?|(?=\n|$)|(?-i:(?<=DECISION)) ?(?=\[))"
+    r"(?:[:=→]|[–—-](?=\s)|(?:is|are|(?:would|should) be|consists of|ist|est|es)\b:?|(?=\n|$)"
+    r"|(?-i:(?<=DECISION)) ?(?=\[))"
 )
-_STRONG: Final = rf"(?:{_DECISION}|(?:final|revised|updated|corrected)(?:[ _](?:{_NOUN}|list|sentences|{_DECISION})){{0,2}})"
-_WEAK: Final = rf"(?:{_NOUN}|(?<!\w )(?:selected|chosen)|(?:selected|chosen|relevant|best)(?: (?:list|sentences|{_NOUN}))+)"
+_LISTS: Final = rf"(?:{_NOUN}|list|sentences)"
+_STRONG: Final = (
+    rf"(?:{_DECISION}|(?:final|revised|updated|corrected)(?:[ _](?:{_LISTS}|{_DECISION})){{0,2}})"
+)
+_WEAK: Final = rf"(?:{_NOUN}|(?<!\w )(?:selected|chosen)|(?:selected|chosen|relevant|best)(?: {_LISTS})+)"
 _NUMBERS: Final = r"\d{1,9}(?:[ ]*(?:,[ ]*(?:and )?|&|and|[-–—]|to)[ ]*\d{1,9})*+"
 _PROSE: Final = (
     r"\b(?:I|decision is to|we)\b(?:'d|'ll|(?: (?:would|will|have|\w+ly))*) "
@@ -87,7 +91,8 @@ _BRACKETS: Final = re.compile(  # one, and those right behind it, or each with o
     r"(?:(?=\[\W*\d)|\n[ \t]*(?=\[[\W\d]{1,12}\][ \t]*(?:[\n(]|$)))\[[^\[\]]*+\])*+"
 )
 _LAST: Final = re.compile(
-    r"(?:\A|\n)[\s>_`-]*+(\[[^\n]*\](?:\n[ \t]*\[[^\n]*\])*|[^\n\[\]]*,[^\n\[\]]*?)(?:[\s`_.}\"')]|\([^()\n]{1,80}\))*+\Z"
+    r"(?:\A|\n)[\s>_`-]*+(\[[^\n]*\](?:\n[ \t]*\[[^\n]*\])*|[^\n\[\]]*,[^\n\[\]]*?)"
+    r"(?:[\s`_.}\"')]|\([^()\n]{1,80}\))*+\Z"
 )
 _NOTHING: Final = re.compile(
     r"[\s\"'`_({]*(?:(?:there (?:is|are) )?(?:none|no|not any)\b[^.\d\[\]]{0,60}|(?:an |the list is )?empty(?: list)?"

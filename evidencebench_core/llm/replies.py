@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -80,8 +79,6 @@ def _answer(document: Any, reply: RawReply, sent: Collection[str]) -> Answer:
     if error := choice.get("error"):
         raise _refusal(reply, error, sent)
     message = choice.get("message")
-    if isinstance(text := choice.get("text"), str) and not message:
-        message = {"content": text}
     if not isinstance(message, dict):
         raise no_answer("its choice holds no message" if choice else "it has no choices")
     usage = dict(_counts(document.get("usage")))
@@ -128,7 +125,7 @@ class Events:
 def delta_text(event: dict[str, Any], name: str = "content") -> str:
     """The piece of text in an event; ``""`` if it has none."""
     choice = _first_choice(event)
-    delta = choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+    delta = choice.get("delta") or choice.get("message")
     return _text(delta.get(name)) if isinstance(delta, dict) else ""
 
 
@@ -159,13 +156,9 @@ def _vectors(document: Any, n_texts: int) -> tuple[Vectors, int | None]:
     """Vectors in the order of the texts, of shape (texts, dimensions), and the tokens that the server counted."""
     import numpy as np
 
-    def vector(value: object) -> Vectors:
-        as_bytes = isinstance(value, str)
-        return np.frombuffer(base64.b64decode(value), "<f4") if as_bytes else np.asarray(value, np.float32)  # type: ignore[arg-type]
-
     try:
         data = sorted(enumerate(document["data"]), key=lambda pair: pair[1].get("index", pair[0]))
-        rows = [vector(one["embedding"]) for _, one in data]
+        rows = [np.asarray(one["embedding"], np.float32) for _, one in data]
         if any(row.ndim == 2 for row in rows):  # llama.cpp, where the model pools nothing
             raise no_answer("it holds a vector for every token, and not one for every text")
         vectors = np.stack(rows)
@@ -277,19 +270,14 @@ def _verdict(status: int, words: str, param: str, sent: Collection[str]) -> tupl
 def _document(reply: RawReply, sent: Collection[str]) -> Any:
     """The value of a body that is an answer."""
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if reply.status < 300 and kind == "text/event-stream":
-        document: Any = _unstreamed(reply.body)
-    elif (
-        reply.status < 300 and not kind.endswith(("json", "text/plain", "application/octet-stream")) and kind
-    ):
-        raise no_answer(f"it is of the type {kind[:60]}, not JSON: {_first_line(_start_of(reply.body))}")
-    else:
-        try:
-            document = from_json(reply.body)
-        except ValueError as error:
-            if reply.status < 300:
-                raise no_answer(f"it is not whole JSON ({_first_line(_start_of(reply.body))})") from error
-            document = _start_of(reply.body)
+    try:
+        streamed = reply.status < 300 and kind == "text/event-stream"
+        document: Any = _unstreamed(reply.body) if streamed else from_json(reply.body)
+    except ValueError as error:
+        document = _start_of(reply.body)
+        if reply.status < 300:
+            type_ = "" if kind.endswith("json") else f" (its type is {kind[:60]})"
+            raise no_answer(f"it is not whole JSON{type_}: {_first_line(document)}") from error
     said = document if isinstance(document, dict) else {}
     if reply.status >= 300:
         names = ("error", "detail", "message", "errors")

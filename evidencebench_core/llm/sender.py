@@ -7,6 +7,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -90,7 +91,8 @@ class OpenAISender:
                 began = True
                 return await _whole(response, _LARGEST.get(path, _LARGEST_CHAT), on_event)
         except _ErrorPage as page:
-            return page.reply
+            reply: RawReply = page.args[0]
+            return reply
         except TimeoutError as error:
             reason = "no whole answer came within the time limit"
             raise Setback(reason, remedy=_CHECK, perhaps_billed=True) from error
@@ -129,12 +131,12 @@ def client_settings(connection: Connection) -> tuple[dict[str, Any], dict[str, A
     import httpx
 
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    parts, key = _checked(connection), connection.api_key
-    auth: Any = None if key else _drop_made_up_key
-    if parts.username and key is None:
+    parts = _checked(connection)
+    auth: Any = None if connection.api_key else _drop_made_up_key
+    if parts.username and connection.api_key is None:
         auth = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))
     package = {
-        "api_key": key or _NO_KEY,
+        "api_key": connection.api_key or _NO_KEY,
         "base_url": urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="")),
         "default_query": dict(parse_qsl(parts.query, keep_blank_values=True)),
         "max_retries": 0,
@@ -149,11 +151,7 @@ def _drop_made_up_key(request: httpx.Request) -> httpx.Request:
 
 
 class _ErrorPage(Exception):  # noqa: N818 - never leaves this file
-    """A status of 300 or more."""
-
-    def __init__(self, reply: RawReply) -> None:
-        super().__init__(reply.status)
-        self.reply = reply
+    """A reply with a status of 300 or more."""
 
 
 async def _whole(response: httpx.Response, n_most: int, on_event: OnEvent | None) -> RawReply:
@@ -176,24 +174,15 @@ async def _whole(response: httpx.Response, n_most: int, on_event: OnEvent | None
 def _checked(connection: Connection) -> SplitResult:
     """The parts of the address."""
     base_url, key = connection.base_url or DEFAULT_ADDRESS, connection.api_key or ""
-    problem = "the address is not of the form http://host:port/v1"
     if not (key.isascii() and key.isprintable() and base_url.isprintable()):
-        problem = "the key or the address holds characters that are not allowed"
-    elif connection.api_key is None and connection.base_url is None:
-        problem = "no key is set"
-    else:
-        try:
-            parts = urlsplit(base_url)
-            if (
-                parts.hostname
-                and parts.port != 0
-                and parts.scheme in ("http", "https")
-                and base_url.isascii()
-            ):
-                return parts
-        except ValueError:
-            pass
-    raise Setback(problem, "end_run", _SET)
+        raise Setback("the key or the address holds characters that are not allowed", "end_run", _SET)
+    if connection.api_key is None and connection.base_url is None:
+        raise Setback("no key is set", "end_run", _SET)
+    with suppress(ValueError):
+        parts = urlsplit(base_url)
+        if parts.hostname and parts.port != 0 and parts.scheme in ("http", "https") and base_url.isascii():
+            return parts
+    raise Setback("the address is not of the form http://host:port/v1", "end_run", _SET)
 
 
 def _setback(error: Exception, began: bool) -> Setback:

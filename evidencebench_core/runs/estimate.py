@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.llm.conversation import Planned, planned
 from evidencebench_core.llm.prices import Price, price_of
 from evidencebench_core.perturb.making import DRAFT_TOKENS, KINDS, Kind, draft_conversation
 from evidencebench_core.runs.plan import Plan
@@ -73,8 +74,6 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     SettingError
         For a retriever that asks no server.
     """
-    from evidencebench_core.llm import Planned, planned, prices
-
     (llm, served), ids = plan.served, tuple(plan.missing)
     looked_at = _spread(ids)
     total, n_there = Planned(), 0
@@ -85,8 +84,8 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
             total += planned(llm, served.conversation(question.query), plan.fresh, seen)
     factor = len(ids) / len(looked_at) if looked_at else 0.0
     model, n_instances = str(plan.spec.settings.get("model", "")), round(n_there * factor)
-    counts, price = asdict(total.times(factor)), price_of(model, prices())
-    return RunEstimate(model, n_instances, len(looked_at), **counts, price=price, batch=batch)
+    counts = asdict(total.times(factor))
+    return RunEstimate(model, n_instances, len(looked_at), **counts, price=price_of(model), batch=batch)
 
 
 def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
@@ -101,8 +100,6 @@ def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
     fresh: bool = False,
 ) -> RunEstimate:
     """The cost of `perturb.making.new_drafts` with the same arguments; ``n_instances`` counts the wordings."""
-    from evidencebench_core.llm import Planned, planned, prices
-
     kinds_of = {
         one: [kind for kind in kinds if (one, kind) not in known] for one in store.ids(dataset, limit)
     }
@@ -116,7 +113,7 @@ def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
     calls, n_prompt = round(total.calls * factor), round(total.prompt_tokens * factor)
     n = (n_wordings, n_wordings if len(looked_at) == len(wanted) else len(looked_at))
     counts = (calls, n_wordings - calls, n_prompt, calls * DRAFT_TOKENS)
-    return RunEstimate(model, *n, *counts, price_of(model, prices()))
+    return RunEstimate(model, *n, *counts, price_of(model))
 
 
 def _spread(ids: Sequence[str]) -> Sequence[str]:

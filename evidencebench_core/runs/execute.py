@@ -114,7 +114,6 @@ class _Execution:
     plan: Plan
     any_answer: bool  # to a query, of earlier calls too
     began: float = field(default_factory=time.monotonic)
-    tried: int = 0  # instances, those left out included
     failed: int = 0  # instances
     answered: int = 0  # instances
     n_failures: int = 0  # queries
@@ -169,11 +168,11 @@ class _Execution:
     def stored(self, whole: _Answers) -> Iterator[Progress]:
         self.keep(whole)
         while self.unasked:
-            self.tried, self.left_out = self.tried + 1, self.left_out + 1
+            self.left_out += 1
             yield self.report(self.unasked.popleft())
         for instance_id, answers in whole.items():
             reasons = [answer for answer in answers.values() if isinstance(answer, str)]
-            self.tried, self.n_failures = self.tried + 1, self.n_failures + len(reasons)
+            self.n_failures += len(reasons)
             self.failed, self.answered = self.failed + bool(reasons), self.answered + (not reasons)
             yield self.report(instance_id)
             self.any_answer |= len(reasons) < len(answers)
@@ -199,8 +198,8 @@ class _Execution:
 
     def report(self, instance_id: str | None) -> Progress:
         plan, n_missing = self.plan, len(self.plan.missing)
-        elapsed = time.monotonic() - self.began
-        remaining = elapsed / self.tried * (n_missing - self.tried) if self.tried else None
+        elapsed, tried = time.monotonic() - self.began, self.failed + self.answered + self.left_out
+        remaining = elapsed / tried * (n_missing - tried) if tried else None
         self.calls = self.n_calls()
         return Progress(
             plan.spec.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -140,12 +140,11 @@ class CallRecord(Answer):
 
 def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
-    names = {one.name for one in fields(CallRecord)} - {"attempts", "batch", "messages"}
-    documents = []
-    for call in calls:
-        values = {name: getattr(call, name) for name in names}
-        values["messages"] = [{"role": one.role, "content": one.content} for one in call.messages]
-        documents.append({name: one for name, one in values.items() if one not in (None, "", (), {}, [])})
+    empty, unstored = (None, "", (), {}), ("attempts", "batch")
+    documents = [
+        {name: one for name, one in asdict(call).items() if one not in empty and name not in unstored}
+        for call in calls
+    ]
     return json_bytes(documents).decode()
 
 

@@ -13,10 +13,9 @@ from evidencebench_core.llm.prompts import focus_phrase, prompt_version
 from evidencebench_core.llm.request import estimated_prompt_tokens
 from evidencebench_core.retrievers.llm.choosing import AS_JSON, REGENERATE, Choice, Work
 from evidencebench_core.retrievers.llm.outcome import LOST, least_informative
-from evidencebench_core.retrievers.llm.sections import overlapping_slices, section_indices
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.model import Focus
+    from evidencebench_core.data.model import Focus, SentenceType
 
 STRATEGIES: Final[Mapping[str, str]] = {
     "auto": "the paper's for the task: cot for ER, result-section for Result-ER, unconstrained without a budget",
@@ -31,6 +30,7 @@ STRATEGIES: Final[Mapping[str, str]] = {
 
 LONGEST_PROMPT: Final = 6_000  # tokens; the prompt of a section that has more is cut in four
 PER_ASPECT: Final = 3  # sentences that guided asks for a point
+_FORTIETHS: Final = ((0, 13), (9, 22), (18, 31), (27, 40))  # slices of a section that is too long
 
 # The prompts of strategies with several, in the order of their use; the first and the last can be replaced.
 _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -115,6 +115,36 @@ def selection(work: Work, steps: Steps, n_aspects: int = 8) -> Conversation[Pars
     everything = range(len(work.query.sentences))
     choice = work.choice("whole paper", steps.prompts[0], everything, first=0, budget=budget)
     return (yield from work.final(choice))
+
+
+def section_indices(types: Sequence[SentenceType]) -> tuple[tuple[int, ...], ...]:
+    """The sections of a paper, each as the 0-based indices of its sentences, ascending.
+
+    All ``abstract`` sentences, wherever they stand, are the first section; then every ``section_name``
+    opens one and is its first sentence. Text before the first heading is a section of its own. Empty
+    ones are left out, so a paper without sentences has none; a heading without text is a section of one.
+    """
+    abstract: list[int] = []
+    sections: list[list[int]] = [[]]
+    for index, kind in enumerate(types):
+        if kind == "abstract":
+            abstract.append(index)
+            continue
+        if kind == "section_name":
+            sections.append([])
+        sections[-1].append(index)
+    return tuple(tuple(section) for section in (abstract, *sections) if section)
+
+
+def overlapping_slices(indices: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Four slices of a section of n sentences: [0, .325n) [.225n, .55n) [.45n, .775n) [.675n, n).
+
+    Bounds are rounded down, by whole-number arithmetic (``.55 * 180`` is 99.00000000000001). Slices that
+    are empty, or the same as one before, are left out: sections of fewer than four sentences have those.
+    """
+    n = len(indices)
+    slices = (tuple(indices[low * n // 40 : high * n // 40]) for low, high in _FORTIETHS)
+    return tuple(dict.fromkeys(one for one in slices if one))
 
 
 def _by_section(work: Work, first: Prompt, final: Prompt) -> Conversation[ParsedAnswer]:

@@ -7,6 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -107,11 +108,8 @@ class BatchEndpoint:
         import openai
 
         try:
-            return (
-                next((str(one.id) for one in listing(**how) if getattr(one, name) == value), "")
-                if perhaps
-                else ""
-            )
+            listed = listing(**how) if perhaps else ()
+            return next((str(one.id) for one in listed if getattr(one, name) == value), "")
         except openai.APIStatusError as error:
             if error.status_code not in _NO_LIST:
                 raise
@@ -129,14 +127,14 @@ class BatchEndpoint:
         while waiting:
             counts = Counter[str]()
             for batch in tuple(waiting):
-                state = self._patiently(self._state_of(batch), batch)
+                state = self._patiently(partial(self._state, batch), batch)
                 if state.request_counts:
                     counts.update(state.request_counts.model_dump())
                 if state.status in _ENDED:
                     waiting.remove(batch)
                     self._fetched.append(batch)
                     for file_id in filter(None, (state.output_file_id, state.error_file_id)):
-                        self._patiently(self._download_of(file_id, lines))
+                        self._patiently(partial(self._download, file_id, lines))
                         is_carried_out = True
                     problem = _problem(state) or problem
             if waiting:
@@ -157,18 +155,15 @@ class BatchEndpoint:
                 stops_run=True,
             )
 
-    def _state_of(self, batch: _Batch) -> Callable[[int], types.Batch]:
-        return lambda _: self._client.batches.retrieve(batch.batch_id)
+    def _state(self, batch: _Batch, _: int) -> types.Batch:
+        return self._client.batches.retrieve(batch.batch_id)
 
-    def _download_of(self, file_id: str, lines: Lines) -> Callable[[int], None]:
-        def download(_: int) -> None:
-            with TemporaryDirectory(prefix="evidencebench-batch-") as folder:
-                path = Path(folder) / "results.jsonl"
-                with self._client.files.with_streaming_response.content(file_id) as response:
-                    response.stream_to_file(path)
-                lines.read(path, f"{file_id} of {self._address}")
-
-        return download
+    def _download(self, file_id: str, lines: Lines, _: int) -> None:
+        with TemporaryDirectory(prefix="evidencebench-batch-") as folder:
+            path = Path(folder) / "results.jsonl"
+            with self._client.files.with_streaming_response.content(file_id) as response:
+                response.stream_to_file(path)
+            lines.read(path, f"{file_id} of {self._address}")
 
     def settle(self) -> None:
         """Forget the batches whose results were fetched: what was in them is kept, or asked again."""

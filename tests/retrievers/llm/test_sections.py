@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencebench_core.data.model import SentenceType
-from evidencebench_core.retrievers.llm.sections import overlapping_slices, section_indices
+from evidencebench_core.retrievers.llm.strategies import overlapping_slices, section_indices
 
 KINDS: dict[str, SentenceType] = {"s": "section_name", "a": "abstract", "n": "normal_paragraph"}
 

@@ -140,12 +140,10 @@ class CallRecord(Answer):
 
 def calls_json(calls: Iterable[CallRecord]) -> str:
     """Calls as `calls_in` reads them; what is empty is left out."""
-    empty, unstored = (None, "", (), {}), ("attempts", "batch")
-    documents = [
-        {name: one for name, one in asdict(call).items() if one not in empty and name not in unstored}
-        for call in calls
-    ]
-    return json_bytes(documents).decode()
+    unstored = ("attempts", "batch")
+    every = [{name: one for name, one in asdict(call).items() if name not in unstored} for call in calls]
+    stored = [{name: one for name, one in call.items() if one not in (None, "", (), {})} for call in every]
+    return json_bytes(stored).decode()
 
 
 def calls_in(retrieval: Retrieval, store: Store | None = None) -> tuple[CallRecord, ...]:

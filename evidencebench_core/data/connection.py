@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.data.files import make_private
 from evidencebench_core.data.schema import is_current, migrate
 from evidencebench_core.errors import StoreError
 
@@ -34,8 +36,14 @@ _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
 }
 
 
+_UNWRITABLE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR}
+
+
 class Connections:
-    """Lends connections of one store; made and brought up to date when first asked for."""
+    """Lends connections of one store; made and brought up to date when first asked for.
+
+    Reading writes nothing beside the store where that cannot be done: read-only places, a full disk.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,6 +53,10 @@ class Connections:
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # among threads first: SQLite waits for a writer by naps
         self._ready = False
+        self._wal = path.with_name(f"{path.name}-wal")
+        self._as_of: tuple[int, int, int] | None = (
+            None  # the `_state` that readers rely on, where SQLite cannot watch for changes
+        )
         self._finalizer = weakref.finalize(self, _close_all, self._readers, self._writers)
 
     def close(self) -> None:
@@ -58,10 +70,11 @@ class Connections:
             yield db
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self, durable: bool) -> Iterator[sqlite3.Connection]:
         ours = self._writing.acquire(timeout=_WAIT)  # after that SQLite says who is in the way
         try:
             with self._connection(self._writers) as db:
+                db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     yield db
@@ -81,6 +94,9 @@ class Connections:
                 if not self._ready:
                     self._make_ready()
                     self._ready = True
+                if self._as_of is not None and self._as_of != self._state():
+                    _close_all(self._readers)
+                    self._as_of = None
                 db = idle.pop() if idle else self._new(read_only=idle is self._readers)
             try:
                 yield db
@@ -90,36 +106,77 @@ class Connections:
             with self._lock:
                 (idle.append if len(idle) < _IDLE else sqlite3.Connection.close)(db)
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", -1) & 0xFF
+            code = _code(error)
+            if code == sqlite3.SQLITE_CANTOPEN and self.path.is_file():
+                code = sqlite3.SQLITE_READONLY if os.access(self.path, os.R_OK) else sqlite3.SQLITE_PERM
             if code not in _MEANINGS:
                 raise  # a mistake in a query: ours, not the user's
             problem, remedy = _MEANINGS[code]
             raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
 
     def _new(self, *, read_only: bool = False) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -16000")
-        if read_only:
-            db.execute("PRAGMA query_only = ON")
+        try:
+            return self._opened(self.path, read_only)
+        except sqlite3.Error as error:
+            there = self.path.is_file() and os.access(self.path, os.R_OK)
+            if not (read_only and there and _code(error) in _UNWRITABLE):
+                raise
+            self._as_of = self._state()
+            if self._as_of[0]:  # changes that only SQLite can bring in, with a file of its own
+                problem = f"cannot be read here: {self._wal.name} holds changes, and nothing can be written beside it"
+                raise StoreError(
+                    str(self.path), problem, "Copy both to a folder that can be written to."
+                ) from error
+            return self._opened(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", read_only)
+
+    def _opened(self, path: Path | str, read_only: bool) -> sqlite3.Connection:
+        uri = isinstance(path, str)
+        db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, check_same_thread=False, uri=uri)
+        try:
+            db.execute("PRAGMA foreign_keys = ON")
+            db.execute("PRAGMA cache_size = -16000")  # reads the store: SQLite makes the files beside it
+            if read_only:
+                db.execute("PRAGMA temp_store = MEMORY")
+                db.execute("PRAGMA query_only = ON")
+        except BaseException:
+            db.close()
+            raise
         return db
+
+    def _state(self) -> tuple[int, int, int]:
+        """Differs once somebody has written to the store."""
+        n_changed = self._wal.stat().st_size if self._wal.exists() else 0
+        status = self.path.stat()
+        return n_changed, status.st_size, status.st_mtime_ns
 
     def _make_ready(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self.path)
         except OSError as error:
             problem = f"cannot be made ({error.strerror})"
             raise StoreError(str(self.path), problem, "Name another store with --store.") from error
-        db = self._new()
+        with closing(self._new(read_only=True)) as db:
+            version = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if is_current(db, self.path):
+                return
         try:
-            if not is_current(db, self.path):
+            with closing(self._new()) as db:
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("BEGIN IMMEDIATE")
                 migrate(db, self.path)
                 db.execute("COMMIT")
-        finally:
-            db.close()
+        except sqlite3.Error as error:
+            if not version or _code(error) not in _UNWRITABLE:
+                raise
+            problem = f"is of version {version} and cannot be brought up to date: it cannot be written"
+            remedy = "Copy it to a folder that can be written to, and name the copy."
+            raise StoreError(str(self.path), problem, remedy) from error
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The primary result code of SQLite."""
+    return getattr(error, "sqlite_errorcode", -1) & 0xFF
 
 
 def _close_all(*pools: list[sqlite3.Connection]) -> None:

@@ -42,7 +42,7 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
             part.chmod(_usual_mode(path))
         part.replace(path)
         part = None
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise SettingError(
             str(path), f"cannot be written ({error.strerror or error})", "Name another file or free the disk."
@@ -52,7 +52,14 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
             part.unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
+def make_private(path: Path) -> None:
+    """Have an empty file that only its owner may read, where there is none; SQLite's files beside it are like it."""
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
     """Have the name of a new file survive a power cut, where the file system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

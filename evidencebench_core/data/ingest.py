@@ -176,7 +176,7 @@ def _write_file(
         n_instances = n_results = synthetic = 0
         records = starmap(_record, instances_in(source))
         while batch := list(islice(records, _BATCH)):
-            with store.write() as db:
+            with store.write(durable=False) as db:
                 _write(db, dataset_id, n_instances, batch, path)
             n_instances += len(batch)
             n_results += sum(record.has_results for record in batch)

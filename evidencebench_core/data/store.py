@@ -90,12 +90,21 @@ class Store:
         """A connection for queries; writing through it is refused."""
         return self._connections.read()
 
-    def write(self) -> AbstractContextManager[sqlite3.Connection]:
+    def write(self, durable: bool = True) -> AbstractContextManager[sqlite3.Connection]:
         """A connection with a write transaction: committed at the end, rolled back on any exception.
 
-        There is one writer at a time; another waits for it (up to a minute).
+        There is one writer at a time; another waits for it (up to a minute). What is committed survives the end of
+        the process, and, unless it is not ``durable``, a power cut too: that takes some milliseconds.
         """
-        return self._connections.write()
+        return self._connections.write(durable)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether there is a store here that can be read but, for want of permission, not written to."""
+        folder = self.path.absolute().parent
+        return os.access(self.path, os.R_OK) and not all(
+            os.access(one, os.W_OK) for one in (self.path, folder)
+        )
 
     def close(self) -> None:
         """Close idle connections. The store stays usable."""

@@ -239,11 +239,12 @@ class RunStore:
         """Keep what was answered for some instances, all in one transaction.
 
         An answer that is already there stays as it is, but with ``replace`` gives way to another, not to a failure;
-        a failure that is already there gives way.
+        a failure that is already there gives way. A power cut can take the last ones: they are computed again, and
+        what a model was paid for is found again (`llm.answers`).
         """
         if not any(answers.values()):
             return
-        with self.store.write() as db:
+        with self.store.write(durable=False) as db:
             if not db.execute(f"{_RUNS} WHERE runs.id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
             _keep(db, run_id, answers, _REPLACE if replace else _ADD)

@@ -122,10 +122,10 @@ def test_a_writer_that_does_not_finish(store: Store, monkeypatch: pytest.MonkeyP
 
 def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # SQLite reports its own limit of pages and a disk without space by the same code, SQLITE_FULL.
-    opened = Connections._new
+    opened = Connections._opened
 
-    def small(self: Connections, *, read_only: bool = False) -> sqlite3.Connection:
-        db = opened(self, read_only=read_only)
+    def small(self: Connections, path: Path | str, read_only: bool) -> sqlite3.Connection:
+        db = opened(self, path, read_only)
         db.execute("PRAGMA max_page_count = 80")
         return db
 
@@ -133,7 +133,7 @@ def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     empty.close()
     path = written(raw_dataset(2_000), tmp_path / "many.json")
     with monkeypatch.context() as patch:
-        patch.setattr(Connections, "_new", small)
+        patch.setattr(Connections, "_opened", small)
         with pytest.raises(StoreError, match=r"the disk is full.*Free some space"):
             ingest(empty, path)
         assert empty.datasets() == ()

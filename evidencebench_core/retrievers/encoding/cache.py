@@ -18,6 +18,8 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencebench_core.data.files import make_private
+
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
@@ -105,6 +107,7 @@ class EmbeddingCache:
         for last in (False, True):
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+                make_private(self.path)
                 with closing(sqlite3.connect(self.path, timeout=30)) as connection, connection:
                     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
                     connection.execute(f"PRAGMA max_page_count = {_LARGEST // page_size}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 import streamlit as st
 
 from components.app import resources
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
+from components.charts.dots import difference_height
 from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
 from components.compare.rankings import RANKING_DEFAULTS, draw_divergence
 from components.compare.systems import (
@@ -24,6 +26,7 @@ from components.compare.systems import (
 from components.widgets.copy_link import copy_link
 from components.widgets.runs import answer_key, resamples
 from components.widgets.task_picker import task_picker
+from components.widgets.when_seen import draw_when_seen
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.slices import SECTIONS_UP_TO, slice_report, slices_of
@@ -128,9 +131,10 @@ def _closely(state: PageState, report: Report, seen: Collection[str] = ()) -> tu
     st.markdown("## Two of them closely")
     draw_pair_picker(state, labels, (a, b))
     draw_verdict(report, a, b)
-    draw_forest(state, report, a, b)
-    with st.expander("Every pair in figures"):
-        draw_pairs(state, report, (a, b))
+    draw_when_seen("forest", partial(draw_forest, state, report, a, b), difference_height(len(systems) - 1))
+    with st.expander("Every pair in figures", on_change="rerun") as fold:
+        if fold.open:
+            draw_pairs(state, report, (a, b))
     return a, b
 
 

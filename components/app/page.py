@@ -15,6 +15,7 @@ import streamlit as st
 from components.app import resources
 from components.app.state import PageState, has_entered, open_requested_page, pop_flashes
 from components.models.server import restore_server, session_connection
+from components.widgets.load_ahead import load_charts_ahead
 from components.widgets.markdown import literal
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
@@ -42,6 +43,7 @@ def guard() -> Iterator[None]:
         st.toast(message)
     with guarded_part("This page"):
         yield
+    load_charts_ahead()
 
 
 @contextmanager

@@ -88,7 +88,12 @@ def difference_chart(frame: pd.DataFrame, title: str) -> go.Figure:
     figure.add_vline(x=0, line={"width": 1, "color": GREY})
     name_rows(figure, names)
     figure.update_xaxes(title=folded_text(title, 24))
-    return styled_figure(figure, height=100 + 24 * len(names) * max(1, len(groups)))
+    return styled_figure(figure, height=difference_height(len(names) * max(1, len(groups))))
+
+
+def difference_height(n_rows: int) -> int:
+    """Pixels of a `difference_chart` with so many rows, of all groups together."""
+    return 100 + 24 * n_rows
 
 
 def missed_chart(

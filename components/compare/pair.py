@@ -10,7 +10,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent, points
 from components.app.state import PageState, open_later
-from components.charts.dots import difference_chart
+from components.charts.dots import difference_chart, difference_height
 from components.charts.matrix import short_label
 from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
@@ -19,6 +19,7 @@ from components.widgets.markdown import literal
 from components.widgets.runs import answer_key, reader_link, resamples
 from components.widgets.switches import option_switch
 from components.widgets.table import Column, Row, TableEvent, table
+from components.widgets.when_seen import draw_when_seen
 from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.disagreements import OUTCOMES, disagreements
 from evidencebench_core.data import DatasetInfo
@@ -176,22 +177,29 @@ def draw_slices(
     )
     title = f"{a.label} minus {b.label}, points"
     listed = "instances" in report.tables
-    place = _clicked_row(
-        frame,
-        title,
-        key=f"slices-{dataset.id}-{task.name}-{a.id}-{b.id}-{family}",
-        alt=f"Aspect Recall of {title}, by {family}",
-        clickable=listed,
-    )
-    if listed:
-        if place is not None:
+
+    def draw_family() -> None:
+        place = _clicked_row(
+            frame,
+            title,
+            key=f"slices-{dataset.id}-{task.name}-{a.id}-{b.id}-{family}",
+            alt=f"Aspect Recall of {title}, by {family}",
+            clickable=listed,
+        )
+        if place is not None and frame.iloc[place]["slice"] != state["slice"]:
             state.put(slice=str(frame.iloc[place]["slice"]))
+            st.rerun()
+
+    draw_when_seen("slices", draw_family, difference_height(len(frame)))
+    if listed:
         st.caption("Bars: 95% intervals of the paired difference. Click a mark to list its instances.")
         instances = report.tables["instances"]
         instances = instances[(instances["family"] == family) & (instances["slice"] == state["slice"])]
         if len(instances):
             _draw_slice_instances(f"{family}: {state['slice']}", instances, (dataset, task), runs)
-    _draw_slice_figures(report, a, b)
+    with st.expander("The slices in figures", on_change="rerun") as fold:
+        if fold.open:
+            _draw_slice_figures(report, a, b)
     st.caption(literal(" ".join(report.notes)))
 
 
@@ -230,18 +238,17 @@ def _draw_slice_figures(report: Report, a: RunInfo, b: RunInfo) -> None:
         recalls = [float(recall[family, row["slice"], run.id]) for run in (a, b)]
         cells = (name, int(row["n"]), *recalls, points(row), record(row))
         rows.append(Row(f"{family} {row['slice']}", cells, muted=True))
-    with st.expander("The slices in figures"):
-        table(
-            (
-                Column("slice", "Slice"),
-                Column("n", "n", "number"),
-                Column("a", a.label, "percent"),
-                Column("b", b.label, "percent"),
-                Column("difference", "A − B, points (95%)"),
-                Column("wins", "Wins / ties / losses"),
-            ),
-            rows,
-            key="slice-figures",
-            action="none",
-            caption="Means and paired differences by slice",
-        )
+    table(
+        (
+            Column("slice", "Slice"),
+            Column("n", "n", "number"),
+            Column("a", a.label, "percent"),
+            Column("b", b.label, "percent"),
+            Column("difference", "A − B, points (95%)"),
+            Column("wins", "Wins / ties / losses"),
+        ),
+        rows,
+        key="slice-figures",
+        action="none",
+        caption="Means and paired differences by slice",
+    )

@@ -181,8 +181,9 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
     with st.container(horizontal=True):
         csv_button("Export the matrix (CSV)", "matrix", lambda: _differences(systems, pairs))
         csv_button("Export every pair (CSV)", "pairs", lambda: pairs)
-    with st.expander("The map in figures"):
-        _draw_matrix_table(systems, pairs)
+    with st.expander("The map in figures", on_change="rerun") as fold:
+        if fold.open:
+            _draw_matrix_table(systems, pairs)
 
 
 def _draw_matrix_table(systems: pd.DataFrame, pairs: pd.DataFrame) -> None:

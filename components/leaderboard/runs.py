@@ -229,7 +229,10 @@ def draw_published(task: Task) -> None:
     figures = pd.DataFrame([asdict(figure) for figure in published_results() if figure.task == task.name])
     if figures.empty:
         return
-    with st.expander("Published figures: other instances, the paper's test set"):
+    label = "Published figures: other instances, the paper's test set"
+    with st.expander(label, on_change="rerun") as fold:
+        if not fold.open:
+            return
         st.caption(
             "From the EvidenceBench paper. They stand on other instances than the runs above (the paper's test "
             "set of 293, 288 on the Result tasks, or a sample of EvidenceBench-100k), so they are never paired "

@@ -79,11 +79,12 @@ def draw_along(view: View) -> None:
     )
     if mark := view.clicked_mark(event):
         _draw_behind(view, controls, mark)
-    with st.expander("What this stands on, and the numbers"):
-        draw_notes(report.notes)
-        for name, table in tables.items():
-            st.markdown(f"**{name.capitalize()}**")
-            st.dataframe(in_words(table), hide_index=True, key=f"numbers-{name}")
+    with st.expander("What this stands on, and the numbers", key="numbers", on_change="rerun") as fold:
+        if fold.open:
+            draw_notes(report.notes)
+            for name, table in tables.items():
+                st.markdown(f"**{name.capitalize()}**")
+                st.dataframe(in_words(table), hide_index=True, key=f"numbers-{name}")
 
 
 def _conclusion(view: View, controls: tuple[int, str, Stand], opportunity: pd.DataFrame) -> str:

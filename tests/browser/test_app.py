@@ -38,6 +38,14 @@ def test_the_window_and_the_menu_say_where_one_is(page: Page, app_url: str) -> N
     expect(page.get_by_role("button", name="Analyse: Dataset")).to_be_visible()
 
 
+def test_the_code_of_charts_is_loaded_while_a_page_without_any_is_read(page: Page, app_url: str) -> None:
+    with page.expect_response(re.compile(r"/static/js/PlotlyChart\.[^/]+\.js$")) as response:
+        page.goto(app_url + "/browse?instance=sample_cohort")
+    assert response.value.ok
+    settled(page)
+    expect(page.locator(".stPlotlyChart")).to_have_count(0)
+
+
 def test_a_row_opens_its_instance_and_a_click_on_a_sentence_comes_back(page: Page, app_url: str) -> None:
     page.goto(app_url + "/browse?dataset=sample_data")
     row = page.get_by_role("row").filter(has_text="sample_trial")

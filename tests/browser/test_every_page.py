@@ -114,9 +114,10 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
     page.goto(app_url + path.format(**links))
     expect(page.get_by_role("heading").first).to_be_visible()
     settled(page)
-    for place in page.locator("[class*=st-key-seen-]").all():  # drawn once it is scrolled to
-        page.wait_for_function(SCROLLED_TO, arg=place.element_handle(), polling=400)
-        expect(place).to_be_hidden()
+    unseen = page.locator("[class*=st-key-seen-]")
+    for place in unseen.element_handles():  # drawn once it is scrolled to
+        page.wait_for_function(SCROLLED_TO, arg=place, polling=400)
+    expect(unseen.filter(visible=True)).to_have_count(0)
     expect(page.locator(PAGES[path]).first).to_be_visible()
     for scheme in GROUNDS:
         wear(page, scheme)

@@ -31,6 +31,9 @@ def test_along_the_paper(open_page: OpenPage, lead: str) -> None:
     assert "In the middle of papers (25 to 75%), compared with elsewhere: " in app.words
     assert "; random picks would differ by " in app.words
     assert "every bucket with a sentence that covers it" in app.words
+    assert not app.dataframe  # its code is loaded once it is asked for
+    app.session_state["numbers"] = True
+    app.run()
     assert app.dataframe[0].value["Bucket"].tolist() == [1, 2, 3, 4]
     assert not any("_" in heading for table in app.dataframe for heading in table.value)
     app.number_input[0].set_value(5).run()

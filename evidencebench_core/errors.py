@@ -8,7 +8,8 @@
     │   ├── StreamError             the file cannot be read as instances at all
     │   └── DownloadError           a dataset could not be fetched whole
     ├── StoreError                  the SQLite store cannot do what was asked
-    │   └── UnknownNameError        no dataset, instance or run of that name
+    │   ├── UnknownNameError        no dataset, instance or run of that name
+    │   └── DamageError             something in it is not what was written
     ├── SettingError                unknown task, retriever or setting, or a bad value
     ├── SelectionError              sentence indices that the paper does not have
     ├── RetrieverError              a retriever could not be loaded or could not answer
@@ -76,6 +77,10 @@ class StoreError(EvidenceBenchError):
 
 class UnknownNameError(StoreError):
     """No dataset, instance or run of that name."""
+
+
+class DamageError(StoreError):
+    """Something in the store is not what was written, or is lost: the file was damaged."""
 
 
 class SettingError(EvidenceBenchError):

@@ -12,6 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from evidencebench_core.data.files import make_private
+from evidencebench_core.data.integrity import (
+    Connection,
+    LostRowsError,
+    columns_of,
+    damage,
+    place_of,
+    schema_checksum,
+)
 from evidencebench_core.data.schema import is_current, migrate
 from evidencebench_core.errors import StoreError
 
@@ -31,11 +39,13 @@ _MEANINGS: Final = {  # primary result code of SQLite -> (problem, remedy)
     sqlite3.SQLITE_BUSY: (_BUSY, _LATER),
     sqlite3.SQLITE_LOCKED: ("is being written to", _LATER),
     sqlite3.SQLITE_NOTADB: ("is not a store (no SQLite database)", "Name another store."),
-    sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup, or delete it and ingest again."),
     sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk, and whether it is full."),
 }
-
-
+_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG)
+_UNREADABLE: Final = (
+    "Could not decode",
+    "user-defined function",
+)  # beginnings of messages: text that is no UTF-8
 _UNWRITABLE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR}
 
 
@@ -48,11 +58,12 @@ class Connections:
     def __init__(self, path: Path) -> None:
         self.path = path
         # Apart: to change query_only on a connection makes SQLite forget all that it has prepared.
-        self._readers: list[sqlite3.Connection] = []
-        self._writers: list[sqlite3.Connection] = []
+        self._readers: list[Connection] = []
+        self._writers: list[Connection] = []
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # among threads first: SQLite waits for a writer by naps
         self._ready = False
+        self._unchecked = False  # whether there may be rows without a checksum
         self._wal = path.with_name(f"{path.name}-wal")
         self._as_of: tuple[int, int, int] | None = (
             None  # the `_state` that readers rely on, where SQLite cannot watch for changes
@@ -65,12 +76,12 @@ class Connections:
             _close_all(self._readers, self._writers)
 
     @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[Connection]:
         with self._connection(self._readers) as db:
             yield db
 
     @contextmanager
-    def write(self, durable: bool) -> Iterator[sqlite3.Connection]:
+    def write(self, durable: bool) -> Iterator[Connection]:
         ours = self._writing.acquire(timeout=_WAIT)  # after that SQLite says who is in the way
         try:
             with self._connection(self._writers) as db:
@@ -88,7 +99,8 @@ class Connections:
                 self._writing.release()
 
     @contextmanager
-    def _connection(self, idle: list[sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
+    def _connection(self, idle: list[Connection]) -> Iterator[Connection]:
+        db: Connection | None = None
         try:
             with self._lock:
                 if not self._ready:
@@ -105,16 +117,35 @@ class Connections:
                 raise
             with self._lock:
                 (idle.append if len(idle) < _IDLE else sqlite3.Connection.close)(db)
-        except sqlite3.Error as error:
-            code = _code(error)
-            if code == sqlite3.SQLITE_CANTOPEN and self.path.is_file():
-                code = sqlite3.SQLITE_READONLY if os.access(self.path, os.R_OK) else sqlite3.SQLITE_PERM
-            if code not in _MEANINGS:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            meaning = self._meaning(error, db)
+            if meaning is None:
                 raise  # a mistake in a query: ours, not the user's
-            problem, remedy = _MEANINGS[code]
-            raise StoreError(str(self.path), f"{problem} ({error})", remedy) from error
+            raise meaning from error
 
-    def _new(self, *, read_only: bool = False) -> sqlite3.Connection:
+    def _meaning(self, error: Exception, db: Connection | None) -> StoreError | None:
+        code = _code(error)
+        if code == sqlite3.SQLITE_CANTOPEN and self.path.is_file():
+            code = sqlite3.SQLITE_READONLY if os.access(self.path, os.R_OK) else sqlite3.SQLITE_PERM
+        if code in _MEANINGS:
+            problem, remedy = _MEANINGS[code]
+            return StoreError(str(self.path), f"{problem} ({error})", remedy)
+        if isinstance(error, UnicodeDecodeError):
+            return damage(self.path, "is damaged", "(there is text that is no UTF-8)")
+        if isinstance(error, LostRowsError):
+            return damage(self.path, str(error))
+        if db is not None and db.damaged is not None:
+            return self._row_damage(*db.damaged)
+        if not self._ready or code in _DAMAGE or str(error).startswith(_UNREADABLE):
+            return damage(self.path, "is damaged", f"({error})")
+        return None
+
+    def _row_damage(self, table: str, values: tuple[object, ...]) -> StoreError:
+        with closing(self._new(read_only=True)) as db:
+            row = dict(zip(columns_of(db, table)[0], values, strict=False))
+            return damage(self.path, place_of(db, table, row), "is damaged")
+
+    def _new(self, *, read_only: bool = False) -> Connection:
         try:
             return self._opened(self.path, read_only)
         except sqlite3.Error as error:
@@ -129,10 +160,14 @@ class Connections:
                 ) from error
             return self._opened(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", read_only)
 
-    def _opened(self, path: Path | str, read_only: bool) -> sqlite3.Connection:
+    def _opened(self, path: Path | str, read_only: bool) -> Connection:
         uri = isinstance(path, str)
-        db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, check_same_thread=False, uri=uri)
+        db = sqlite3.connect(
+            path, timeout=_WAIT, isolation_level=None, check_same_thread=False, factory=Connection, uri=uri
+        )
         try:
+            db.unchecked = self._unchecked
+            db.add_functions()
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -16000")  # reads the store: SQLite makes the files beside it
             if read_only:
@@ -151,6 +186,8 @@ class Connections:
 
     def _make_ready(self) -> None:
         try:
+            if self.path.name == ":memory:" or (self.path.exists() and not self.path.is_file()):
+                raise StoreError(str(self.path), "is not a file", "Name another store with --store.")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             make_private(self.path)
         except OSError as error:
@@ -158,8 +195,16 @@ class Connections:
             raise StoreError(str(self.path), problem, "Name another store with --store.") from error
         with closing(self._new(read_only=True)) as db:
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
-            if is_current(db, self.path):
-                return
+            current = is_current(db, self.path)
+        if not current:
+            self._bring_up_to_date(version)
+        with closing(self._new(read_only=True)) as db:
+            facts = dict(db.execute("SELECT name, value FROM integrity"))
+            self._unchecked = facts.get("unchecked") == 1
+            if facts.get("schema") != schema_checksum(db):
+                raise damage(self.path, "is damaged", "(its tables are not as they were made)")
+
+    def _bring_up_to_date(self, version: int) -> None:
         try:
             with closing(self._new()) as db:
                 db.execute("PRAGMA journal_mode = WAL")
@@ -174,12 +219,12 @@ class Connections:
             raise StoreError(str(self.path), problem, remedy) from error
 
 
-def _code(error: sqlite3.Error) -> int:
-    """The primary result code of SQLite."""
+def _code(error: Exception) -> int:
+    """The primary result code of an error of SQLite."""
     return getattr(error, "sqlite_errorcode", -1) & 0xFF
 
 
-def _close_all(*pools: list[sqlite3.Connection]) -> None:
+def _close_all(*pools: list[Connection]) -> None:
     for idle in pools:
         while idle:
             idle.pop().close()

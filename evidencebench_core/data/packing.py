@@ -28,29 +28,41 @@ import orjson
 import zstandard
 
 from evidencebench_core.data.check import inverse_of
-from evidencebench_core.errors import InstanceError
+from evidencebench_core.errors import DamageError, InstanceError
 
 _SENTENCES: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
 _INVERSE: Final = "sentence_index2aspects"
 _LETTER_ESCAPE: Final = re.compile(rb"\\[a-z]")
+REPAIR: Final = (
+    "`evidencebench store check` lists all damage; `evidencebench store repair NEW` keeps what can be read."
+)
 _MAX_BODY: Final = 1 << 30  # what a stored body may unpack to: more is damage
 
 _local = threading.local()
 
 
 def zstd_frames(bodies: Sequence[bytes], level: int = 3) -> list[bytes]:
-    """Each of them as a zstd frame; the interpreter is free for other threads meanwhile."""
+    """Each of them as a zstd frame with a checksum; the interpreter is free for other threads meanwhile."""
     if not bodies:
         return []
-    frames = zstandard.ZstdCompressor(level=level).multi_compress_to_buffer(list(bodies))
+    frames = zstandard.ZstdCompressor(level=level, write_checksum=True).multi_compress_to_buffer(list(bodies))
     return [frames[number].tobytes() for number in range(len(frames))]
 
 
-def _content(frame: bytes) -> Any:
+def unpacked(frame: bytes) -> bytes:
+    """The inverse of `zstd_frames`; ``ZstdError`` where the frame is damaged."""
     if not hasattr(_local, "unpack"):
         _local.unpack = zstandard.ZstdDecompressor().decompress
-    return orjson.loads(_local.unpack(frame, max_output_size=_MAX_BODY))
+    content: bytes = _local.unpack(frame, max_output_size=_MAX_BODY)
+    return content
+
+
+def _content(frame: bytes) -> Any:
+    try:
+        return orjson.loads(unpacked(frame))
+    except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
+        raise DamageError("a paper or instance in the store", f"is damaged ({error})", REPAIR) from error
 
 
 def packed_paper(sentences: Sequence[str], types: Sequence[str]) -> tuple[bytes, bytes]:

@@ -29,7 +29,7 @@ class SavedFilters:
         """The parts of each, by name in the order of the alphabet."""
         with self.store.read() as db:
             rows = db.execute(
-                "SELECT name, parts FROM saved_filters WHERE dataset_id = ? ORDER BY name COLLATE NOCASE",
+                "SELECT name, parts FROM intact_saved_filters WHERE dataset_id = ? ORDER BY name COLLATE NOCASE",
                 (self._id(),),
             ).fetchall()
         return {name: json.loads(parts) for name, parts in rows}
@@ -56,7 +56,7 @@ class SavedFilters:
             raise SettingError("saved filters", f"are {_MOST} already", "Delete one that is not needed.")
         with self.store.write() as db:
             db.execute(
-                "INSERT OR REPLACE INTO saved_filters VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO saved_filters (dataset_id, name, parts, saved_at) VALUES (?, ?, ?, ?)",
                 (self._id(), name, body, datetime.now(UTC).isoformat(timespec="seconds")),
             )
         return name

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.data.integrity import COUNTED, add_checks, drop_checks
 from evidencebench_core.data.packing import packed_evidence, packed_nearest, unpacked_rest
 from evidencebench_core.errors import StoreError
 
@@ -359,6 +360,52 @@ _MARKED: Final = (
     "UPDATE datasets SET source = 'marked by hand' WHERE source LIKE '%evidencebench-marked-%'",
 )
 
+_CHECKED: Final = (
+    "datasets", "papers", "instances", "bodies", "evidence", "runs", "retrievals", "nearest_sentences", "notes",
+    "hypothesis_variants", "hypothesis_drafts", "imported_scores", "llm_answers", "llm_batches", "own_papers",
+    "annotations", "annotation_heads", "trained_models", "saved_filters",
+)  # fmt: skip
+_PICKS: Final = "checksum({0}.instance_id, {0}.selection, {0}.error)"
+_OUTCOME: Final = "iif({0}.outcome = '', 0, checksum({0}.instance_id, {0}.outcome))"
+
+_CHECKSUMS: Final = (
+    # See integrity.py; their triggers and views are made anew after every migration.
+    *(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER" for table in _CHECKED),
+    "ALTER TABLE own_papers ADD COLUMN pdf_checksum INTEGER",
+    # The sum of the checksums of all picks and failures: a run's selections are read without its rankings.
+    "ALTER TABLE retrieval_counts ADD COLUMN selections INTEGER",  # NULL where there are older answers
+    "ALTER TABLE retrieval_counts ADD COLUMN outcomes INTEGER",  # the same of what came of asking a model
+    "ALTER TABLE retrieval_counts ADD COLUMN checksum INTEGER",
+    "DROP TRIGGER retrieval_added",
+    "DROP TRIGGER retrieval_changed",
+    "DROP TRIGGER retrieval_deleted",
+    f"""CREATE TRIGGER retrieval_added AFTER INSERT ON retrievals BEGIN
+        INSERT INTO retrieval_counts (run_id, task, n_answered, n_failed, selections, outcomes)
+        VALUES (NEW.run_id, NEW.task, NEW.error IS NULL, NEW.error IS NOT NULL, {_PICKS.format("NEW")},
+            {_OUTCOME.format("NEW")})
+        ON CONFLICT (run_id, task) DO UPDATE SET n_answered = n_answered + excluded.n_answered,
+            n_failed = n_failed + excluded.n_failed, selections = selections + excluded.selections,
+            outcomes = outcomes + excluded.outcomes;
+    END""",
+    f"""CREATE TRIGGER retrieval_changed AFTER UPDATE OF instance_id, selection, error, outcome ON retrievals BEGIN
+        UPDATE retrieval_counts SET
+            n_answered = n_answered + (NEW.error IS NULL) - (OLD.error IS NULL),
+            n_failed = n_failed + (NEW.error IS NOT NULL) - (OLD.error IS NOT NULL),
+            selections = selections + {_PICKS.format("NEW")} - {_PICKS.format("OLD")},
+            outcomes = outcomes + {_OUTCOME.format("NEW")} - {_OUTCOME.format("OLD")}
+        WHERE run_id = NEW.run_id AND task = NEW.task;
+    END""",
+    f"""CREATE TRIGGER retrieval_deleted AFTER DELETE ON retrievals BEGIN
+        UPDATE retrieval_counts SET
+            n_answered = n_answered - (OLD.error IS NULL), n_failed = n_failed - (OLD.error IS NOT NULL),
+            selections = selections - {_PICKS.format("OLD")}, outcomes = outcomes - {_OUTCOME.format("OLD")}
+        WHERE run_id = OLD.run_id AND task = OLD.task;
+    END""",
+    "CREATE TABLE integrity (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    *(f"INSERT INTO integrity SELECT '{table}', count(*) FROM {table}" for table in COUNTED),
+    "INSERT INTO integrity SELECT 'unchecked', EXISTS (SELECT 1 FROM papers) OR EXISTS (SELECT 1 FROM llm_answers)",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -374,6 +421,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _PDFS,
     _NEAREST,
     _MARKED,
+    _CHECKSUMS,
 )
 
 VERSION: Final = len(_MIGRATIONS)
@@ -401,6 +449,7 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         return
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    before = drop_checks(db)
     for number, statements in enumerate(_MIGRATIONS[version:], start=version + 1):
         for statement in statements:
             if isinstance(statement, str):
@@ -408,5 +457,6 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
             else:
                 statement(db)
         db.execute("INSERT INTO migrations VALUES (?, ?)", (number, now))
+    add_checks(db, before)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {VERSION}")

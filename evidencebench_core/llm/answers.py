@@ -16,6 +16,9 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.llm.request import Answer, Vectors, from_json, json_bytes
 
 _PER_QUERY: Final = 500
+_KEEP: Final = """INSERT INTO llm_answers (key, model, request, answer, created_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET model = excluded.model, request = excluded.request, answer = excluded.answer,
+        created_at = excluded.created_at"""
 _LEVEL: Final = 1  # of zstd: as small as need be, and soon done
 _POLL: Final = 0.05  # seconds between looks whether a claim has ended
 _KEPT: Final = tuple(one.name for one in fields(Answer) if one.name not in ("cached", "key"))
@@ -51,7 +54,7 @@ class AnswerCache:
             for start in range(0, len(wanted), _PER_QUERY):
                 part = wanted[start : start + _PER_QUERY]
                 marks = ",".join("?" * len(part))
-                rows += db.execute(f"SELECT {columns} FROM llm_answers WHERE key IN ({marks})", part)
+                rows += db.execute(f"SELECT {columns} FROM intact_llm_answers WHERE key IN ({marks})", part)
         return rows
 
     def keep(self, records: Sequence[Record]) -> None:
@@ -63,7 +66,7 @@ class AnswerCache:
             for (key, model, _, answer), body in zip(records, packed, strict=True)
         ]
         with self.store.write() as db:
-            db.executemany("INSERT OR REPLACE INTO llm_answers VALUES (?, ?, ?, ?, ?)", values)
+            db.executemany(_KEEP, values)
 
     @asynccontextmanager
     async def claimed(self, keys: Iterable[str], check: Callable[[], None]) -> AsyncIterator[None]:

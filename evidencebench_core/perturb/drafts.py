@@ -33,9 +33,9 @@ REVIEWED: Final = "made by a model, accepted in review"  # the source of wording
 _SELECT: Final = (
     "SELECT d.id, d.instance_id, d.name, b.hypothesis, d.text, d.problem, d.model, d.prompt, d.made_at,"
     " d.state, d.edited, d.reviewer, d.reviewed_at"
-    " FROM hypothesis_drafts AS d"
-    " JOIN instances AS i ON i.dataset_id = d.dataset_id AND i.instance_id = d.instance_id"
-    " JOIN bodies AS b ON b.instance = i.id WHERE d.dataset_id = ?"
+    " FROM intact_hypothesis_drafts AS d"
+    " JOIN intact_instances AS i ON i.dataset_id = d.dataset_id AND i.instance_id = d.instance_id"
+    " JOIN intact_bodies AS b ON b.instance = i.id WHERE d.dataset_id = ?"
 )
 _ADD: Final = (
     "INSERT INTO hypothesis_drafts (dataset_id, instance_id, name, text, problem, model, prompt, made_at, state)"
@@ -106,9 +106,7 @@ class Drafts:
             if not one.failed
         ]  # fmt: skip
         with self.store.write() as db:
-            before = db.total_changes
-            db.executemany(_ADD, rows)
-            return db.total_changes - before
+            return max(db.executemany(_ADD, rows).rowcount, 0)
 
     def add_file(self, wordings: Wordings, source: str) -> tuple[int, int]:
         """Keep what a variants file has: as drafts what a model made and nobody has accepted, else as wordings.
@@ -133,7 +131,7 @@ class Drafts:
 
     def counts(self) -> dict[DraftState, int]:
         """How many there are in every state."""
-        query = "SELECT state, count(*) FROM hypothesis_drafts WHERE dataset_id = ? GROUP BY state"
+        query = "SELECT state, count(*) FROM intact_hypothesis_drafts WHERE dataset_id = ? GROUP BY state"
         with self.store.read() as db:
             found: dict[str, int] = dict(db.execute(query, (self._key,)))
         return {state: found.get(state, 0) for state in DRAFT_STATES}
@@ -149,7 +147,7 @@ class Drafts:
 
     def known(self, model: str, prompts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
         """Instance ids with kinds of which there is a draft by this model and the kind's prompt already."""
-        query = "SELECT instance_id FROM hypothesis_drafts WHERE dataset_id = ? AND model = ? AND prompt = ?"
+        query = "SELECT instance_id FROM intact_hypothesis_drafts WHERE dataset_id = ? AND model = ? AND prompt = ?"
         with self.store.read() as db:
             return frozenset(
                 (instance_id, kind)

@@ -118,21 +118,21 @@ def import_scores(store: Store, path: Path) -> ScoreImport:
     scores = tuple(score for _, _, score in complete.values())
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with store.write() as db:
-        before = db.total_changes
-        db.executemany(
+        added = db.executemany(
             "INSERT INTO imported_scores (collection, system, strategy, task, recalls, source, imported_at)"
             " VALUES (:collection, :system, :strategy, :task, :recalls, :source, :now) ON CONFLICT DO NOTHING",
             [asdict(one) | {"recalls": json.dumps(one.recalls), "now": now} for one in scores],
         )
-        n_added = db.total_changes - before
-    return ScoreImport(source, scores, tuple(sorted(left_out, key=lambda one: one.row)), n_added)
+    return ScoreImport(
+        source, scores, tuple(sorted(left_out, key=lambda one: one.row)), max(added.rowcount, 0)
+    )
 
 
 def imported_scores(store: Store, task: str | None = None) -> tuple[ImportedScore, ...]:
     """The imported scores, for one task or all, in the order of the file; of each name and task the newest."""
     with store.read() as db:
         rows = db.execute(
-            "SELECT collection, system, strategy, task, recalls, source FROM imported_scores"
+            "SELECT collection, system, strategy, task, recalls, source FROM intact_imported_scores"
             " WHERE ?1 IS NULL OR task = ?1 ORDER BY id",
             (task,),
         ).fetchall()

@@ -9,6 +9,7 @@ import hashlib
 import json
 import sqlite3
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from evidencebench_core.data.integrity import check_count, checksum, damage
 from evidencebench_core.data.packing import packed_nearest
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
-from evidencebench_core.errors import EvidenceBenchError, SettingError, UnknownNameError, shown
+from evidencebench_core.errors import DamageError, EvidenceBenchError, SettingError, UnknownNameError, shown
 from evidencebench_core.retrievers import (
     IMPORTED,
     Retrieval,
@@ -46,7 +48,8 @@ Answers = Mapping[str, Mapping[str, Retrieval | str]]
 
 _BATCH: Final = 1024
 _RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, runs.created_at, runs.variant, runs.name
-    FROM runs JOIN datasets ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
+    FROM intact_runs AS runs JOIN intact_datasets AS datasets
+        ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
 _CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
 _ADD: Final = """INSERT INTO retrievals
@@ -58,9 +61,20 @@ _ADD: Final = """INSERT INTO retrievals
         outcome = excluded.outcome, created_at = excluded.created_at
     WHERE retrievals.error IS NOT NULL"""
 _REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
+_NEAREST: Final = (
+    "INSERT OR REPLACE INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
+)
 _EVIDENCE: Final = """SELECT e.covering, i.n_aspects
-    FROM runs JOIN instances AS i ON i.dataset_id = runs.dataset_id JOIN evidence AS e ON e.instance = i.id
+    FROM runs JOIN intact_instances AS i ON i.dataset_id = runs.dataset_id
+    JOIN intact_evidence AS e ON e.instance = i.id
     WHERE runs.id = ? AND i.instance_id = ?"""
+# Both are answered from an index alone.
+_SUMMED: Final = {
+    "selections": "SELECT instance_id, selection, error FROM retrievals WHERE run_id = ? AND task = ?",
+    "outcomes": "SELECT instance_id, outcome FROM retrievals WHERE run_id = ? AND task = ? AND outcome <> ''",
+}
+_ANSWERED: Final = """SELECT 1 FROM retrievals INDEXED BY retrievals_by_outcome
+    WHERE run_id = ? AND task = ? AND error IS NULL AND instance_id = ?"""
 # A run and, of one over the papers as they stand, those with the same settings over perturbed ones.
 _GOING: Final = """SELECT other.id FROM runs AS own JOIN runs AS other ON other.id = own.id
     OR own.variant = '' AND other.dataset_id = own.dataset_id AND other.retriever = own.retriever
@@ -177,6 +191,7 @@ class RunStore:
         """
         wanted = None if dataset is None else self.store.dataset(dataset).id
         with self.store.read() as db:
+            check_count(db, "runs")
             rows = db.execute(
                 f"{_RUNS} WHERE (?1 IS NULL OR runs.dataset_id = ?1) AND (?2 OR runs.variant = '')"
                 " ORDER BY runs.created_at, runs.id",
@@ -202,6 +217,7 @@ class RunStore:
         """
         prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         with self.store.read() as db:
+            check_count(db, "runs")
             where = "WHERE ?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id"
             rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
             if len(rows) == 1:
@@ -264,7 +280,7 @@ class RunStore:
         with self.store.write() as db:
             _insert(db, spec, dataset, "UPDATE SET created_at = excluded.created_at")
             counts = db.execute(
-                "SELECT task FROM retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
+                "SELECT task FROM intact_retrieval_counts WHERE run_id = ? AND n_answered > 0", (spec.id,)
             )
             taken = [task for (task,) in counts if task in answers]
             if taken and not replace:
@@ -282,23 +298,23 @@ class RunStore:
 
     def done(self, run_id: str, task: str) -> set[str]:
         """Ids of the instances that have an answer."""
-        return {one for (one,) in self._rows("instance_id", run_id, task, "error IS NULL")}
+        return {one for one, _, error in self._picks(run_id, task) if error is None}
 
     def failures(self, run_id: str, task: str) -> dict[str, str]:
         """Why the last try failed, by instance id, for those without an answer."""
-        wanted = "error IS NOT NULL ORDER BY instance_id"
-        return dict(self._rows("instance_id, error", run_id, task, wanted))
+        errors = {one: error for one, _, error in self._picks(run_id, task) if error is not None}
+        return dict(sorted(errors.items()))
 
     def lost(self, run_id: str, task: str) -> set[str]:
         """Ids of the instances whose answers gave no selection: refused, cut off, or not to be read."""
         from evidencebench_core.retrievers.llm.outcome import LOST
 
-        rows = self._rows("instance_id, outcome", run_id, task, "outcome <> ''")
+        rows = self._summed(run_id, task, "outcomes")
         return {instance_id for instance_id, outcome in rows if outcome.partition(" ")[0] in LOST}
 
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
-        rows = self._rows("instance_id, selection", run_id, task, "error IS NULL")
+        rows = [(one, picks) for one, picks, error in self._picks(run_id, task) if error is None]
         # unpacked at once, then cut: there may be 100,000
         picks = iter(_integers(b"".join(blob for _, blob in rows)))
         return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in rows}
@@ -308,20 +324,19 @@ class RunStore:
         from evidencebench_core.retrievers.llm.outcome import OutcomeCounts
 
         with self.store.read() as db:
-            rows = db.execute(
-                "SELECT task, outcome, count(*) FROM retrievals WHERE run_id = ? AND outcome <> ''"
-                " GROUP BY task, outcome",
+            counts = db.execute(
+                "SELECT task, n_failed, outcomes, retriever FROM intact_retrieval_counts"
+                " JOIN intact_runs AS runs ON runs.id = run_id WHERE run_id = ?",
                 (run_id,),
             ).fetchall()
-            failed = db.execute(
-                "SELECT task, n_failed FROM retrieval_counts JOIN runs ON runs.id = run_id"
-                " WHERE run_id = ? AND n_failed > 0 AND (retriever = 'llm' OR ?)",
-                (run_id, bool(rows)),
-            ).fetchall()
-        texts: dict[str, list[tuple[str, int]]] = {task: [] for task, _ in failed}
-        for task, text, number in rows:
-            texts.setdefault(task, []).append((text, number))
-        n_failed = dict(failed)
+        texts: dict[str, list[tuple[str, int]]] = {}
+        for task, _, outcomes, _ in counts:
+            if outcomes != 0:  # unknown in an older store
+                found = Counter(text for _, text in self._summed(run_id, task, "outcomes"))
+                texts |= {task: sorted(found.items())} if found else {}
+        asks = bool(texts) or any(retriever == "llm" for *_, retriever in counts)
+        n_failed = {task: failed for task, failed, *_ in counts if failed and asks}
+        texts = {task: texts.get(task, []) for task in (*n_failed, *texts)}
         return MappingProxyType(
             {task: OutcomeCounts.of(texts[task], n_failed.get(task, 0)) for task in sorted(texts, key=_place)}
         )
@@ -330,28 +345,68 @@ class RunStore:
         """The raw retrieval, or ``None`` where there is none or the last try failed."""
         columns, wanted = "ranking, scores, selection, seconds, details", "error IS NULL AND instance_id = ?"
         rows = self._rows(columns, run_id, task, wanted, instance_id)
+        if not rows:
+            with self.store.read() as db:
+                if db.execute(_ANSWERED, (run_id, task, instance_id)).fetchone():
+                    raise self._lost(run_id, task, instance_id)
         return _retrieval(*rows[0]) if rows else None
 
     def retrievals(self, run_id: str, task: str) -> Iterator[tuple[str, Retrieval]]:
         """Instance id and raw retrieval of every answer, by instance id; prompts and times are left out."""
         columns = "instance_id, ranking, scores, selection"
         wanted = f"error IS NULL AND instance_id > ? ORDER BY instance_id LIMIT {_BATCH}"
-        last = ""
+        last, n_rows, n_answers = "", 0, len(self.done(run_id, task))
         while rows := self._rows(columns, run_id, task, wanted, last):
             yield from ((one, _retrieval(*packed)) for one, *packed in rows)
             last = rows[-1][0]
+            n_rows += len(rows)
+        if n_rows < n_answers and n_rows < len(self.done(run_id, task)):
+            raise self._lost(run_id, task)
 
     def nearest(self, run_id: str, task: str) -> list[tuple[str, bytes, bytes]]:
         """Instance id, selection in int32 and `packed_nearest` of every answer, without their rankings."""
         with self.store.read() as db:
-            return db.execute(
-                "SELECT instance_id, selection, nearest FROM retrievals JOIN nearest_sentences"
-                " USING (run_id, task, instance_id) WHERE run_id = ? AND task = ? AND error IS NULL",
-                (run_id, task),
-            ).fetchall()
+            nearest = dict(
+                db.execute(
+                    "SELECT instance_id, nearest FROM intact_nearest_sentences WHERE run_id = ? AND task = ?",
+                    (run_id, task),
+                )
+            )
+        rows = [(one, picks) for one, picks, error in self._picks(run_id, task) if error is None]
+        if missing := {one for one, _ in rows}.difference(nearest):
+            for one in sorted(missing.intersection(self.store.ids(self.run(run_id).dataset))):
+                raise self._lost(run_id, task, one)
+        return [(one, picks, nearest[one]) for one, picks in rows if one in nearest]
+
+    def _picks(self, run_id: str, task: str) -> list[tuple[str, bytes, str | None]]:
+        """Instance id, selection and error of every answer and failure, from an index: without the rankings."""
+        return self._summed(run_id, task, "selections")
+
+    def _summed(self, run_id: str, task: str, total: str) -> list[Any]:
+        """Rows of an index, whose checksums add up to a total that is kept apart."""
+        counts = f"SELECT {total} FROM intact_retrieval_counts WHERE run_id = ? AND task = ?"
+        with self.store.read() as db:
+            db.execute("BEGIN")  # both see the same moment
+            rows = db.execute(_SUMMED[total], (run_id, task)).fetchall()
+            (expected,) = db.execute(counts, (run_id, task)).fetchone() or (0,)
+            db.execute("COMMIT")
+            if sum(checksum(*row) for row in rows) == expected or (expected is None and db.unchecked):
+                return rows
+        raise self._lost(run_id, task)
+
+    def _lost(self, run_id: str, task: str, instance_id: str | None = None) -> DamageError:
+        if instance_id is None:  # the rows themselves may tell: a damaged one is named by an error of its own
+            rows = set(self._rows("instance_id, selection, error", run_id, task, "1"))
+            with self.store.read() as db:
+                others = rows.symmetric_difference(db.execute(_SUMMED["selections"], (run_id, task)))
+            instance_id = min((row[0] for row in others), default=None)
+        place = f"run {run_id}, {task}"
+        if instance_id is None:
+            return damage(self.store.path, f"{place} has lost some of its answers")
+        return damage(self.store.path, f"{place}, instance {shown(instance_id)} is damaged")
 
     def _rows(self, columns: str, run_id: str, task: str, wanted: str, *values: object) -> list[Any]:
-        sql = f"SELECT {columns} FROM retrievals WHERE run_id = ? AND task = ? AND {wanted}"
+        sql = f"SELECT {columns} FROM intact_retrievals WHERE run_id = ? AND task = ? AND {wanted}"
         with self.store.read() as db:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
@@ -366,7 +421,7 @@ def _keep(db: sqlite3.Connection, run_id: str, answers: Answers, sql: str) -> No
             is_new = db.execute(sql, (*key, *_columns(answer), moment)).rowcount
             if is_new and evidence and not isinstance(answer, str):
                 nearest = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence)
-                db.execute("INSERT OR REPLACE INTO nearest_sentences VALUES (?, ?, ?, ?)", (*key, nearest))
+                db.execute(_NEAREST, (*key, nearest))
 
 
 def _insert(db: sqlite3.Connection, spec: RunSpec, dataset: DatasetInfo, otherwise: str) -> None:
@@ -405,7 +460,7 @@ def _info(db: sqlite3.Connection, row: Sequence[str]) -> RunInfo:
     run_id, dataset, retriever, settings_text, created_at, variant, name = row
     settings = settings_from_json(settings_text)
     counts = db.execute(
-        "SELECT task, n_answered, n_failed FROM retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
+        "SELECT task, n_answered, n_failed FROM intact_retrieval_counts WHERE run_id = ? AND n_answered + n_failed > 0",
         (run_id,),
     ).fetchall()
     counts.sort(key=lambda count: _place(count[0]))

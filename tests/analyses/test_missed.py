@@ -17,7 +17,7 @@ from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.trained import keep_trained
 from tests.analyses.stores import missed_store, ranked, run_of
-from tests.factories import raw_instance, store_with
+from tests.factories import older_store, raw_instance, store_with
 
 
 @pytest.fixture
@@ -133,11 +133,10 @@ def test_outcomes_follow_the_answer_that_stands(store: Store, run: str) -> None:
         assert db.execute("SELECT DISTINCT task FROM nearest_sentences").fetchall() == [("result-er@3",)]
 
 
-def test_outcomes_of_a_store_from_before_they_had_a_table(store: Store, run: str) -> None:
+def test_outcomes_of_a_store_from_before_they_had_a_table(store: Store, run: str, tmp_path: Path) -> None:
     expected = aspect_outcomes(store, run, "er@3")
     version = schema._MIGRATIONS.index(schema._NEAREST)
-    with store.write() as db:
-        db.execute("DROP TABLE nearest_sentences")
-        db.execute("DELETE FROM migrations WHERE version > ?", (version,))
-        db.execute(f"PRAGMA user_version = {version}")
-    pd.testing.assert_frame_equal(aspect_outcomes(open_store(store.path), run, "er@3"), expected)
+    older = tmp_path / "older.sqlite"
+    with older_store(store, older, version):
+        pass
+    pd.testing.assert_frame_equal(aspect_outcomes(open_store(older), run, "er@3"), expected)

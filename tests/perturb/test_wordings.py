@@ -1,14 +1,13 @@
 """Wordings beside a dataset, in files, and who made them."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencebench_core.data import Store, ingest, open_store, schema
+from evidencebench_core.data import Store, open_store
 from evidencebench_core.errors import DataError, SettingError
 from evidencebench_core.perturb import (
     MadeBy,
@@ -20,7 +19,7 @@ from evidencebench_core.perturb import (
     write_wordings,
 )
 from evidencebench_core.perturb.wordings import wording_problem
-from tests.factories import raw_instance, store_with, written
+from tests.factories import older_store, raw_instance, store_with
 
 
 @pytest.fixture
@@ -122,6 +121,7 @@ def test_what_is_written_is_read_back_with_its_makers(store: Store, tmp_path: Pa
     assert {path.suffix for path in tmp_path.iterdir()} <= {
         "",
         ".json",
+        ".llm-claims",
         ".sqlite",
         ".sqlite-wal",
         ".sqlite-shm",
@@ -144,16 +144,12 @@ def test_the_first_files_named_the_model_once_an_instance(tmp_path: Path) -> Non
     }
 
 
-def test_wordings_of_an_older_store_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wordings_of_an_older_store_stay(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
-    with monkeypatch.context() as patch:  # before drafts, and before it was known who made a wording
-        patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:4])
-        patch.setattr(schema, "VERSION", 4)
-        patch.setattr(import_module("evidencebench_core.data.ingest"), "_write_evidence", lambda *_: None)
-        old = open_store(path)
-        ingest(old, written({"a": raw_instance(8, {"x": [4]})}, tmp_path / "old.json"), name="old")
-        with old.write() as db:
-            db.execute("INSERT INTO hypothesis_variants VALUES (1, 'a', 'negation', 'No.', 'v.json', '2026')")
+    today = store_with({"a": raw_instance(8, {"x": [4]})}, tmp_path, "old")
+    # before drafts, and before it was known who made a wording
+    with older_store(today, path, 4) as db:
+        db.execute("INSERT INTO hypothesis_variants VALUES (1, 'a', 'negation', 'No.', 'v.json', '2026')")
     store = open_store(path)
     assert hypothesis_variants(store, "old") == {"negation": {"a": "No."}}
     assert added_wordings(store, "old")["negation"]["a"] == Wording("No.", source="v.json")

@@ -116,7 +116,8 @@ def test_more_answers_than_a_batch(runs: RunStore) -> None:
     ids = [f"id_{number:05}" for number in range(1030)]
     with runs.store.write() as db:
         db.executemany(
-            "INSERT INTO retrievals VALUES (?, 'er@10', ?, x'', x'', x'', 0, '{}', NULL, '', '')",
+            "INSERT INTO retrievals (run_id, task, instance_id, ranking, scores, selection, details, created_at)"
+            " VALUES (?, 'er@10', ?, x'', x'', x'', '{}', '')",
             [(run.id, instance_id) for instance_id in ids],
         )
     assert [instance_id for instance_id, _ in runs.retrievals(run.id, "er@10")] == ids

@@ -35,7 +35,7 @@ class Call:
         self._body: Mapping[str, Any] = request.body() | ({} if on_delta is None else STREAM)
         self._any_delta = False
         self._left = self._timeouts.total
-        self._attempt = self._n_bad = self._last_status = 0
+        self._attempt = self._n_bad = 0
 
     async def parts(self) -> dict[str, Any]:
         """The parts of the server's reply, kept, or an `LLMError`."""
@@ -107,9 +107,8 @@ class Call:
             raise self._error(LLMRejectedError, setback, setback.reason, action == "end_run")
         last = self._attempt >= self._attempts
         reason = setback.reason + (f" (tried {self._attempt} times)" if self._attempt > 1 else "")
-        if status == 500 and (self._last_status == 500 or limiter.gone or last):
+        if status == 500 and (self._attempt > 1 or limiter.gone or last):
             await self._check_listed(setback)
-        self._last_status = status
         if status == 200:
             self._n_bad += 1
             if self._n_bad >= min(_BAD_ANSWERS, self._attempts):

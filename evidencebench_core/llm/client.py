@@ -153,7 +153,9 @@ class LLM:
                 missing = [part for part in keys if part not in parts]
                 self.budget.count(cached=len(parts))
                 if missing:
-                    parts |= await Call(self, request.only(missing), keys, on_delta).parts()
+                    chat = isinstance(request, ChatRequest)
+                    asked = request if chat else EmbeddingRequest(request.model, tuple(missing))
+                    parts |= await Call(self, asked, keys, on_delta).parts()
                 elif on_delta is not None and isinstance(request, ChatRequest) and parts[""].text:
                     on_delta(parts[""].text)
             return self._whole(request, parts)

@@ -102,9 +102,8 @@ class Limiter:
         self._left = dict.fromkeys(self._per_minute, (0.0, 0.0))  # what the server says is left, until when
         self._started, self._tokens = deque[Slot](), 0  # within the last minute; the tokens of these
         self._closed = (0.0, "")  # until when no call begins, and why
-        self._failures, self._failing_since, self._reason = 0, 0.0, ""
-        self._probing, self._n_probes, self._next_probe = False, 0, 0.0
-        self._refusals, self._refused_since = 0, 0.0
+        self._failures, self._reason, self._probing = 0, "", False
+        self._n_waits, self._since = 0, math.inf  # without success: waits for all, and since when
         self._turn, self._changed, self._stop = asyncio.Lock(), asyncio.Event(), asyncio.Event()
         self._active = self._waiting = 0
         self._waits = (0.0, "")  # until when the next call waits, and why
@@ -126,14 +125,14 @@ class Limiter:
 
     @property
     def _seconds_left(self) -> float:
-        return self._failing_since + self.limits.patience(self.answered) - self._now()
+        return self._since + self.limits.patience(self.answered) - self._now()
 
     @property
     def note(self) -> str:
         """Why calls wait, in a line for people; ``""`` if they do not."""
         now = self._now()
         if self.gone:
-            n_seconds = math.ceil(self._next_probe - now)
+            n_seconds = math.ceil(self._closed[0] - now)
             next_try = "trying now" if self._probing or n_seconds <= 0 else f"next try in {n_seconds} s"
             left = max(0.0, self._seconds_left)
             giving_up = f"{math.ceil(left)} s" if left < 2 * _MINUTE else f"{round(left / _MINUTE)} min"
@@ -205,11 +204,11 @@ class Limiter:
         now = self._now()
         if self._active >= int(self._window) or (self.gone and self._probing):
             return math.inf, ""
-        if self.gone and self._next_probe > now:
-            return max(min(self._next_probe - now, self._seconds_left), 1e-3), ""
+        until, why = self._closed
+        if self.gone and until > now:
+            return max(min(until - now, self._seconds_left), 1e-3), ""
         while self._started and self._started[0].began <= now - _MINUTE:
             self._tokens -= self._started.popleft().tokens
-        until, why = self._closed
         waits = [(0.0, ""), (until - now, why)]
         for kind, most in self._per_minute.items():
             cost, (n_left, until) = call.cost(kind), self._left[kind]
@@ -226,7 +225,8 @@ class Limiter:
     def success(self, slot: Slot, tokens: int) -> None:
         """The server does its work, and has counted a call's tokens."""
         self.answered = True
-        self.lost_in_row = self._failures = self._n_probes = self._refusals = 0
+        self.lost_in_row = self._failures = self._n_waits = 0
+        self._since = math.inf
         self._window = min(float(self.limits.concurrency), self._window + 1 / self._window)
         if self._started and self._started[0].began <= slot.began:
             self._tokens += tokens - slot.tokens
@@ -241,25 +241,21 @@ class Limiter:
             self.success(slot, slot.tokens)
         elif setback.action == "again" and setback.status != 200:
             now = self._now()
-            self._failing_since = self._failing_since if self._failures else now
+            self._since = min(self._since, now)
             self._failures, self._reason = self._failures + 1, setback.reason
-            self._n_probes += slot.probe
             if slot.probe or self._failures == _FEW:
-                self._next_probe = now + self._wait_after(self._n_probes + 1, {})
+                self._n_waits += 1
+                self._closed = (now + self._wait_after(self._n_waits, {}), "")
 
     def _hold(self, slot: Slot, setback: Setback) -> None:
         """The server wants fewer calls: none begins for a while, and then fewer at once."""
-        now, reason = self._now(), setback.reason
-        self._refused_since = self._refused_since if self._refusals else now
-        self._failures = 0  # it is there
+        now, reason, asked = self._now(), setback.reason, wait_asked_for(setback.headers)
+        self._since, self._failures = min(self._since, now), 0  # it is there
         if slot.began >= self._halved_at:  # else it is of those that were under way then
             self._window, self._halved_at = max(1.0, self._window / 2), now
-            self._refusals += 1
-        asked, until = (
-            wait_asked_for(setback.headers),
-            now + self._wait_after(self._refusals, setback.headers),
-        )
-        if until - self._refused_since > self.limits.give_up:
+            self._n_waits += 1
+        until = now + self._wait_after(self._n_waits, setback.headers)
+        if until - self._since > self.limits.give_up:
             raise self._given_up(f"{reason}, and asks to wait {asked:,.0f} s" if asked else reason)
         kind = next((one for one in ("token", "request") if one in reason.lower()), "")
         why = f"the server allows no more {kind}s for now" if kind else "the server asks to wait"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import orjson
@@ -69,10 +69,6 @@ class ChatRequest:
         """What is kept on its own, and the request that it answers: the whole."""
         return {"": json_bytes(self.body())}
 
-    def only(self, _: Collection[str]) -> ChatRequest:
-        """The request for some of its parts."""
-        return self
-
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingRequest:
@@ -98,10 +94,6 @@ class EmbeddingRequest:
     def parts(self) -> dict[str, bytes]:
         """Each text, and the request under which its vector is kept."""
         return {text: json_bytes({"model": self.model, "input": text}) for text in self.texts}
-
-    def only(self, parts: Collection[str]) -> EmbeddingRequest:
-        """The request for some of its parts."""
-        return replace(self, texts=tuple(parts))
 
 
 Request: TypeAlias = ChatRequest | EmbeddingRequest

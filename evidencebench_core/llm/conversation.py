@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from contextlib import closing, suppress
 from dataclasses import astuple, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from evidencebench_core.errors import LLMCancelledError, LLMError, RetrieverError
+from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, RetrieverError
 from evidencebench_core.llm.budget import FIRST_GUESS
 from evidencebench_core.llm.request import Answer, EmbeddingRequest, Reply, Request, estimated_tokens
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
+
+_Ready: TypeAlias = "queue.SimpleQueue[tuple[_K, _T | LLMError | RetrieverError] | None]"
 
 OnStep: TypeAlias = Callable[[str, str | None], None]
 """Given a step and a piece of its answer as it comes; ``None``: the answer starts over."""
@@ -127,40 +129,15 @@ def results(
     So many conversations are under way at once as the server is asked calls at once; the calls of all share one
     limit. The loop runs in a thread of its own. Once ``stopped`` says so, or whoever reads goes away, no call
     begins; those under way have ``grace`` seconds to end, and their answers are kept. A conversation that was
-    cut short has no result. An error that every call would meet is raised, after all that came before it.
+    cut short has no result. An error that every call would meet is raised, after all that came before it; calls
+    under way as a cap is reached are within it, and end in their own time.
     """
-    ready: queue.SimpleQueue[tuple[_K, _T | LLMError | RetrieverError] | None] = queue.SimpleQueue()
+    ready: _Ready[_K, _T] = queue.SimpleQueue()
     stop, fatal = threading.Event(), list[BaseException]()
-
-    async def one(key: _K, conversation: Conversation[_T]) -> None:
-        try:
-            ready.put((key, await converse(llm, conversation, fresh=fresh, on_step=on_step)))
-        except LLMCancelledError:
-            return
-        except (LLMError, RetrieverError) as error:
-            if getattr(error, "stops_run", False):
-                fatal.append(error)
-                stop.set()
-            else:
-                ready.put((key, error))
-
-    async def every() -> None:
-        tasks, coming = set[asyncio.Task[None]](), iter(conversations)
-        async with llm:
-            while not stop.is_set():
-                for item in itertools.islice(coming, llm.limits.concurrency - len(tasks)):
-                    tasks.add(asyncio.create_task(one(*item)))
-                if not tasks:
-                    return
-                done, tasks = await asyncio.wait(tasks, timeout=0.1, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-            llm.stop()
-            await _end(tasks, grace)
 
     def run() -> None:
         try:
-            asyncio.run(every())
+            asyncio.run(_drive(llm, conversations, ready, stop, grace, fresh=fresh, on_step=on_step))
         except BaseException as error:  # noqa: BLE001 - raised again below
             fatal.append(error)
         finally:
@@ -194,12 +171,48 @@ def _ready(ready: queue.SimpleQueue[_K]) -> list[_K]:
     return batch
 
 
-async def _end(tasks: set[asyncio.Task[None]], grace: float) -> None:
-    if tasks:
-        _, late = await asyncio.wait(tasks, timeout=grace)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+async def _drive(
+    llm: LLM,
+    conversations: Iterable[tuple[_K, Conversation[_T]]],
+    ready: _Ready[_K, _T],
+    stop: threading.Event,
+    grace: float,
+    **how: Any,
+) -> None:
+    """Put every result into a queue; raise the error that every call would meet, after all have ended."""
+    tasks, coming, fatal = set[asyncio.Task[None]](), iter(conversations), list[BaseException]()
+
+    async def one(key: _K, conversation: Conversation[_T]) -> None:
+        try:
+            ready.put((key, await converse(llm, conversation, **how)))
+        except LLMCancelledError:
+            return
+        except (LLMError, RetrieverError) as error:
+            if not getattr(error, "stops_run", False):
+                ready.put((key, error))
+                return
+            fatal.append(error)
+            llm.stop()
+            if not isinstance(error, BudgetReachedError):
+                stop.set()
+
+    async with llm:
+        while not stop.is_set():
+            room = 0 if fatal else llm.limits.concurrency - len(tasks)
+            tasks |= {asyncio.create_task(one(*item)) for item in itertools.islice(coming, room)}
+            if not tasks:
+                break
+            done, tasks = await asyncio.wait(tasks, timeout=0.1, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        llm.stop()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=grace)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    if fatal:
+        raise fatal[0]
 
 
 # -- without a server -----------------------------------------------------------------------------

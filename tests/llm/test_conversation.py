@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from evidencebench_core.data.store import open_store
-from evidencebench_core.errors import LLMCancelledError, LLMError, LLMRejectedError
+from evidencebench_core.errors import BudgetReachedError, LLMCancelledError, LLMError, LLMRejectedError
 from evidencebench_core.llm import (
     LLM,
     Answer,
     AnswerCache,
     Ask,
+    Budget,
     ChatRequest,
     Connection,
     Conversation,
@@ -155,6 +156,22 @@ def test_once_stopped_nothing_begins_and_what_ends_in_time_is_kept(patient: bool
         assert llm.budget.spent.perhaps_billed == (not patient)
         with pytest.raises(LLMCancelledError):
             answer_of(llm, failing("x"), stopped=lambda: True)
+
+
+def test_a_call_under_way_as_a_cap_is_reached_ends_in_its_own_time() -> None:
+    gate, asked, found = threading.Event(), threading.Event(), list[object]()
+    with s.scripted(step_for(gate, asked)) as server:
+        llm = llm_of(server, 2)
+        llm.budget = Budget(calls=1)
+        opening = threading.Timer(0.5, gate.set)
+        with pytest.raises(BudgetReachedError):  # noqa: PT012
+            for batch in results(llm, ((text, failing(text)) for text in ("slow", "b", "c")), grace=0.0):
+                found += batch
+                if asked.is_set() and not opening.is_alive() and not gate.is_set():
+                    opening.start()
+        assert len(server.requests) == 1
+    assert found == [("slow", ["re slow"])]
+    assert llm.budget.spent.perhaps_billed == 0
 
 
 def test_a_reader_who_leaves_ends_the_work() -> None:

@@ -72,7 +72,7 @@ class Guard:
         answer = self._app
         if refusal := self._refusal(connection):
             answer = PlainTextResponse(refusal, 403)
-        elif self._phrase is not None and not self._has_session(connection):
+        elif self._phrase is not None and (_is_form(connection) or not self._has_session(connection)):
             answer = await self._sign_in(scope, receive, self._phrase)
         elif origin := connection.headers.get("origin"):
             # Found right; what Streamlit finds foreign it compares with this machine's address, asked outside.
@@ -133,6 +133,12 @@ class Guard:
 
 def _page(message: str, status: int) -> HTMLResponse:
     return HTMLResponse(_PAGE.replace("{message}", message), status, {"Cache-Control": "no-store"})
+
+
+def _is_form(connection: HTTPConnection) -> bool:
+    """Whether it is the answer to the question for the phrase, perhaps in a second window."""
+    kind = connection.headers.get("content-type", "")
+    return connection.scope.get("method") == "POST" and kind.startswith("application/x-www-form-urlencoded")
 
 
 async def _short_body(request: Request) -> bytes:

@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 from ipaddress import ip_address
@@ -25,8 +25,8 @@ from streamlit.web.server import server_util
 from components.app.guard import Guard
 
 _HERE: Final = Path(__file__).parent
-_SCRIPTS: Final = ("BidiComponent", "serialization", "recordbatch", "Selectbox", "useMenuTrigger", "Html")
-_WITH_CHARTS: Final = ("leaderboard", "missed", "middle", "wording", "compare", "dataset")
+# What most pages ask for with their first content. Not PlotlyChart: to compile it early holds up all else.
+_EARLY: Final = ("BidiComponent", "serialization", "recordbatch", "Selectbox", "useMenuTrigger", "Html")
 _PHRASE: Final = "EVIDENCEBENCH_PASS_PHRASE"
 
 
@@ -38,8 +38,13 @@ def middleware() -> list[Middleware]:
 
 def routes() -> list[Route]:
     """The pages' addresses, answered with what can be seen before Streamlit's scripts have started."""
+    page = _first_paint()
+
+    def answer(_request: Request) -> HTMLResponse:
+        return HTMLResponse(page, headers={"Cache-Control": "no-cache"})
+
     names = [path.stem for path in (_HERE.parents[1] / "pages").glob("*.py")]
-    return [Route("/" if name == "home" else f"/{name}", _answer(_first_paint(name))) for name in names]
+    return [Route("/" if name == "home" else f"/{name}", answer) for name in names]
 
 
 @asynccontextmanager
@@ -70,27 +75,17 @@ def _is_loopback(address: str) -> bool:
         return address == "localhost"
 
 
-def _first_paint(name: str) -> str:
-    """Streamlit's empty page, with what is seen until its scripts have something to show.
-
-    Its styles come after that, which waits for none; scripts that a page asks for with its first content come early.
-    """
+def _first_paint() -> str:
+    """Streamlit's empty page, with what is seen until its scripts have something to show, which waits for no styles."""
     folder = Path(st.__file__).parent / "static"
     page = (folder / "index.html").read_text("utf-8")
     page = re.sub(r"<title>.*?</title>", "<title>EvidenceBench Explorer</title>", page)
-    page = re.sub(
-        r'<link\s+rel="preload"[^>]*as="font"[^>]*>', "", page
-    )  # of a font that the theme does not use
+    page = re.sub(r'<link\s+rel="preload"[^>]*as="font"[^>]*>', "", page)  # which the theme does not use
     styles = re.findall(r'<link rel="stylesheet"[^>]*>', page)
     for style in styles:
         page = page.replace(style, "")
-    stems = (*_SCRIPTS, "PlotlyChart") if name in _WITH_CHARTS else _SCRIPTS
-    files = (path.name for stem in stems for path in (folder / "static" / "js").glob(f"{stem}.*.js"))
+    files = (path.name for stem in _EARLY for path in (folder / "static" / "js").glob(f"{stem}.*.js"))
     early = [f'<link rel="modulepreload" crossorigin href="./static/js/{file}">' for file in files]
     page = page.replace("</head>", "\n".join([*early, "</head>"]))
     opening = (_HERE / "opening.html").read_text("utf-8")
     return page.replace('<div id="root">', "\n".join([opening, *styles, '<div id="root">']))
-
-
-def _answer(page: str) -> Callable[[Request], HTMLResponse]:
-    return lambda _request: HTMLResponse(page, headers={"Cache-Control": "no-cache"})

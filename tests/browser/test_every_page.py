@@ -132,6 +132,7 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
 @pytest.mark.parametrize("scheme", GROUNDS)
 def test_a_dialog_is_accessible(page: Page, app_url: str, scheme: str) -> None:
     page.goto(app_url + "/leaderboard?dataset=sample_data")
+    expect(page.get_by_role("heading").first).to_be_visible()
     wear(page, scheme)
     press(page, "Start or resume a run")
     expect(page.get_by_role("dialog").get_by_role("button", name="Start", exact=True)).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -13,7 +14,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from components.app import guard, server
-from tests.browser.serving import calling_nobody, served_app
+from tests.browser.serving import ROOT, calling_nobody, served, served_app
 
 PHRASE = "correct hörse battery"
 UPGRADE = {
@@ -119,6 +120,18 @@ def test_a_wrong_phrase_opens_nothing_and_the_right_one_leads_back(closed_app: s
     assert PHRASE not in answer.headers["Set-Cookie"]
 
 
+def test_an_app_that_listens_everywhere_looks_nothing_up(tmp_path: Path) -> None:
+    """Plain ``streamlit run app.py``, as well, prints no address that it would have to ask for."""
+    places = {"EVIDENCEBENCH_STORE": str(tmp_path / "s.sqlite"), "EVIDENCEBENCH_PASS_PHRASE": PHRASE}
+    everywhere = "0.0.0.0"  # noqa: S104 - behind the phrase
+    with (
+        calling_nobody(tmp_path) as watched,
+        served(ROOT / "app.py", listen=everywhere, **places, **watched) as address,
+    ):
+        assert asked(address, "/").status == 401
+        assert asked(address, "/", Host="evil.example").status == 403
+
+
 def test_another_site_cannot_sign_in(closed_app: str) -> None:
     origin = {"Origin": "http://evil.example"}
     answer = Answer(closed_app, "/", "POST", origin, urlencode({"phrase": PHRASE}))
@@ -172,7 +185,9 @@ def test_ten_wrong_phrases_close_the_door_for_a_minute(monkeypatch: pytest.Monke
     assert [client.post("/", data={"phrase": str(n)}).status_code for n in range(11)] == [403] * 10 + [429]
     assert client.post("/", data={"phrase": PHRASE}).status_code == 429
     now += 61
-    assert client.post("/", data={"phrase": PHRASE}).text == "inside"  # it was led on, with its cookie
+    for _ in ("the first window", "the second"):
+        assert client.post("/", data={"phrase": PHRASE}).text == "inside"  # it was led on, with its cookie
+    assert client.post("/", data={"phrase": "no"}).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from evidencebench_core.data.strict_json import unique_keys
 from evidencebench_core.errors import SettingError, shown
 
 
@@ -60,7 +61,7 @@ class Thresholds:
     def from_text(cls, text: str) -> Thresholds:
         """The inverse of `text`; names that are absent have their defaults."""
         try:
-            values = json.loads(text) if text else {}
+            values = json.loads(text, object_pairs_hook=unique_keys) if text else {}
             if "middle" in values:
                 low, high = values["middle"]
                 values["middle"] = (low, high)

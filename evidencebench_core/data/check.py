@@ -36,6 +36,9 @@ EVALUATIONS: Final = {  # key -> (task, fixed budget or None where the object br
     "results_evidence_retrieval_at_5_evaluation": ("result-er@5", 5),
 }
 
+_MOST_SENTENCES: Final = 5_000  # as of any paper; the longest of the benchmark has 794
+_MOST_ASPECTS: Final = 1_000  # with so many the best selection is still found, or bounded, in seconds
+
 _POOL: Final = "paper_as_candidate_pool"
 _TYPES: Final = "sentence_types_in_candidate_pool"
 _IDS: Final = "aspect_list_ids"
@@ -180,6 +183,8 @@ class _Checks:
 
     def n_sentences(self) -> int:
         n_sentences = len(self.strings(_POOL, self.raw[_POOL]))
+        if n_sentences > _MOST_SENTENCES:
+            self.fail(_POOL, f"has {n_sentences:,} sentences", f"A paper has {_MOST_SENTENCES:,} at most.")
         if not n_sentences:
             self.fail(_POOL, "is empty", "A paper needs at least one sentence.")
         types = self.of_kind(_TYPES, self.raw[_TYPES], list, "Give a JSON list of strings.")
@@ -198,6 +203,8 @@ class _Checks:
             self.fail(field, "is empty", "An instance needs at least one study aspect.")
         if not ids:
             self.fail(field, "is empty", "Where nothing is a result, all result fields are null.")
+        if len(ids) > _MOST_ASPECTS:
+            self.fail(field, f"has {len(ids):,} aspects", f"An instance has {_MOST_ASPECTS:,} at most.")
         known = frozenset(ids)
         if len(known) != len(ids):
             repeated = next(aspect for aspect in ids if ids.count(aspect) > 1)

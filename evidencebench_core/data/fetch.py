@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.errors import DownloadError
 
@@ -18,6 +22,9 @@ Report = Callable[[str], None]
 Progress = Callable[[int, int | None], None]
 
 TIMEOUT: Final = 30.0  # seconds without a byte
+_MOST_BYTES: Final = 16 << 30  # of a file; the largest that is released has some 4 GB
+_SLOWEST: Final = 4 << 10  # bytes a second, over all of a download but the first
+_PATIENCE: Final = 60.0  # seconds, which are also those until the content begins
 _CHUNK: Final = 1 << 18
 _RANGE: Final = re.compile(r"bytes (\d+)-\d*/(\d+|\*)")
 _GO_ON: Final = "Check the network, then start the download again: it goes on where it stopped."
@@ -84,7 +91,9 @@ def _receive(
         headers["Range"] = f"bytes={have}-"
         if part.note.is_file():
             headers["If-Range"] = part.note.read_text(encoding="utf-8")
-    with client.stream("GET", url, headers=headers) as response:
+    with ExitStack() as opened:
+        with time_limit(client, _PATIENCE):
+            response = opened.enter_context(client.stream("GET", url, headers=headers))
         if have and response.status_code == 416:
             if response.headers.get("Content-Range", "") == f"bytes */{have}":
                 return  # it was all there already
@@ -94,6 +103,7 @@ def _receive(
         if response.status_code not in (200, 206):
             raise status_error(url, response.status_code, response.reason_phrase)
         start, total = _extent(response, have)
+        _check_pace(url, total or 0)
         if start not in (0, have):
             part.discard()
             raise DownloadError(url, f"sends bytes from {start:,} on, not {have:,}", "Try again.")
@@ -108,12 +118,61 @@ def _receive(
         with part.path.open("r+b" if start else "wb") as file:
             file.seek(start)
             file.truncate()
+            began = time.monotonic()
             for chunk in response.iter_raw():
                 file.write(chunk)
+                _check_pace(url, file.tell(), file.tell() - start, time.monotonic() - began)
                 if progress is not None:
                     progress(file.tell(), total)
     if total is not None and part.size() != total:
         raise DownloadError(url, f"broke off after {part.size():,} of {total:,} bytes", _GO_ON)
+
+
+def _check_pace(url: str, size: int, n_received: int = 0, seconds: float = 0.0) -> None:
+    """Refuse what is too large, or comes so slowly that it would never end."""
+    if size > _MOST_BYTES:
+        raise DownloadError(url, f"sends more than {_MOST_BYTES:,} bytes", "Check the address.")
+    if seconds > _PATIENCE and n_received < _SLOWEST * (seconds - _PATIENCE):
+        problem = f"sends less than {_SLOWEST:,} bytes a second: {n_received:,} in {seconds:.0f} seconds"
+        raise DownloadError(url, problem, _GO_ON)
+
+
+@contextmanager
+def time_limit(client: httpx.Client, seconds: float) -> Iterator[None]:
+    """`httpx.ReadTimeout` once the block has taken so long; httpx itself limits each wait for bytes only."""
+    import httpx
+
+    sockets: list[socket.socket] = []
+    late = threading.Event()
+
+    def cut() -> None:
+        late.set()
+        for one in sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def remember(event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            sockets.append(info["return_value"].get_extra_info("socket"))
+            if late.is_set():
+                cut()
+
+    def watch(request: httpx.Request) -> None:
+        request.extensions["trace"] = remember
+
+    client.event_hooks = {**client.event_hooks, "request": [*client.event_hooks["request"], watch]}
+    timer = threading.Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except Exception:
+        if not late.is_set():  # else it is what is made of an answer that was cut
+            raise
+    finally:
+        timer.cancel()
+    if late.is_set():  # an answer without a length just ends when it is cut
+        raise httpx.ReadTimeout(f"took longer than {seconds:g} seconds")
 
 
 def status_error(url: str, status: int, reason: str) -> DownloadError:

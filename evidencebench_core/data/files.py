@@ -1,15 +1,35 @@
-"""A file that is written whole or not at all."""
+"""A file that is read within a bound, and one that is written whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import DataError, SettingError
+
+NONBLOCK: Final[int] = getattr(os, "O_NONBLOCK", 0)
+"""A flag of opening: without it, that of a named pipe would wait for a writer for ever."""
+
+
+def file_content(path: Path, most: int, remedy: str) -> bytes:
+    """The bytes of a regular file, or `DataError`: if it is none, cannot be read or has more than that."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NONBLOCK)) as file:
+            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            content = file.read(most + 1) if is_regular else b""
+    except (OSError, ValueError) as error:  # no path has a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(str(path), f"cannot be read: {reason}", "Name a file that can be read.") from error
+    if not is_regular:
+        raise DataError(str(path), "is not a regular file", remedy)
+    if len(content) > most:
+        raise DataError(str(path), f"has more than {most:,} bytes", remedy)
+    return content
 
 
 @contextmanager

@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from evidencebench_core.data.files import NONBLOCK
 from evidencebench_core.errors import StreamError
 
 CHUNK: Final = 1 << 20
 _ZSTD_FEED: Final = 1 << 10  # a zstd block says up to 128 KiB in 4 bytes: 1 KiB in is 32 MiB out at most
+_FREE_CONTENT: Final = 64 << 20  # bytes that may come of however little
+_MOST_GROWTH: Final = 200  # times that a file may grow beyond that; datasets grow 5 to 20 times
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
@@ -30,9 +33,8 @@ class Source:
         self.n_content = 0
         self._digest = hashlib.sha256()
         try:
-            # without O_NONBLOCK, opening a named pipe would wait for a writer for ever
             self._file: BinaryIO = open(  # noqa: SIM115
-                path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | _NONBLOCK)
+                path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | NONBLOCK)
             )
         except OSError as error:
             raise _not_readable(path, error) from error
@@ -67,6 +69,9 @@ class Source:
             for chunk in chunks:
                 self._digest.update(chunk)
                 self.n_content += len(chunk)
+                if self.n_content > _FREE_CONTENT + _MOST_GROWTH * self.bytes_read:
+                    problem = f"grows to more than {_MOST_GROWTH} times its size when it is decompressed"
+                    raise StreamError(str(self.path), problem, "Decompress it yourself if you trust it.")
                 yield chunk
         except OSError as error:
             raise _not_readable(self.path, error) from error
@@ -109,9 +114,6 @@ class Source:
 
     def _damage_error(self, kind: str, reason: object) -> StreamError:
         return StreamError(str(self.path), f"is damaged or cut off {kind} ({reason})", "Get the file again.")
-
-
-_NONBLOCK: Final[int] = getattr(os, "O_NONBLOCK", 0)
 
 
 def change_error(path: Path) -> StreamError:

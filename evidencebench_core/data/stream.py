@@ -20,14 +20,15 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import ijson
-from ijson.common import ObjectBuilder
 
 from evidencebench_core.data.check import KEYS, OPTIONAL_KEYS
 from evidencebench_core.data.source import Source
 from evidencebench_core.errors import StreamError, shown
 
-MAX_VALUE: Final = 64 << 20
+MAX_VALUE: Final = 16 << 20
 _MOST_LEVELS: Final = 100
+_MOST_EVENTS: Final = 500_000  # of an instance: values, keys and ends; the benchmark's have up to 5,000
+_NO_INSTANCE: Final = "That is no instance: check that the file is one object of instances or JSON lines."
 _KEYS: Final = frozenset(("id", *KEYS, *OPTIONAL_KEYS))
 _ESCAPE: Final = re.compile(  # a pair of surrogates, half of one, any other
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S
@@ -59,7 +60,7 @@ def iter_raw(path: Path, max_value: int = MAX_VALUE) -> Iterator[tuple[str, obje
     ------
     StreamError
         With line and byte, if the file is not readable, is not the format above, is cut off, has half a
-        surrogate pair or a number beyond 64 bits, or holds no instance at all.
+        surrogate pair, a number beyond 64 bits or a key twice, or holds no instance at all.
     """
     with Source(path) as source:
         yield from instances_in(source, max_value)
@@ -116,20 +117,34 @@ def _value(content: _Content, events: Iterator[Event]) -> Any:
     """The value whose events come next."""
     content.inside = True
     content.mark()
-    builder, depth = ObjectBuilder(), 0
-    for event, value in events:
-        if event in ("start_map", "start_array"):
-            depth += 1
-            if depth > _MOST_LEVELS:
-                content.fail("is nested too deeply", "An instance has three levels.")
-        elif event in ("end_map", "end_array"):
-            depth -= 1
-        builder.event(event, value)
-        if not depth and event != "map_key":
+    value: Any = None
+    around: list[Any] = []  # the lists and objects that are open
+    name = ""  # the last key
+    for number, (event, scalar) in enumerate(events):
+        if number > _MOST_EVENTS:
+            content.fail(f"has more than {_MOST_EVENTS:,} values in it", _NO_INSTANCE)
+        if event == "map_key":
+            name = scalar
+            if name in around[-1]:
+                content.fail(f"has the key {shown(name)} twice in an object", "Keep one of them.")
+            continue
+        if event in ("end_map", "end_array"):
+            value = around.pop()
+        else:
+            value = {} if event == "start_map" else [] if event == "start_array" else scalar
+            if around and type(around[-1]) is dict:
+                around[-1][name] = value
+            elif around:
+                around[-1].append(value)
+            if event in ("start_map", "start_array"):
+                around.append(value)
+                if len(around) > _MOST_LEVELS:
+                    content.fail("is nested too deeply", "An instance has three levels.")
+        if not around:
             break
     content.inside = False
     content.mark()
-    return builder.value
+    return value
 
 
 class _Content:
@@ -162,7 +177,7 @@ class _Content:
             self._piece = b""
             self.fail(
                 f"has a value of more than {self.max_value:,} bytes",
-                "That is no instance: check that the file is one object of instances or JSON lines.",
+                _NO_INSTANCE,
             )
         chunk = next(self._chunks, b"")
         data = self._rest + chunk
@@ -195,11 +210,12 @@ class _Content:
         shown_bytes = picture[1].strip(b" ") if len(picture) > 2 else b""  # 30 before the place, 30 after
         start = self._piece.translate(_BLANKED).find(shown_bytes)
         column = len(picture[1][: picture[2].find(b"^")].lstrip(b" ")) if start >= 0 and shown_bytes else 0
-        self.fail(
-            f"is not {'UTF-8 text' if 'UTF8' in reason else 'JSON'}: {reason}",
-            "Give JSON in UTF-8, plain, gzip or zstd.",
-            max(start, 0) + column,
-        )
+        problem, remedy = f"is not JSON: {reason}", "Give JSON in UTF-8, plain, gzip or zstd."
+        if "UTF8" in reason:
+            problem = f"is not UTF-8 text: {reason}"
+        elif reason == "integer overflow":
+            problem, remedy = "has an integer beyond 64 bits", "Write it as text."
+        self.fail(problem, remedy, max(start, 0) + column)
 
     def fail(self, problem: str, remedy: str, at: int = 0) -> NoReturn:
         """Raise with the place, ``at`` bytes into the last piece."""

@@ -5,9 +5,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, Final, NoReturn
 
+from evidencebench_core.data.files import file_content
 from evidencebench_core.errors import DataError, shown
+
+_MOST_BYTES: Final = 128 << 20
+_MOST_VALUES: Final = 8_000_000  # 100,000 predictions of 10 have 1.1 million
+
+
+class RepeatedKeyError(ValueError):
+    """An object has a key more than once."""
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of the pairs, for `json.loads`; `RepeatedKeyError` instead of the last value of a key."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise RepeatedKeyError(f"has the key {shown(key)} more than once")
+    return found
 
 
 def json_value(
@@ -18,26 +35,21 @@ def json_value(
     ``content`` is what was read of the file already.
     """
     place = str(path)
+    content = file_content(path, _MOST_BYTES, remedy) if content is None else content
+    if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise DataError(place, f"holds more than {_MOST_VALUES:,} values", remedy)
     try:
-        text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(place, f"is not UTF-8 text: {error}", remedy) from error
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror or error}"
-        raise DataError(place, problem, "Name a file that can be read.") from error
-
-    def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise DataError(place, f"has the key {shown(key)} more than once", repeated)
-        return found
 
     def no_number(name: str) -> NoReturn:
         raise DataError(place, f"holds {name}, which is not JSON", remedy)
 
     try:
         value: object = json.loads(text, object_pairs_hook=unique_keys, parse_constant=no_number)
+    except RepeatedKeyError as error:
+        raise DataError(place, str(error), repeated) from error
     except (ValueError, RecursionError) as error:
         raise DataError(place, f"is not JSON: {error}", remedy) from error
     return value

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from evidencebench_core.data.sections import class_of_heading
+from evidencebench_core.data.strict_json import unique_keys
 from evidencebench_core.errors import PaperError, shown
 from evidencebench_core.papers.blocks import Block, clean_text, paper_of_blocks
 from evidencebench_core.papers.limits import DEFAULT_LIMITS, Limits
@@ -36,7 +37,7 @@ def paper_of_bioc_json(content: bytes, name: str = "", limits: Limits = DEFAULT_
     """The paper of a BioC JSON file: a collection, a list of collections, or one document."""
     place = name or "the BioC file"
     try:
-        raw: Any = json.loads(content)
+        raw: Any = json.loads(content, object_pairs_hook=unique_keys)
     except RecursionError as deep:
         raise PaperError(place, "has values too deep in each other", "That is no paper.") from deep
     except ValueError as broken:

@@ -34,6 +34,8 @@ _ROOT: Final = Path(__file__).parents[2]  # so that -m finds this package, and n
 _COMMAND: Final = ("-m", "evidencebench_core.papers.worker")
 _OUT_OF_MEMORY: Final = "memory"  # what the worker says when it ran out of it
 _POLL: Final = 0.05  # seconds between two looks at the child
+_MOST_AT_ONCE: Final = 2
+_places = threading.BoundedSemaphore(_MOST_AT_ONCE)
 _MOST_OUTPUT: Final = 64 * MIB
 
 
@@ -43,10 +45,11 @@ def read_paper_apart(
     kind: PaperKind | None = None,
     limits: Limits = DEFAULT_LIMITS,
     check: Callable[[], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> Paper:
     """The same as `read_paper`, in a process of its own with bounded time and memory.
 
-    About 0.2 s more than `read_paper`. Any thread may call it, several at a time.
+    About 0.2 s more than `read_paper`. Any thread may call it; two papers are read at once, others wait.
 
     Parameters
     ----------
@@ -55,13 +58,15 @@ def read_paper_apart(
         such a limit (Linux).
     check : callable, optional
         Called about every 0.05 s; what it raises kills the child and is raised here. So a reader can cancel.
+    report : callable, optional
+        Called with a line that says that it waits for others, and with one once it reads.
 
     Raises
     ------
     PaperError
         As `read_paper`; also when time or memory ran out, or the child died.
     """
-    answer = _answer_apart({"kind": kind}, content, name, limits, check)
+    answer = _answer_apart({"kind": kind}, content, name, limits, check, report)
     return Paper.from_dict(answer.get("paper", {}))
 
 
@@ -101,9 +106,31 @@ def _answer_apart(
     name: str,
     limits: Limits,
     check: Callable[[], None] | None = None,
+    report: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    limits.check_size(len(content), place_of(name))
+    if not _places.acquire(blocking=False):
+        if report is not None:
+            report(f"Waiting to read {name or 'the paper'}: {_MOST_AT_ONCE} others are being read")
+        while not _places.acquire(timeout=_POLL):
+            if check is not None:
+                check()
+        if report is not None:
+            report(f"Reading {name or 'the paper'}")
+    try:
+        return _answer_of_child(wanted, content, name, limits, check)
+    finally:
+        _places.release()
+
+
+def _answer_of_child(
+    wanted: Mapping[str, object],
+    content: bytes,
+    name: str,
+    limits: Limits,
+    check: Callable[[], None] | None,
 ) -> dict[str, Any]:
     place = place_of(name)
-    limits.check_size(len(content), place)
     header = json.dumps({"name": name, "limits": asdict(limits), **wanted}).encode()
     ends = time.monotonic() + limits.max_seconds
     output: list[bytes] = []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from evidencebench_core.data.strict_json import unique_keys
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.retrievers.base import Setting
 
@@ -148,7 +149,7 @@ def _of_kind(kind: type, value: object) -> Setting:
 def _json_object(value: object) -> str | None:
     """The canonical text of a JSON object: sorted names, no spaces."""
     try:
-        given = json.loads(value) if isinstance(value, str) else value
+        given = json.loads(value, object_pairs_hook=unique_keys) if isinstance(value, str) else value
         text = json.dumps(given, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, TypeError, RecursionError):
         return None

@@ -7,6 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.data.files import file_content
+from evidencebench_core.errors import DataError
+
+_LARGEST: Final = 64 << 20  # bytes: the record of the 100k train set has some 6 million
 TRAINED_ON: Final = "trained_on.json"
 """The file in the folder of an embedding model."""
 
@@ -38,12 +42,12 @@ class TrainedOn:
 def read_trained_on(folder: Path) -> TrainedOn | None:
     """The record in a model's folder; ``None`` where there is none that can be read."""
     try:
-        record = json.loads((folder / TRAINED_ON).read_text(encoding="utf-8"))
+        record = json.loads(file_content(folder / TRAINED_ON, _LARGEST, "Train the model again."))
         return TrainedOn(
             str(record["dataset_sha256"]),
             tuple(map(str, record["instance_ids"])),
             tuple(map(str, record["paper_ids"])),
             str(record.get("dataset", "")),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (DataError, ValueError, KeyError, TypeError, AttributeError):
         return None

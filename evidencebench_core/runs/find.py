@@ -111,8 +111,9 @@ def read_content(
     content: bytes, name: str, kind: PaperKind | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[Step, None, ReadPaper]:
     """Read a paper in a process of its own, which is killed when the generator is closed."""
+    doing = [f"Reading {name}"]
     paper = yield from _in_thread(
-        f"Reading {name}", lambda check: read_paper_apart(content, name, kind, limits, check)
+        lambda: doing[-1], lambda check: read_paper_apart(content, name, kind, limits, check, doing.append)
     )
     return ReadPaper(paper, name, name)
 
@@ -126,12 +127,14 @@ def fetch_paper(
     """Fetch a paper from Europe PMC by a PMC id, PubMed id or DOI, and read it."""
     from evidencebench_core.papers.europe_pmc import fetched_paper
 
-    fetched = yield from _in_thread("Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits))
+    fetched = yield from _in_thread(
+        lambda: "Asking Europe PMC", lambda _: fetched_paper(reference, base_url, limits)
+    )
     read = yield from read_content(fetched.content, fetched.name, kind, limits)
     return replace(read, source=fetched.source)
 
 
-def _in_thread(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
+def _in_thread(text: Callable[[], str], make: Callable[[Callable[[], None]], T]) -> Generator[Step, None, T]:
     """A step a few times a second while a thread makes something; closed, it does not wait for the thread.
 
     The maker is given a check that raises once nobody waits any more.
@@ -151,7 +154,7 @@ def _in_thread(text: str, make: Callable[[Callable[[], None]], T]) -> Generator[
     Thread(target=run, name="reading", daemon=True).start()
     try:
         while not future.done():
-            yield Step(text)
+            yield Step(text())
             wait([future], _PATIENCE)
         return future.result()
     finally:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.data.files import file_content
 from evidencebench_core.data.store import Store
 from evidencebench_core.data.strict_json import json_value
 from evidencebench_core.errors import DataError, UnknownNameError, did_you_mean, shown
@@ -176,19 +177,6 @@ def predictions_from(path: Path, content: bytes | None = None) -> dict[str, list
         if not isinstance(picks, list):
             raise DataError(f"{path}, {shown(instance_id)}", f"is {shown(picks)}, not a list", _PREDICTIONS)
     return value
-
-
-def file_content(path: Path, largest: int, remedy: str) -> bytes:
-    """The bytes of a file, or `DataError`: if it is none, cannot be read or is larger than that."""
-    try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= largest and path.is_file() else None
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror or error}", remedy) from error
-    if data is None:
-        problem = f"has {size:,} bytes, more than any such file" if size > largest else "is not a file"
-        raise DataError(str(path), problem, remedy)
-    return data
 
 
 # -- the file of logs -----------------------------------------------------------------------------

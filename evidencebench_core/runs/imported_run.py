@@ -17,11 +17,12 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote
 
+from evidencebench_core.data.files import file_content
 from evidencebench_core.data.gold import Gold
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs.imported import file_content, predictions_from
+from evidencebench_core.runs.imported import predictions_from
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunInfo, RunStore
 from evidencebench_core.tasks import Task, task_named

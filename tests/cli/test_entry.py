@@ -177,3 +177,28 @@ def test_a_terminal_without_the_letters_is_no_reason_to_crash(tiny: Path) -> Non
     done = subprocess.run([*CLI, "show", "tiny_0"], capture_output=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u2588    0  " in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ingest", ...),
+        ("score-file", "--dataset", "tiny", "--task", "er@10", "--predictions", ...),
+        ("import-run", "--dataset", "tiny", "--name", "x", "--predictions", ...),
+        ("import-scores", ...),
+        ("run", "--dataset", "tiny", "--retriever", "lead", "--variants", ...),
+        ("find", ..., "--hypothesis", "Tea helps."),
+        ("run", "--dataset", "tiny", "--retriever", "evidence-ranker", "--set", ...),
+        ("run", "--dataset", "tiny", "--retriever", "dense", "--set", ...),
+        ("datasets", "--store", ...),
+    ],
+)
+@pytest.mark.parametrize("place", ["pipe", "/dev/zero"])
+def test_what_is_no_regular_file_is_refused_at_once(
+    command, tiny: Path, words: tuple[str, ...], place: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")  # nobody writes to it
+    path = str(tmp_path / place)
+    setting = f"model={path}" if "--set" in words else path
+    assert command.failure(*(setting if word is ... else word for word in words))

@@ -14,7 +14,7 @@ import pytest
 from evidencebench_core.data.download import COMMIT, DATASETS, download, download_folder
 from evidencebench_core.data.fetch import Checksum, fetch
 from evidencebench_core.errors import DownloadError, UnknownNameError
-from tests.serving import Answer, serving
+from tests.serving import DRIPS, Answer, dripping, serving
 
 module = import_module("evidencebench_core.data.download")  # the package has the function under that name
 
@@ -162,6 +162,22 @@ def test_refused(does: Behaviour, target: Path, status: int) -> None:
     part(target).write_bytes(CONTENT[:10])
     failure(f"{does.base}/x", target, EXPECTED[0], f"answers {status} ")
     assert part(target).read_bytes() == CONTENT[:10]  # it may still be of use
+
+
+@pytest.mark.parametrize("head", DRIPS)
+def test_a_download_that_drips_ends_at_its_limit(
+    target: Path, head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evidencebench_core.data.fetch._PATIENCE", 0.3)
+    with dripping(head) as address:
+        failure(address, target, None, "took longer than 0.3 seconds|sends less than 4,096 bytes a second")
+
+
+def test_a_download_has_a_size_limit(does: Behaviour, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidencebench_core.data.fetch._MOST_BYTES", 1_000)
+    failure(f"{does.base}/x", target, None, "sends more than 1,000 bytes")
+    does.length = False
+    failure(f"{does.base}/x", target, None, "sends more than 1,000 bytes")
 
 
 def test_addresses_where_nobody_is(target: Path) -> None:

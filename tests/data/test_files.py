@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data.files import whole_file
-from evidencebench_core.errors import SettingError
+from evidencebench_core.data.files import file_content, whole_file
+from evidencebench_core.errors import DataError, SettingError
 
 
 def test_a_new_file_has_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
@@ -63,3 +63,22 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_only_regular_files_are_read_and_so_many_bytes(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)  # nobody writes to it
+    file.write_bytes(b"12345")
+    assert file_content(file, 5, "") == b"12345"
+    for path, said in (
+        (pipe, "is not a regular file"),
+        (Path("/dev/zero"), "is not a regular file"),
+        (tmp_path, "cannot be read"),
+        (tmp_path / "none", "cannot be read"),
+        (tmp_path / "\0", "cannot be read"),
+    ):
+        with pytest.raises(DataError, match=said):
+            file_content(path, 5, "Give a file.")
+    with pytest.raises(DataError, match="has more than 4 bytes"):
+        file_content(file, 4, "")

@@ -166,6 +166,18 @@ def test_bad_instance_is_named(path: tuple[Any, ...], value: object, field: str,
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("field", "size", "said"),
+    [
+        ("paper_as_candidate_pool", 5_001, "has 5,001 sentences"),
+        ("aspect_list_ids", 1_001, "has 1,001 aspects"),
+    ],
+)
+def test_an_instance_has_a_size_limit(field: str, size: int, said: str) -> None:
+    with pytest.raises(InstanceError, match=said):
+        parse_instance("x", good() | {field: ["x"] * size})
+
+
 OTHER_OPTIMUM = {"optimal": 2, PICKS: [2, 4], "covered_aspects": ["a", "b"]}  # nothing of them covers "c"
 WASTEFUL = {"optimal": 3, PICKS: [4, 9, 0], "covered_aspects": ["a", "b", "c"]}
 

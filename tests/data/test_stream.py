@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,8 +115,13 @@ def test_half_a_surrogate_pair_is_refused_wherever_a_chunk_ends(
         (b'{"a": {"x": NaN}}', "is not JSON: invalid char"),
         (b'{"a": {"x": -Infinity}}', "is not JSON: malformed number"),
         (b'{"a": {"x": 1e999}}', "is not JSON: numeric (floating point) overflow"),
-        (b'{"a": {"x": ' + b"9" * 20 + b"}}", "is not JSON: integer overflow"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "is not JSON: integer overflow"),
+        (b'{"a": {"x": ' + b"9" * 20 + b"}}", "has an integer beyond 64 bits"),
+        (b'{"a": {"x": 9223372036854775808}}', "has an integer beyond 64 bits"),
+        (b'{"a": {"x": -9223372036854775809}}', "has an integer beyond 64 bits"),
+        (b'{"a": {"x": [{"y": 1, "z": {}, "y": 1}]}}', "has the key 'y' twice in an object"),
+        (b'{"id": "a", "x": 1, "x": 2}', "has the key 'x' twice in an object"),
+        (b'{"id": "a", "id": "b"}', "has the key 'id' twice in an object"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "has an integer beyond 64 bits"),
         (b'{"a": {"x": tru}}', "is not JSON: invalid string"),
         (b'{"a": {"x": 1,,}}', "is not JSON: "),
         (b'{"a": {"x": "line\nbreak"}}', "is not JSON: invalid character inside string"),
@@ -190,10 +197,45 @@ def test_a_line_of_3_gb_is_not_read(tmp_path: Path, beginning: bytes) -> None:
         file.write(beginning + b"1," * (5 << 20))
         file.truncate(3 << 30)  # sparse: the rest takes no space
     with Source(path) as source:
-        with pytest.raises(StreamError, match="has a value of more than 4,194,304 bytes") as caught:
+        with pytest.raises(
+            StreamError, match=r"has a value of more than 4,194,304 bytes|has more than 500,000 values"
+        ) as caught:
             list(instances_in(source, max_value=4 << 20))
         assert source.bytes_read <= 16 << 20
     assert "line 1, byte " in caught.value.place
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in KiB there")
+@pytest.mark.parametrize("unit", [b"{},", b"[],", b"1.5,", b'"",', b"x"])
+def test_a_small_file_takes_little_memory(tmp_path: Path, unit: bytes) -> None:
+    path, mib = tmp_path / "bomb.json.gz", 1 << 20
+    with gzip.open(path, "wb") as file:
+        file.write(b'{"a": {"x": ' + (b'"' if unit == b"x" else b"["))
+        for _ in range(60):
+            file.write(unit * (mib // len(unit)))
+    assert path.stat().st_size < 70_000
+    probe = (
+        "import resource, sys; from pathlib import Path; from evidencebench_core.data.stream import iter_raw\n"
+        "from evidencebench_core.errors import StreamError\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try: list(iter_raw(Path(sys.argv[1])))\n"
+        "except StreamError as error: print(error.problem)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe, path], capture_output=True, text=True, check=True)
+    problem, n_kib = done.stdout.splitlines()
+    assert problem.startswith(("has more than 500,000 values", "has a value of more than 16,777,216 bytes"))
+    assert int(n_kib) < 150 * 1024
+
+
+def test_a_packed_file_may_grow_so_many_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = b"".join(b'{"id": "%d", "x": "%s"}\n' % (n, b"x" * 500) for n in range(4_000))
+    assert len(read(gzip.compress(content), tmp_path)) == 4_000
+    monkeypatch.setattr(source_module, "_FREE_CONTENT", 1_000)
+    monkeypatch.setattr(source_module, "_MOST_GROWTH", 20)
+    error = problem(gzip.compress(content), tmp_path)
+    assert error.problem == "grows to more than 20 times its size when it is decompressed"
+    assert len(read(content, tmp_path)) == 4_000  # as it is, it does not grow
 
 
 def test_missing_folder_pipe_and_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

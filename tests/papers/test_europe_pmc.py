@@ -11,7 +11,7 @@ import pytest
 from evidencebench_core.errors import PaperError
 from evidencebench_core.papers import Limits, europe_pmc, read_paper
 from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
-from tests.serving import Answer, serving
+from tests.serving import DRIPS, Answer, dripping, serving
 
 ARTICLE = b"<article><body><p>Tea is hot.</p></body></article>"
 
@@ -124,9 +124,13 @@ def test_answers_that_are_no_paper(asked: str, answer: Answer, message: str, ser
         fetched_paper("PMC34", service.base, Limits(max_bytes=2**21))
 
 
-def test_an_answer_that_trickles_or_never_comes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(europe_pmc, "_PATIENCE", -1.0)
-    with pytest.raises(PaperError, match="takes longer than -1 seconds"):
-        fetched_paper("PMC34", service.base)
+@pytest.mark.parametrize("head", DRIPS)
+def test_an_answer_that_drips_ends_at_its_limit(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(europe_pmc, "_PATIENCE", 0.5)
+    with dripping(head) as address, pytest.raises(PaperError, match=r"took longer than 0\.5 seconds"):
+        fetched_paper("PMC34", address)
+
+
+def test_a_service_that_is_not_there() -> None:
     with pytest.raises(PaperError, match="cannot be reached"):
         fetched_paper("PMC34", "http://127.0.0.1:1/rest")

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +101,41 @@ def test_reading_can_be_cancelled() -> None:
         read_paper_apart(SLOW, "slow", check=check)
     assert time.monotonic() - began < 3
     assert set(psutil.Process().children()) <= children
+
+
+def test_two_papers_are_read_at_once_and_the_third_says_that_it_waits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    open_gate, said = tmp_path / "gate", [list[str](), list[str](), list[str]()]
+    code = f"import os, time\nwhile not os.path.exists({str(open_gate)!r}): time.sleep(0.02)"
+    monkeypatch.setattr(sandbox, "_COMMAND", ("-c", code))
+    most, children = 0, set(psutil.Process().children())
+
+    def read(number: int) -> None:
+        with pytest.raises(PaperError, match="stopped the program"):
+            read_paper_apart(TEXT, f"paper {number}", report=said[number].append)
+
+    with ThreadPoolExecutor(3) as threads:
+        reading = [threads.submit(read, number) for number in range(3)]
+        while not any(said):  # the last of them says at once that it waits
+            pass
+        most = len(set(psutil.Process().children()) - children)
+        open_gate.touch()
+        for one in reading:
+            one.result(30)
+    assert most <= 2
+    ((waited, then),) = filter(None, said)
+    assert re.fullmatch(r"Waiting to read paper \d: 2 others are being read", waited)
+    assert then.startswith("Reading paper ")
+
+
+def test_a_reader_that_waits_can_be_cancelled() -> None:
+    def check() -> None:
+        raise KeyboardInterrupt
+
+    with sandbox._places, sandbox._places, pytest.raises(KeyboardInterrupt):
+        read_paper_apart(TEXT, check=check)
+    assert read_paper_apart(TEXT).sentences
 
 
 def test_pdfium_is_loaded_by_the_child_only() -> None:

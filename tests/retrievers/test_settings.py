@@ -81,6 +81,7 @@ def test_a_number_survives_its_text(number: float) -> None:
 def test_a_json_object_is_kept_as_its_canonical_text(given: object) -> None:
     spec = SettingSpec(None, dict, "")
     assert spec.canonical(given, "r", "s") == '{"a":{"c":null},"b":[1]}'
-    for wrong in ("{", "[1]", "3", "{}", '{"a": NaN}', {"a": object()}):
+    assert spec.canonical(f'{{"a":{2**70}}}', "r", "s") == f'{{"a":{2**70}}}'  # beyond 64 bits: as it is
+    for wrong in ("{", "[1]", "3", "{}", '{"a": NaN}', '{"a": 1, "a": 2}', {"a": object()}):
         with pytest.raises(SettingError, match="Give a JSON object"):
             spec.canonical(wrong, "r", "s")

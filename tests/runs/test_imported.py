@@ -124,7 +124,7 @@ def test_a_hostile_budget_is_one_line(tmp_path: Path, k: str) -> None:
         (b"Experiment Name,Model,Coverage List\n", "no column 'Cov@'"),
         (b"\x89PNG\xff\xfe\x00", "not UTF-8"),
         (",".join(COLUMNS).encode() + b'\n"open quote', "is not CSV"),
-        (b"x" * 2_000, "more than any such file"),
+        (b"x" * 2_000, "has more than 1,"),
     ],
 )
 def test_files_that_are_no_such_table(
@@ -137,7 +137,7 @@ def test_files_that_are_no_such_table(
         imported(path)
 
 
-@pytest.mark.parametrize(("name", "words"), [("none.csv", "cannot be read"), (".", "is not a file")])
+@pytest.mark.parametrize(("name", "words"), [("none.csv", "cannot be read"), (".", "cannot be read")])
 def test_a_file_that_is_not_there(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         imported(tmp_path / name)

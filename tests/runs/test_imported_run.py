@@ -188,10 +188,10 @@ def test_files_that_are_none_and_systems_that_cannot_be_asked(
 ) -> None:
     with pytest.raises(EvidenceBenchError, match="cannot be read"):
         import_run(store, "tiny", tmp_path / "none", "mine")
-    with pytest.raises(EvidenceBenchError, match="is not a file"):
+    with pytest.raises(EvidenceBenchError, match="Is a directory"):
         import_run(store, "tiny", tmp_path, "mine")
     monkeypatch.setattr("evidencebench_core.runs.imported_run._LARGEST", 3)
-    with pytest.raises(EvidenceBenchError, match="more than any such file"):
+    with pytest.raises(EvidenceBenchError, match="has more than"):
         import_run(store, "tiny", saved(tmp_path, {ID: [0]}), "mine", ["er@10"])
     with pytest.raises(EvidenceBenchError, match="is not here to be asked"):
         retriever_entry("imported")

@@ -175,11 +175,11 @@ def test_another_ingest_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = written(tiny_dataset(), tmp_path / "tiny.json")
     begin, calls = Store.write, []
 
-    def late(self: Store) -> object:
+    def late(self: Store, **options: bool) -> object:
         if self is store and not calls:
             calls.append(1)
             assert ingest(other, path, "theirs").added
-        return begin(self)
+        return begin(self, **options)
 
     monkeypatch.setattr(Store, "write", late)
     result = ingest(store, path, "ours")

@@ -11,7 +11,7 @@ from components.app import resources
 from components.app.page import percent, points
 from components.app.state import PageState, open_later
 from components.charts.dots import difference_chart, difference_height
-from components.charts.matrix import short_label
+from components.compare.pair_map import short_label
 from components.compare.systems import both_ways, record
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import HYPOTHESIS, frame_table, instance_table

@@ -12,8 +12,8 @@ import streamlit as st
 from components.app import resources
 from components.app.page import points
 from components.app.state import PageState
-from components.charts.matrix import matrix_map
-from components.widgets.chart import draw_chart, is_dark, picked_point
+from components.compare.pair_map import draw_map, map_data, map_width
+from components.widgets.chart import is_dark
 from components.widgets.frame_table import csv_button, draw_notes, frame_table, intervals
 from components.widgets.markdown import literal
 from components.widgets.runs import chosen_of, run_picker
@@ -146,31 +146,22 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
     systems = report.tables["systems"].sort_values("recall", ascending=False, kind="stable")
     pairs, labels = report.tables["pairs"], list(systems["label"])
     keys = list(zip(systems["system"], labels, strict=True))
-    figure = matrix_map(both_ways(pairs), keys, chosen=chosen, alpha=_ALPHA, dark=is_dark())
-    said = "; ".join(
-        f"{row['label_a']} minus {row['label_b']} {points(row)}" for row in pairs.to_dict("records")
-    )
+    squares = map_data(both_ways(pairs), keys, chosen=chosen, alpha=_ALPHA, dark=is_dark())
+
+    def choose(row: int, column: int) -> None:
+        state.put(a=keys[row][0], b=keys[column][0])
+
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         with (
             st.container(key="wide-matrix", width="content"),
-            st.container(width=figure.layout.width),
+            st.container(width=map_width(keys)),
         ):
-            event = draw_chart(
-                figure,
-                key=f"map-{report.title}-{'-'.join(systems['system'])}-{chosen[0]}-{chosen[1]}",
-                alt=f"Differences of all pairs in points, row minus column: {said}",
-                clickable=True,
-            )
+            draw_map(squares, "Differences of all pairs in points, row minus column", choose)
         with st.container(width=480):
             names = [f"{number}. {label}" for number, label in enumerate(labels, start=1)]
             numbered = systems.assign(name=names, interval=intervals(systems, "recall"))
             caption = "Systems by Aspect Recall, with their numbers on the map"
             frame_table(_SYSTEM_COLUMNS, numbered, key="systems", muted=True, action="none", caption=caption)
-    point = picked_point(event)
-    clicked = tuple(point["customdata"][:2]) if point and point.get("customdata") else chosen
-    if clicked != chosen and set(clicked) <= set(systems["system"]):
-        state.put(a=clicked[0], b=clicked[1])
-        st.rerun()
     seen = any(WARNING in label for label in labels)
     trained = f" {WARNING}: its model has learnt from instances that it is scored on." if seen else ""
     st.caption(

@@ -39,12 +39,15 @@ def test_a_click_on_a_square_opens_its_pair(
     page.goto(
         f"{app_url}/compare?dataset=sample_data&task=er%4010&runs={bm25},{lead},{tail}&a={bm25}&b={lead}"
     )
-    squares = page.locator(".st-key-wide-matrix .points path")
-    expect(squares).to_have_count(6, timeout=60_000)  # the first page of a server, with plotly
-    # The pairs of the runs in their order, then each turned round; the first again after others.
-    for place, a, b in ((5, tail, lead), (1, bm25, tail), (0, bm25, lead), (5, tail, lead)):
+    squares = page.locator(".st-key-wide-matrix button")
+    expect(squares).to_have_count(6, timeout=60_000)  # the first page of a server
+    labels = {bm25: "bm25", lead: "lead", tail: "abstract-tail"}
+    for a, b in ((tail, lead), (bm25, tail), (bm25, lead), (tail, lead)):
         settled(page)
-        squares.nth(place).click(force=True)  # plotly listens on a layer above it
+        square = page.get_by_title(re.compile(f"^{labels[a]}.* minus {labels[b]}"))
+        square.click()
+        expect(square).to_have_attribute("aria-pressed", "true")
+        expect(square).to_be_focused()
         expect(page).to_have_url(re.compile(f"[?&]a={a}(&|$)"))
         expect(page).to_have_url(re.compile(f"[?&]b={b}(&|$)"))
     assert_fits(page)

@@ -115,8 +115,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   if (focused?.i) root.querySelector(`.card[data-i="${focused.i}"][data-side="${focused.side}"]`)?.focus();
   const cardOf = (event) => event.target.closest?.(".card");
-  root.onpointerover = (event) => light(cardOf(event)?.dataset.i);
-  root.onpointerleave = () => light();
+  const atFocus = () => root.querySelector(".card:focus")?.dataset.i; // stays lit where the pointer is on no card
+  root.onpointerover = (event) => light(cardOf(event)?.dataset.i ?? atFocus());
+  root.onpointerleave = () => light(atFocus());
   root.onclick = (event) => {
     const card = cardOf(event);
     if (!card) return;

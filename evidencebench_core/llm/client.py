@@ -30,6 +30,7 @@ from evidencebench_core.llm.sender import OpenAISender, Sender
 
 _T = TypeVar("_T")
 _LISTING: Final = Timeouts(20.0, 20.0)
+_CLOSED_WITHIN: Final = 0.2  # seconds
 _TRYING: Final = Timeouts(90.0, 90.0)
 
 
@@ -192,13 +193,19 @@ class LLM:
     async def models(self) -> tuple[str, ...]:
         """The models that the server lists, asked for whatever the limits; empty where it has no list."""
         try:
-            names = model_names(await self.sender.send("/models", None, timeouts=_LISTING))
+            try:
+                reply = await self.sender.send("/models", None, timeouts=_LISTING)
+            except Setback as setback:
+                if setback.unusable:
+                    raise
+                await asyncio.sleep(_CLOSED_WITHIN)  # transformers serve closes the connection after a 500
+                reply = await self.sender.send("/models", None, timeouts=_LISTING)
+            return tuple(map(self.connection.without_keys, model_names(reply)))
         except Setback as setback:
             if setback.status in (200, 404, 405):
                 return ()
             kind = LLMUnreachableError if setback.action in ("again", "wait") else LLMRejectedError
             raise self.error(kind, setback.reason, setback.remedy, setback.action == "end_run") from setback
-        return tuple(map(self.connection.without_keys, names))
 
     def error(
         self, kind: type[LLMError], problem: str, remedy: str, stops_run: bool = False, model: str = ""

@@ -161,6 +161,13 @@ def test_a_wrong_name_in_calls_side_by_side() -> None:
             True,
         ),
         (tried, (CRASHED, listing("b")), LLMRejectedError, "lists no model", True),
+        (
+            tried,
+            (CRASHED, s.reset(), listing("b")),
+            LLMRejectedError,
+            "lists no model",
+            True,
+        ),  # closed by a 500
         (asked, (PINNED,), LLMRejectedError, "pinned to 'a'", True),
         (asked, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),
         (embedded, (INVALID_KEY,), LLMRejectedError, r"answers 401 \(Invalid API key\)", True),

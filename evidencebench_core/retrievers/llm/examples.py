@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -26,18 +25,7 @@ _STORED: Final[Mapping[Focus, tuple[str, str]]] = {
 _LONG: Final = 30  # characters; shorter sentences, such as headings, stand in many papers
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A hypothesis with the sentences that were the best choice for it."""
-
-    hypothesis: str
-    sentences: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return example_text(self.hypothesis, self.sentences)
-
-
-MADE_UP: Final = Example(
+MADE_UP: Final = example_text(
     "Regular afternoon naps improve the working memory of older adults.",
     (
         "After twelve weeks the nap group recalled 7.9 of 12 digits and the control group 6.8 "
@@ -70,14 +58,14 @@ class ExamplePool:
             random.Random(f"examples {seed}").shuffle(self._order)  # noqa: S311 - a reproducible draw
         self._read = lru_cache(maxsize=256)(lambda instance_id: store.get(dataset, instance_id))
 
-    def drawn(self, query: Query, n: int) -> tuple[Example, ...]:
-        """``n`` examples for a query, or as many as there are.
+    def drawn(self, query: Query, n: int) -> tuple[str, ...]:
+        """``n`` examples for a query, or as many as there are, as they stand in a prompt.
 
         Instances with the query's hypothesis or paper are passed over, and those that have nothing to
         cover in its focus.
         """
         paper = _long_sentences(query.sentences)
-        examples: list[Example] = []
+        examples: list[str] = []
         for instance in map(self._read, self._order):
             if len(examples) == n:
                 break
@@ -85,7 +73,7 @@ class ExamplePool:
                 continue
             sentences = _gold(instance, query)
             if sentences and not is_same_paper(paper, _long_sentences(instance.sentences)):
-                examples.append(Example(instance.hypothesis, sentences))
+                examples.append(example_text(instance.hypothesis, sentences))
         if not examples:
             problem = f"dataset {shown(self.dataset)} has no example for this query"
             raise RetrieverError("retriever llm", problem, "Name another.")

@@ -129,10 +129,10 @@ class LanguageModel:
         if self._pool is not None:
             named = len(given["example_ids"] or ())
             n = 1 if steps.strategy == "result-section" else named or given["n_examples"]
-            return "\n\n".join(map(str, self._pool.drawn(query, n)))
+            return "\n\n".join(self._pool.drawn(query, n))
         if given["examples"] is not None:
             raise _wrong("has no store to take its examples from", "Call connected(store) first.")
-        return str(MADE_UP)
+        return MADE_UP
 
 
 def _details(work: Work, strategy: str, chosen: ParsedAnswer) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ import pytest
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import RetrieverError, SettingError, UnknownNameError
+from evidencebench_core.llm.prompts import example_text
 from evidencebench_core.retrievers import Query, query_of
 from evidencebench_core.retrievers.llm.examples import ExamplePool
 from evidencebench_core.retrievers.llm.retriever import LanguageModel
@@ -39,7 +40,7 @@ def test_the_seed_decides(store: Store) -> None:
     assert ExamplePool(store, "pool", 0).drawn(OTHER, 4) == first
     assert ExamplePool(store, "pool", 0).drawn(OTHER, 2) == first[:2]
     assert any(ExamplePool(store, "pool", seed).drawn(OTHER, 4) != first for seed in (1, 2, 3))
-    assert len({example.hypothesis for example in first}) == 4
+    assert len({example.partition("\n")[0] for example in first}) == 4
 
 
 @pytest.mark.parametrize(
@@ -64,14 +65,15 @@ def test_a_fixed_budget_has_lists_of_that_size(tmp_path: Path, focus: Any, budge
     query = query_over(["Nothing of this stands in the pool at all."], focus=focus, budget=budget)
     (example,) = ExamplePool(store, "pool", 0).drawn(query, 1)
     gold = {"er@10": range(1, 11), "result-er@5": range(1, 6)}.get(key, (1, 5))
-    assert example.sentences == tuple(store.get("pool", "one").sentences[index] for index in gold)
+    instance = store.get("pool", "one")
+    assert example == example_text(instance.hypothesis, [instance.sentences[index] for index in gold])
 
 
 def test_never_the_instance_itself(store: Store) -> None:
     for number in range(10):
         drawn = ExamplePool(store, "pool", 0).drawn(own(store, f"tiny_{number}"), 10)
         assert len(drawn) == 9
-        assert all(f"cohort {number}." not in str(example) for example in drawn)
+        assert all(f"cohort {number}." not in example for example in drawn)
 
 
 TYPESET = str.maketrans({" ": "\u00a0", "t": "T"})
@@ -93,7 +95,7 @@ def test_never_the_paper_or_the_hypothesis_however_changed(
     query = query_over(changed(own(store, "tiny_3").sentences), hypothesis=hypothesis)
     drawn = ExamplePool(store, "pool", 0).drawn(query, 10)
     assert len(drawn) == 9
-    assert all("cohort 3." not in str(example) for example in drawn)
+    assert all("cohort 3." not in example for example in drawn)
 
 
 def test_results_have_examples_with_results(store: Store) -> None:
@@ -122,8 +124,8 @@ def test_icl_shows_eight_and_says_what_they_are_of(store: Store) -> None:
 def test_named_examples_in_their_order_and_never_ones_own(store: Store) -> None:
     ids = ("tiny_7", "tiny_2", "tiny_5")
     pool = ExamplePool(store, "pool", 0, ids)
-    assert [one.hypothesis[-2] for one in pool.drawn(OTHER, 3)] == ["7", "2", "5"]
-    assert [one.hypothesis[-2] for one in pool.drawn(own(store, "tiny_7"), 3)] == ["2", "5"]
+    assert [one.partition("\n")[0][-2] for one in pool.drawn(OTHER, 3)] == ["7", "2", "5"]
+    assert [one.partition("\n")[0][-2] for one in pool.drawn(own(store, "tiny_7"), 3)] == ["2", "5"]
     with pytest.raises(SettingError, match=r"example_ids has .*nobody"):
         ExamplePool(store, "pool", 0, ("tiny_1", "nobody"))
 

@@ -57,7 +57,7 @@ VERBS: Final[Mapping[str, Verb]] = {
         "keep", "delete a dataset, an instance marked by hand, a run or a paper, and what depends on it"
     ),
     "rename": Verb("keep", "give a dataset, an instance marked by hand, a run or a paper another name"),
-    "store": Verb("store", "back up the store"),
+    "store": Verb("store", "back up the store, and take work from one store to another"),
     "train-ranker": Verb(
         "train_ranker", "train evidence-ranker on the gold evidence of a dataset, and cross-validate it"
     ),

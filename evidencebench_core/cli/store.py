@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from evidencebench_core.cli import keep
 from evidencebench_core.cli.arguments import add_store, store_of
+from evidencebench_core.cli.output import note
 from evidencebench_core.cli.progress import progress_bar
-from evidencebench_core.words import one_line
+from evidencebench_core.words import enumerated, one_line, quantity
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +30,10 @@ def _run(args: argparse.Namespace) -> int:
 
 def _add_backup(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="the copy")
+    _add_overwrite(parser)
+
+
+def _add_overwrite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace FILE where it is there already")
 
 
@@ -47,8 +53,83 @@ def _backup(args: argparse.Namespace) -> int:
     return 0
 
 
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write runs, notes, annotations and kept papers to a file that `store import` brings into another store."
+        " Datasets are not in it: the other store needs them from the same files."
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="JSON lines in gzip, such as mine.jsonl.gz")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--dataset", metavar="NAME", help="only what is on this dataset")
+    what.add_argument(
+        "--run",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="only this run and its notes (may be repeated)",
+    )
+    parser.add_argument(
+        "--answers",
+        action="store_true",
+        help="also what language models were asked for the runs, which quotes the papers, and replied",
+    )
+    _add_overwrite(parser)
+
+
+def _export(args: argparse.Namespace) -> int:
+    """Write what can be brought into another store."""
+    from evidencebench_core.runs.portable import export_file
+
+    options = {"answers": args.answers, "overwrite": args.overwrite}
+    counts = export_file(store_of(args), args.file, args.dataset, args.run, **options)
+    print(one_line(f"Exported {_in_words(counts)} to {args.file}."))
+    return 0
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help="written by `store export`")
+    parser.add_argument(
+        "--answers",
+        action="store_true",
+        help="also replies of language models, which are then not asked again",
+    )
+
+
+def _import(args: argparse.Namespace) -> int:
+    """Bring in what another store had."""
+    from evidencebench_core.runs.portable_import import import_file
+
+    with progress_bar(None, "bytes", n_bytes=True) as bar:
+
+        def advance(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        counts = import_file(store_of(args), args.file, answers=args.answers, progress=advance)
+    new = {noun: number for noun, (number, _) in counts.items()}
+    known = sum(total - number for number, total in counts.values())
+    print(one_line(f"Imported {_in_words(new)}; {known:,} were there already or left out."))
+    if not args.answers and "reply" in counts:
+        note("The file has replies of language models: --answers brings them in too.")
+    return 0
+
+
+def _in_words(counts: dict[str, int]) -> str:
+    nouns = {noun: "stored answer" if noun == "reply" else noun for noun in counts}
+    return (
+        enumerated([quantity(number, nouns[noun]) for noun, number in counts.items() if number]) or "nothing"
+    )
+
+
 _Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 _ACTIONS: Final[dict[str, _Action]] = {
     "backup": ("copy the store to a file; runs may go on meanwhile", _add_backup, _backup),
+    "export": ("write runs, notes, annotations and kept papers to a file", _add_export, _export),
+    "import": (
+        "bring in what `store export` wrote; importing it again changes nothing",
+        _add_import,
+        _import,
+    ),
+    "delete": ("the same as `evidencebench delete`", *keep.VERBS["delete"]),
 }
 VERBS: Final = {"store": (_add, _run)}

@@ -35,7 +35,7 @@ class AnswerCache:
 
     def replies(self, keys: Iterable[str]) -> dict[str, Answer | Vectors]:
         """Answers, marked as cached, and vectors of single texts, under those keys that have one."""
-        return {key: _reply(key, from_json(text)) for key, text in self._rows("key, answer", keys)}
+        return {key: reply_of(key, from_json(text)) for key, text in self._rows("key, answer", keys)}
 
     def known(self, keys: Iterable[str]) -> frozenset[str]:
         """Those of the keys under which something is kept."""
@@ -91,7 +91,7 @@ def record_of(key: str, model: str, request: bytes, reply: Answer | Vectors) -> 
     return key, model, request, {"vector": base64.b64encode(reply.astype("<f4").tobytes()).decode("ascii")}
 
 
-def _reply(key: str, record: dict[str, Any]) -> Answer | Vectors:
+def reply_of(key: str, record: dict[str, Any]) -> Answer | Vectors:
     if "vector" not in record:
         values = {name: record[name] for name in _KEPT if name in record}
         return Answer(**values | {"left_out": tuple(record.get("left_out", ())), "cached": True, "key": key})

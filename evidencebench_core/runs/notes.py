@@ -75,23 +75,10 @@ class NoteStore:
         UnknownNameError, SelectionError
             No such run, dataset, instance or sentence.
         """
-        tags = tuple(dict.fromkeys(filter(None, (tag.strip() for tag in note.tags))))
-        note = replace(
-            note, author=note.author.strip(), text=note.text.strip(), cause=note.cause or None, tags=tags
-        )
-        if not note.author:
-            raise SettingError("note", "has no author", "Say who writes it: initials will do.")
-        if note.run_id and not note.says_something:
-            raise SettingError("note", "says nothing", "Choose a cause, add a tag or write something.")
-        lengths = {"author": len(note.author), "text": len(note.text), "tag": max(map(len, tags), default=0)}
-        for name, length in lengths.items():
-            if length > _LONGEST[name]:
-                raise SettingError(
-                    f"note, {name}", f"has {length:,} characters", f"Keep it to {_LONGEST[name]:,}."
-                )
+        note = checked_note(note)
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
         stored = replace(self._with_place(note), created_at=moment)
-        values = asdict(stored) | {"tags": json.dumps(tags), "run_id": stored.run_id or None}
+        values = asdict(stored) | {"tags": json.dumps(stored.tags), "run_id": stored.run_id or None}
         names = [name for name in _FIELDS if name != "dataset"]
         with self.store.write() as db:
             db.execute(
@@ -131,7 +118,7 @@ class NoteStore:
         with self.store.read() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM intact_notes AS n JOIN intact_datasets AS d ON d.id = n.dataset_id"
-                f" WHERE {where} ORDER BY n.id",
+                f" WHERE {where} ORDER BY n.created_at, n.id",
                 values,
             ).fetchall()
         notes = [Note(**dict(zip(_FIELDS, row, strict=True))) for row in rows]
@@ -147,6 +134,25 @@ class NoteStore:
             newest.pop(place, None)  # so that the newest stands last
             newest[place] = note
         return tuple([note for note in newest.values() if note.says_something])
+
+
+def checked_note(note: Note) -> Note:
+    """The note as it is kept; `SettingError` for one that cannot be."""
+    tags = tuple(dict.fromkeys(filter(None, (tag.strip() for tag in note.tags))))
+    note = replace(
+        note, author=note.author.strip(), text=note.text.strip(), cause=note.cause or None, tags=tags
+    )
+    if not note.author:
+        raise SettingError("note", "has no author", "Say who writes it: initials will do.")
+    if note.run_id and not note.says_something:
+        raise SettingError("note", "says nothing", "Choose a cause, add a tag or write something.")
+    lengths = {"author": len(note.author), "text": len(note.text), "tag": max(map(len, tags), default=0)}
+    for name, length in lengths.items():
+        if length > _LONGEST[name]:
+            raise SettingError(
+                f"note, {name}", f"has {length:,} characters", f"Keep it to {_LONGEST[name]:,}."
+            )
+    return note
 
 
 def note_rows(notes: Sequence[Note], columns: Sequence[str] = NOTE_COLUMNS) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ _RUNS: Final = """SELECT runs.id, datasets.name, runs.retriever, runs.settings, 
         ON datasets.id = runs.dataset_id AND datasets.ingested_at <> ''"""
 _CREATE: Final = """INSERT INTO runs (id, dataset_id, retriever, settings, created_at, variant)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO """
-_ADD: Final = """INSERT INTO retrievals
+ADD: Final = """INSERT INTO retrievals
         (run_id, task, instance_id, ranking, scores, selection, seconds, details, error, outcome, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (run_id, task, instance_id) DO UPDATE SET
@@ -60,7 +60,7 @@ _ADD: Final = """INSERT INTO retrievals
         seconds = excluded.seconds, details = excluded.details, error = excluded.error,
         outcome = excluded.outcome, created_at = excluded.created_at
     WHERE retrievals.error IS NOT NULL"""
-_REPLACE: Final = f"{_ADD} OR excluded.error IS NULL"
+_REPLACE: Final = f"{ADD} OR excluded.error IS NULL"
 _NEAREST: Final = (
     "INSERT OR REPLACE INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
 )
@@ -263,7 +263,7 @@ class RunStore:
         with self.store.write(durable=False) as db:
             if not db.execute(f"{_RUNS} WHERE runs.id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-            _keep(db, run_id, answers, _REPLACE if replace else _ADD)
+            keep_answers(db, run_id, answers, _REPLACE if replace else ADD)
 
     def import_answers(
         self,
@@ -291,7 +291,7 @@ class RunStore:
                 )
             for task, by_instance in answers.items():
                 db.execute("DELETE FROM retrievals WHERE run_id = ? AND task = ?", (spec.id, task))
-                _keep(db, spec.id, {one: {task: answer} for one, answer in by_instance.items()}, _ADD)
+                keep_answers(db, spec.id, {one: {task: answer} for one, answer in by_instance.items()}, ADD)
         return self.run(spec.id)
 
     # -- answers out --------------------------------------------------------------------------
@@ -316,7 +316,7 @@ class RunStore:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
         rows = [(one, picks) for one, picks, error in self._picks(run_id, task) if error is None]
         # unpacked at once, then cut: there may be 100,000
-        picks = iter(_integers(b"".join(blob for _, blob in rows)))
+        picks = iter(integers(b"".join(blob for _, blob in rows)))
         return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in rows}
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
@@ -411,17 +411,21 @@ class RunStore:
             return db.execute(sql, (run_id, task, *values)).fetchall()
 
 
-def _keep(db: sqlite3.Connection, run_id: str, answers: Answers, sql: str) -> None:
-    """Write answers, where none stands that stays, and where they have the aspects."""
-    moment = _now()
+def keep_answers(
+    db: sqlite3.Connection, run_id: str, answers: Answers, sql: str, moment: str | None = None
+) -> int:
+    """Write answers, where none stands that stays, and where they have the aspects; how many were written."""
+    moment, n_new = moment or _now(), 0
     for instance_id, by_task in answers.items():
         evidence = db.execute(_EVIDENCE, (run_id, instance_id)).fetchone()
         for task, answer in by_task.items():
             key = run_id, task, instance_id
             is_new = db.execute(sql, (*key, *_columns(answer), moment)).rowcount
+            n_new += is_new
             if is_new and evidence and not isinstance(answer, str):
                 nearest = packed_nearest(answer.ranking, answer.scores, answer.selection, *evidence)
                 db.execute(_NEAREST, (*key, nearest))
+    return n_new
 
 
 def _insert(db: sqlite3.Connection, spec: RunSpec, dataset: DatasetInfo, otherwise: str) -> None:
@@ -514,16 +518,19 @@ def _columns(answer: Retrieval | str) -> tuple[bytes, bytes, bytes, float, str, 
     return ranking, scores, selection, answer.seconds, text, None, details.get("outcome", "")
 
 
-def _integers(blob: bytes) -> tuple[int, ...]:
+def integers(blob: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(blob) // 4}i", blob)
+
+
+def numbers(blob: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(blob) // 8}d", blob)
 
 
 def _retrieval(
     ranking: bytes, scores: bytes, selection: bytes, seconds: float = 0.0, details: str = "{}"
 ) -> Retrieval:
-    numbers = struct.unpack(f"<{len(scores) // 8}d", scores)
     described = MappingProxyType(json.loads(details))
-    return Retrieval(_integers(ranking), numbers, _integers(selection), seconds, described)
+    return Retrieval(integers(ranking), numbers(scores), integers(selection), seconds, described)
 
 
 def _now() -> str:

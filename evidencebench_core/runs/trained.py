@@ -78,7 +78,7 @@ def keep_trained(store: Store, digest: str, trained: TrainedOn) -> None:
 
 def n_trained_on(db: sqlite3.Connection, run_id: str, dataset: str, settings: Mapping[str, Setting]) -> int:
     """How many instances of a run's dataset its models have learnt from; see `trained_on_ids`."""
-    digests = _digests(run_id, settings)
+    digests = trained_digests(run_id, settings)
     marks = ",".join("?" * len(digests))
     known = db.execute(f"SELECT 1 FROM trained_models WHERE digest IN ({marks}) LIMIT 1", digests).fetchone()
     sql = f"SELECT count(DISTINCT instances.id) {_SEEN.format(marks)}"
@@ -93,13 +93,13 @@ def trained_on_ids(store: Store, run: RunInfo) -> frozenset[str]:
     """
     if not run.n_trained_on:
         return frozenset()
-    digests = _digests(run.id, run.settings)
+    digests = trained_digests(run.id, run.settings)
     sql = f"SELECT DISTINCT instances.instance_id {_SEEN.format(','.join('?' * len(digests)))}"
     with store.read() as db:
         return frozenset(row[0] for row in db.execute(sql, (run.dataset, *digests)))
 
 
-def _digests(run_id: str, settings: Mapping[str, Setting]) -> tuple[str, ...]:
+def trained_digests(run_id: str, settings: Mapping[str, Setting]) -> tuple[str, ...]:
     """The digests under which the training data behind a run is kept."""
     weights = [
         value

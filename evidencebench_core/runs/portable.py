@@ -1,0 +1,189 @@
+"""Runs, notes, annotations and kept papers, written to one file for another store.
+
+The file is JSON lines in gzip. The first says format and version, the last how many lines stand between; each of
+those is an object with one key, its kind. Datasets are named by the hash of their content; they are not in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import zstandard
+
+from evidencebench_core.data.files import whole_file
+from evidencebench_core.data.packing import unpacked_rest
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import StoreError
+from evidencebench_core.runs.store import RunStore, integers, numbers, settings_from_json
+from evidencebench_core.runs.trained import trained_digests
+
+FORMAT: Final = "evidencebench-export"
+VERSION: Final = 1
+
+_Record = tuple[str, dict[str, Any]]  # kind and content
+_BATCH: Final = 256
+
+
+def export_file(
+    store: Store,
+    path: Path,
+    dataset: str | None = None,
+    run_ids: Sequence[str] = (),
+    *,
+    answers: bool = False,
+    overwrite: bool = False,
+) -> dict[str, int]:
+    """Write what can be brought into another store by `import_file`; how many of each, by noun.
+
+    Parameters
+    ----------
+    store : Store
+    path : Path
+        Only its owner may read it.
+    dataset : str, optional
+        Only the runs, notes and annotations on it; else all there are, and the kept papers.
+    run_ids : sequence of str
+        Only these runs (ids or beginnings of them) and the notes on what they missed.
+    answers : bool
+        Whether the stored answers behind the runs go with them, with the prompts, which quote the papers.
+
+    Raises
+    ------
+    UnknownNameError
+        No such dataset or run.
+    StoreError, SettingError
+        If the file is there already, or cannot be written.
+    """
+    path = Path(path)
+    if path.is_file() and not overwrite:
+        raise StoreError(str(path), "is there already", "Name another file, or replace it with --overwrite.")
+    runs = RunStore(store)
+    chosen = [runs.run(one).id for one in run_ids]
+    wanted = None if dataset is None else store.dataset(dataset).id
+    counts: Counter[str] = Counter()
+    with store.read() as db, whole_file(path, private=True) as stream:
+        db.execute("BEGIN")  # all as it is at one moment
+        try:
+            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as file:
+                file.write(_line({"format": FORMAT, "version": VERSION}))
+                for kind, record in _records(db, wanted, chosen, answers):
+                    file.write(_line({kind: record}))
+                    counts[kind] += 1
+                file.write(_line({"end": counts.total()}))
+        finally:
+            db.execute("ROLLBACK")
+    return {
+        noun: counts[noun]
+        for noun in ("run", "answer", "note", "annotation", "paper", "reply")
+        if counts[noun]
+    }
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return orjson.dumps(value) + b"\n"
+
+
+def _records(
+    db: sqlite3.Connection, dataset: int | None, chosen: Sequence[str], answers: bool
+) -> Iterator[_Record]:
+    values = {"dataset": dataset, "runs": json.dumps(chosen), "some": bool(chosen)}
+    of_dataset = "(:dataset IS NULL OR dataset_id = :dataset)"
+    is_chosen = f"(:some AND {{}} IN (SELECT value FROM json_each(:runs)) OR NOT :some AND {of_dataset})"
+    runs = _rows(
+        db,
+        "SELECT r.id, d.sha256, r.retriever, r.settings, r.created_at, r.variant, r.name FROM runs AS r"
+        f" JOIN datasets AS d ON d.id = dataset_id WHERE {is_chosen.format('r.id')} ORDER BY r.created_at, r.id",
+        values,
+    )
+    for name, sha256, n_instances in db.execute("SELECT name, sha256, n_instances FROM datasets ORDER BY id"):
+        yield "dataset", {"name": name, "sha256": sha256, "n_instances": n_instances}
+    for run in runs:
+        yield "run", run
+        yield from _of_run(db, run, answers)
+    notes = _rows(
+        db,
+        "SELECT d.sha256, n.instance_id, n.sentence, n.run_id, n.task, n.aspect_id, n.author, n.flagged, n.cause,"
+        " n.tags, n.text, n.created_at FROM notes AS n JOIN datasets AS d ON d.id = dataset_id"
+        f" WHERE {is_chosen.format('n.run_id')} ORDER BY n.id",
+        values,
+    )
+    for note in notes:
+        yield "note", note | {"tags": json.loads(note["tags"]), "flagged": bool(note["flagged"])}
+    if chosen:
+        return
+    if dataset is None:
+        for paper in db.execute(
+            "SELECT id, name, hypothesis, added_at, body, pdf FROM own_papers ORDER BY id"
+        ):
+            number, name, hypothesis, added_at, body, pdf = paper
+            record = {"number": number, "name": name, "hypothesis": hypothesis, "added_at": added_at}
+            packed = base64.b64encode(pdf).decode() if pdf else ""
+            yield "paper", record | {"paper": unpacked_rest(body), "pdf": packed}
+    marks = _rows(
+        db,
+        "SELECT h.paper, h.annotator, a.hypothesis, a.body, a.created_at FROM annotation_heads AS h"
+        " JOIN annotations AS a USING (paper, annotator, revision) WHERE (substr(h.paper, 1, 4) = 'own:' AND"
+        " :dataset IS NULL) OR EXISTS (SELECT 1 FROM datasets WHERE (:dataset IS NULL OR id = :dataset)"
+        " AND substr(h.paper, 1, 74) = 'instance:' || sha256 || ':') ORDER BY h.paper, h.annotator",
+        values,
+    )
+    for mark in marks:
+        yield "annotation", mark | {"body": json.loads(mark["body"])}
+
+
+def _of_run(db: sqlite3.Connection, run: dict[str, Any], answers: bool) -> Iterator[_Record]:
+    """Training data, answers and, where asked for, the replies of models that stand behind a run."""
+    digests = trained_digests(run["id"], settings_from_json(run["settings"]))
+    for trained in _rows(
+        db,
+        f"SELECT * FROM trained_models WHERE digest IN ({','.join('?' * len(digests))})",
+        digests,
+    ):
+        yield "trained", trained | {name: json.loads(trained[name]) for name in ("instance_ids", "paper_ids")}
+    keys: set[str] = set()
+    cursor = db.execute(
+        "SELECT task, instance_id, ranking, scores, selection, seconds, details, error, created_at"
+        " FROM retrievals WHERE run_id = ?",
+        (run["id"],),
+    )
+    for task, instance_id, ranking, scores, selection, seconds, details, error, created_at in cursor:
+        record = {"run": run["id"], "task": task, "instance_id": instance_id, "created_at": created_at}
+        if error is not None:
+            yield "answer", record | {"error": error}
+            continue
+        yield (
+            "answer",
+            record
+            | {
+                "ranking": integers(ranking or b""),
+                "scores": [score if math.isfinite(score) else str(score) for score in numbers(scores or b"")],
+                "selection": integers(selection or b""),
+                "seconds": seconds,
+                "details": details,
+            },
+        )
+        if answers:
+            keys |= {call.get("key", "") for call in json.loads(json.loads(details).get("calls", "[]"))}
+    unpack = zstandard.ZstdDecompressor().decompress
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), _BATCH):
+        part = ordered[start : start + _BATCH]
+        marks = ",".join("?" * len(part))
+        for reply in _rows(db, f"SELECT * FROM llm_answers WHERE key IN ({marks})", part):
+            yield "reply", reply | {"request": unpack(reply["request"]).decode()}
+
+
+def _rows(db: sqlite3.Connection, sql: str, values: Any) -> Iterator[dict[str, Any]]:
+    cursor = db.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))

@@ -1,7 +1,7 @@
 """Sentence embeddings on disk, so that a second look at a paper needs no model.
 
-Nothing in the file is precious: a damaged one is set aside and begun again, one that cannot be used is done without,
-both with one logged line and never with an exception.
+Nothing in the file is precious: a damaged one is set aside and begun again, and where it cannot be written some are
+kept in memory, both with one logged line and never with an exception.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from evidencebench_core.data.files import make_private
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
+_memory: dict[tuple[Path, bytes, bytes], bytes] = {}  # by file that cannot be written, model and text
 
 _FILE: Final = "embeddings-v2.sqlite"  # another layout gets another name: no migrations
 _LARGEST: Final = 8 * 2**30  # bytes; some five million MiniLM vectors
+_LARGEST_IN_MEMORY: Final = 64 * 2**20
 _CHECK_LENGTH: Final = 8
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ", "SQLITE_ERROR")
 _DDL: Final = """CREATE TABLE IF NOT EXISTS vectors (
@@ -63,27 +65,30 @@ class EmbeddingCache:
 
         ``model`` names its weights and everything else that changes a vector.
         """
-        query, digest = "SELECT vector FROM vectors WHERE model = ? AND text = ?", _digest(model)
+        query, keys = "SELECT vector FROM vectors WHERE model = ? AND text = ?", _keys(model, texts)
 
-        def read(connection: sqlite3.Connection) -> dict[str, NDArray[np.float32]]:
+        def read(connection: sqlite3.Connection) -> dict[str, bytes]:
             connection.execute("BEGIN")  # one lock for all
-            rows = {text: connection.execute(query, (digest, _digest(text))).fetchone() for text in texts}
-            return {
-                text: np.frombuffer(raw, dtype="<f4")
-                for text, row in rows.items()
-                if row and (raw := _sound_part(row[0])) is not None
-            }
+            rows = {text: connection.execute(query, key).fetchone() for text, key in keys.items()}
+            return {text: row[0] for text, row in rows.items() if row}
 
-        return self._attempt(read, {})
+        nothing: dict[str, bytes] = {}
+        blobs = {text: _memory[at] for text, key in keys.items() if (at := (self.path, *key)) in _memory}
+        return {
+            text: np.frombuffer(raw, dtype="<f4")
+            for text, blob in (self._attempt(read, nothing) | blobs).items()
+            if (raw := _sound_part(blob)) is not None
+        }
 
     def add(self, model: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """Keep these vectors, all of them or none."""
-        digest = _digest(model)
-        raws = {text: vector.astype("<f4").tobytes() for text, vector in vectors.items()}
-        rows = [(digest, _digest(text), raw + _check(raw)) for text, raw in raws.items()]
-        if rows:
-            insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
-            self._attempt(lambda connection: connection.executemany(insert, rows), None)
+        raws = {key: vectors[text].astype("<f4").tobytes() for text, key in _keys(model, vectors).items()}
+        rows = [(*key, raw + _check(raw)) for key, raw in raws.items()]
+        insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)"
+        if rows and self._attempt(lambda connection: connection.executemany(insert, rows), None) is None:
+            for model_key, text_key, blob in rows:
+                if len(_memory) * len(blob) < _LARGEST_IN_MEMORY:
+                    _memory[self.path, model_key, text_key] = blob
 
     def rows_after(self, last: int) -> tuple[int, list[tuple[bytes, bytes, bytes]]]:
         """The rows behind the one of that number, as they stand, and the number of the last one."""
@@ -115,7 +120,7 @@ class EmbeddingCache:
                     return work(connection)
             except (sqlite3.Error, OSError) as error:
                 if last or not getattr(error, "sqlite_errorname", "").startswith(_DAMAGED):
-                    self._warn(f"is not used ({error}); embeddings are computed each time")
+                    self._warn(f"is not used ({error}); some embeddings are kept in memory instead")
                     return otherwise
                 self._set_aside(error)
         return otherwise
@@ -134,6 +139,11 @@ class EmbeddingCache:
         if line not in _warned:
             _warned.add(line)
             _log.warning(line)
+
+
+def _keys(model: str, texts: Iterable[str]) -> dict[str, tuple[bytes, bytes]]:
+    digest = _digest(model)
+    return {text: (digest, _digest(text)) for text in texts}
 
 
 def _digest(text: str) -> bytes:

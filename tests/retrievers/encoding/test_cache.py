@@ -76,12 +76,14 @@ def test_a_damaged_file_is_set_aside_with_one_line_and_never_raises(
 
 
 def test_a_place_that_cannot_be_written_is_done_without(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = EmbeddingCache(tmp_path / "file")
-    cache.add("m", {"t": ONE})
-    assert cache.vectors("m", ["t"]) == {}
+    monkeypatch.setattr(cache_module, "_LARGEST_IN_MEMORY", 3 * (ONE.nbytes + 8))
+    cache.add("m", {f"t{number}": ONE for number in range(5)})
+    assert cache.vectors("m", ["t0", "t4"]).keys() == {"t0"}  # in memory, up to a bound
+    assert cache.vectors("m", ["t0"])["t0"].tobytes() == ONE.tobytes()
     (line,) = _lines(caplog)
     assert "is not used" in line
     (tmp_path / "folder" / cache.path.name).mkdir(parents=True)
@@ -92,6 +94,7 @@ def test_it_stops_growing_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_module, "_LARGEST", 200_000)
+    monkeypatch.setattr(cache_module, "_LARGEST_IN_MEMORY", 0)
     cache = EmbeddingCache(tmp_path)
     cache.add("m", {"first": ONE})
     cache.add("m", {f"text {n}": np.zeros(500, dtype=np.float32) for n in range(300)})  # 600 kB

@@ -20,9 +20,9 @@ import orjson
 import zstandard
 
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.data.packing import unpacked_rest
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import StoreError
+from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.runs.store import RunStore, integers, numbers, settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 
@@ -75,7 +75,7 @@ def export_file(
         try:
             with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as file:
                 file.write(_line({"format": FORMAT, "version": VERSION}))
-                for kind, record in _records(db, wanted, chosen, answers):
+                for kind, record in _records(store, db, wanted, chosen, answers):
                     file.write(_line({kind: record}))
                     counts[kind] += 1
                 file.write(_line({"end": counts.total()}))
@@ -93,18 +93,20 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _records(
-    db: sqlite3.Connection, dataset: int | None, chosen: Sequence[str], answers: bool
+    store: Store, db: sqlite3.Connection, dataset: int | None, chosen: Sequence[str], answers: bool
 ) -> Iterator[_Record]:
     values = {"dataset": dataset, "runs": json.dumps(chosen), "some": bool(chosen)}
     of_dataset = "(:dataset IS NULL OR dataset_id = :dataset)"
     is_chosen = f"(:some AND {{}} IN (SELECT value FROM json_each(:runs)) OR NOT :some AND {of_dataset})"
     runs = _rows(
         db,
-        "SELECT r.id, d.sha256, r.retriever, r.settings, r.created_at, r.variant, r.name FROM runs AS r"
-        f" JOIN datasets AS d ON d.id = dataset_id WHERE {is_chosen.format('r.id')} ORDER BY r.created_at, r.id",
+        "SELECT r.id, d.sha256, r.retriever, r.settings, r.created_at, r.variant, r.name FROM intact_runs AS r"
+        f" JOIN intact_datasets AS d ON d.id = dataset_id WHERE {is_chosen.format('r.id')} ORDER BY r.created_at, r.id",
         values,
     )
-    for name, sha256, n_instances in db.execute("SELECT name, sha256, n_instances FROM datasets ORDER BY id"):
+    for name, sha256, n_instances in db.execute(
+        "SELECT name, sha256, n_instances FROM intact_datasets WHERE ingested_at <> '' ORDER BY id"
+    ):
         yield "dataset", {"name": name, "sha256": sha256, "n_instances": n_instances}
     for run in runs:
         yield "run", run
@@ -112,7 +114,7 @@ def _records(
     notes = _rows(
         db,
         "SELECT d.sha256, n.instance_id, n.sentence, n.run_id, n.task, n.aspect_id, n.author, n.flagged, n.cause,"
-        " n.tags, n.text, n.created_at FROM notes AS n JOIN datasets AS d ON d.id = dataset_id"
+        " n.tags, n.text, n.created_at FROM intact_notes AS n JOIN intact_datasets AS d ON d.id = dataset_id"
         f" WHERE {is_chosen.format('n.run_id')} ORDER BY n.id",
         values,
     )
@@ -121,19 +123,18 @@ def _records(
     if chosen:
         return
     if dataset is None:
-        for paper in db.execute(
-            "SELECT id, name, hypothesis, added_at, body, pdf FROM own_papers ORDER BY id"
-        ):
-            number, name, hypothesis, added_at, body, pdf = paper
-            record = {"number": number, "name": name, "hypothesis": hypothesis, "added_at": added_at}
-            packed = base64.b64encode(pdf).decode() if pdf else ""
-            yield "paper", record | {"paper": unpacked_rest(body), "pdf": packed}
+        papers = OwnPapers(store)
+        for own in reversed(papers.all()):
+            record = {name: getattr(own, name) for name in ("name", "hypothesis", "added_at")}
+            pdf = base64.b64encode(papers.pdf(own.id)).decode()
+            yield "paper", record | {"number": own.id, "paper": papers.paper(own.id).as_dict(), "pdf": pdf}
     marks = _rows(
         db,
-        "SELECT h.paper, h.annotator, a.hypothesis, a.body, a.created_at FROM annotation_heads AS h"
-        " JOIN annotations AS a USING (paper, annotator, revision) WHERE (substr(h.paper, 1, 4) = 'own:' AND"
-        " :dataset IS NULL) OR EXISTS (SELECT 1 FROM datasets WHERE (:dataset IS NULL OR id = :dataset)"
-        " AND substr(h.paper, 1, 74) = 'instance:' || sha256 || ':') ORDER BY h.paper, h.annotator",
+        "SELECT h.paper, h.annotator, a.hypothesis, a.body, a.created_at FROM intact_annotation_heads AS h"
+        " JOIN intact_annotations AS a USING (paper, annotator, revision) WHERE (substr(h.paper, 1, 4) = 'own:' AND"
+        " :dataset IS NULL) OR EXISTS (SELECT 1 FROM intact_datasets WHERE ingested_at <> ''"
+        " AND (:dataset IS NULL OR id = :dataset) AND substr(h.paper, 1, 74) = 'instance:' || sha256 || ':')"
+        " ORDER BY h.paper, h.annotator",
         values,
     )
     for mark in marks:
@@ -145,14 +146,15 @@ def _of_run(db: sqlite3.Connection, run: dict[str, Any], answers: bool) -> Itera
     digests = trained_digests(run["id"], settings_from_json(run["settings"]))
     for trained in _rows(
         db,
-        f"SELECT * FROM trained_models WHERE digest IN ({','.join('?' * len(digests))})",
+        "SELECT digest, dataset_sha256, instance_ids, paper_ids, trained_at FROM intact_trained_models"
+        f" WHERE digest IN ({','.join('?' * len(digests))})",
         digests,
     ):
         yield "trained", trained | {name: json.loads(trained[name]) for name in ("instance_ids", "paper_ids")}
     keys: set[str] = set()
     cursor = db.execute(
         "SELECT task, instance_id, ranking, scores, selection, seconds, details, error, created_at"
-        " FROM retrievals WHERE run_id = ?",
+        " FROM intact_retrievals WHERE run_id = ?",
         (run["id"],),
     )
     for task, instance_id, ranking, scores, selection, seconds, details, error, created_at in cursor:
@@ -178,7 +180,8 @@ def _of_run(db: sqlite3.Connection, run: dict[str, Any], answers: bool) -> Itera
     for start in range(0, len(ordered), _BATCH):
         part = ordered[start : start + _BATCH]
         marks = ",".join("?" * len(part))
-        for reply in _rows(db, f"SELECT * FROM llm_answers WHERE key IN ({marks})", part):
+        sql = f"SELECT key, model, request, answer, created_at FROM intact_llm_answers WHERE key IN ({marks})"
+        for reply in _rows(db, sql, part):
             yield "reply", reply | {"request": unpack(reply["request"]).decode()}
 
 

@@ -322,7 +322,8 @@ class _Import:
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*of, annotation.hypothesis, body, number, stands[0], values["created_at"]),
         )
-        self.db.execute("INSERT OR REPLACE INTO annotation_heads VALUES (?, ?, ?)", (*of, number))
+        head = "INSERT OR REPLACE INTO annotation_heads (paper, annotator, revision) VALUES (?, ?, ?)"
+        self.db.execute(head, (*of, number))
         return True
 
     def reply(self, values: dict[str, Any]) -> bool:
@@ -339,7 +340,9 @@ class _Import:
             values["answer"],
             values["created_at"],
         )
-        return self.db.execute("INSERT OR IGNORE INTO llm_answers VALUES (?, ?, ?, ?, ?)", row).rowcount > 0
+        columns = ", ".join(_KINDS["reply"])
+        insert = f"INSERT OR IGNORE INTO llm_answers ({columns}) VALUES (?, ?, ?, ?, ?)"
+        return self.db.execute(insert, row).rowcount > 0
 
 
 _ADD: Final[Mapping[str, Callable[[_Import, dict[str, Any]], bool | None]]] = {

@@ -51,7 +51,8 @@ def store(tmp_path: Path) -> Store:
     runs.add(run.id, {"tiny_0": {"er@10": with_call}, "tiny_1": {"er@10": "it was refused"}})
     runs.rename(run, "mine")
     with store.write() as db:
-        db.execute("INSERT INTO trained_models VALUES (?, ?, '[\"tiny_0\"]', '[]', '2026-01-01T00:00:00+00:00')",
+        db.execute("INSERT INTO trained_models (digest, dataset_sha256, instance_ids, paper_ids, trained_at)"
+                   " VALUES (?, ?, '[\"tiny_0\"]', '[]', '2026-01-01T00:00:00+00:00')",
                    (run.id, info.sha256))  # fmt: skip
     cache = AnswerCache(store)
     cache.keep([record_of(KEY, "m", b'{"messages": []}', Answer("[3]", key=KEY))])

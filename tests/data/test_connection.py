@@ -1,6 +1,12 @@
 """Files that are no store of ours, newer ones, busy ones and full disks: one line each."""
 
 import sqlite3
+<<<<<<< HEAD
+=======
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+>>>>>>> 3951dbe (Tests: what is acknowledged is on disk; files are private under the usual mask)
 from pathlib import Path
 
 import pytest
@@ -10,6 +16,11 @@ from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.store import MARKED_BY_HAND, Store, open_store
 from evidencebench_core.errors import StoreError
+from evidencebench_core.llm.answers import AnswerCache
+from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.annotations import Annotations
+from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.runs import RunSpec, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.factories import older_store, raw_dataset, written
 
@@ -115,6 +126,28 @@ def test_a_writer_that_does_not_finish(store: Store, monkeypatch: pytest.MonkeyP
         assert len(other.datasets()) == 1  # reading goes on
         with pytest.raises(StoreError, match="is being written to"), other.write():
             pass
+
+
+def test_what_is_acknowledged_is_on_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite syncs every commit at level 2 (FULL); at 1 a power cut can take the last ones, but harms no other."""
+    levels = []
+    opened = store.write
+
+    @contextmanager
+    def watched(durable: bool = True) -> Iterator[sqlite3.Connection]:
+        with opened(durable) as db:
+            yield db
+            levels.append(db.execute("PRAGMA synchronous").fetchone()[0])
+
+    monkeypatch.setattr(store, "write", watched)
+    NoteStore(store).add(Note(instance_id="tiny_0", dataset="tiny", author="ml", text="x"))
+    Annotations(store).save("own:1", Annotation("Ada", "Tea helps.", 10))
+    AnswerCache(store).keep([("a" * 64, "m", b"{}", {})])
+    info, runs = store.dataset("tiny"), RunStore(store)
+    run = runs.create(RunSpec(info.sha256, "lead", {}), info)
+    assert levels == [2] * 4
+    runs.add(run.id, {"tiny_0": {"er@10": Retrieval((), (), (0,))}})  # computed again, without paying again
+    assert levels == [2] * 4 + [1]
 
 
 def test_a_full_disk(empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,23 @@ def test_a_new_file_has_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_p
     assert len(list(tmp_path.iterdir())) == 3
 
 
+def test_the_file_and_its_name_are_on_disk_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[bool, bool]] = []
+    path, sync = tmp_path / "out", os.fsync
+
+    def watched(handle: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(handle).st_mode), path.exists()))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    with whole_file(path, private=True) as stream:
+        stream.write(b"whole")
+    assert synced == [(False, False), (True, True)]  # first the content, then the folder with its name
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_an_error_in_the_block_leaves_everything_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("before")

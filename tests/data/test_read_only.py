@@ -153,6 +153,7 @@ def test_what_cannot_be_read_without_writing_is_one_line(
     assert "is of version 9 and cannot be brought up to date: it cannot be written. Copy it" in done.stderr
     folder.chmod(0o755)
     store.path.chmod(0o600)
+    store = open_store(store.path)
     store.datasets()
     store.close()
     with store.write() as db:
@@ -173,6 +174,14 @@ def test_what_cannot_be_read_without_writing_is_one_line(
 def test_only_its_owner_may_read_a_new_store_and_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    before = os.umask(0o022)  # the usual one: without care everybody may read
+    try:
+        _check_modes(tmp_path)
+    finally:
+        os.umask(before)
+
+
+def _check_modes(tmp_path: Path) -> None:
     store = store_with(raw_dataset(2), tmp_path, "many")
     NoteStore(store).add(Note(instance_id="tiny_0", dataset="many", author="x", text="mine"))
     assert not store.is_read_only

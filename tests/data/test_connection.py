@@ -1,12 +1,8 @@
 """Files that are no store of ours, newer ones, busy ones and full disks: one line each."""
 
 import sqlite3
-<<<<<<< HEAD
-=======
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
->>>>>>> 3951dbe (Tests: what is acknowledged is on disk; files are private under the usual mask)
 from pathlib import Path
 
 import pytest

@@ -344,7 +344,7 @@ def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
         with suppress(ValueError):
             reasons.get(int(match[1]), {}).setdefault(str(json.loads(match[2], strict=False)))
     for line in _NOISE.sub("", text).splitlines():
-        if (item := _ITEM.match(line)) and (why := (item["why"] or "").strip(" \t\r|")):
+        if (item := _ITEM.match(line)) and (why := (item["why"] or "").strip(" \t\r|}")):
             for number in re.findall(r"\d+", item["numbers"]):
                 reasons.get(int(number), {}).setdefault(why[:_LONGEST_REASON])
         if not _DECISION_LINE.match(line):

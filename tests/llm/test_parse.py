@@ -159,6 +159,7 @@ def test_a_thousand_indices() -> None:
             {3: "says that 12 mg worked\nand for how long", 5: "its size"}
             | dict.fromkeys((8, 9), "both name the cohort"),
         ),
+        ("24: HR 0.81\n\n\\[ \\boxed{[24, 26]} \\]", {24: "HR 0.81"}),
         ("| Index | Why |\n|---|---|\n| 3 | the effect |\n\nDECISION: [3, 7]", {3: "the effect"}),
         (
             "DECISION:\n- **Sentence 3**: the effect\n- Sentence 7 - its size",

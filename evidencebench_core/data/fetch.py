@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from evidencebench_core.data.files import move_into_place
 from evidencebench_core.errors import DownloadError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def fetch(
         part.discard()
         problem = f"sent something else than expected (its {expected.kind} hash is not {expected.value})"
         raise DownloadError(url, problem, "Nothing was kept. Try again, or check --base-url.")
-    part.path.replace(target)
+    move_into_place(part.path, target)
     part.note.unlink(missing_ok=True)
 
 

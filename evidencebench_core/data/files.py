@@ -56,13 +56,10 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
         os.close(handle)
         with part.open("wb") as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
         if not private:  # as it was made
             part.chmod(_usual_mode(path))
-        part.replace(path)
+        move_into_place(part, path)
         part = None
-        sync_folder(path.parent)
     except OSError as error:
         raise SettingError(
             str(path), f"cannot be written ({error.strerror or error})", "Name another file or free the disk."
@@ -70,6 +67,14 @@ def whole_file(path: Path, make_folder: bool = False, private: bool = False) -> 
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def move_into_place(part: Path, path: Path) -> None:
+    """Give a finished file its name; after a power cut either it stands there whole or what stood there before."""
+    with part.open("rb" if os.name == "posix" else "r+b") as stream:
+        os.fsync(stream.fileno())
+    part.replace(path)
+    sync_folder(path.parent)
 
 
 def make_private(path: Path) -> None:

@@ -164,10 +164,9 @@ def place_of(db: sqlite3.Connection, table: str, row: dict[str, Any]) -> str:
     except sqlite3.Error:
         known = None
     parts = [f"dataset {shown(known[0])}"] if known else []
-    parts += [f"{noun} {shown(row[name])}" for name, noun in _NOUNS.items() if name in row]
+    parts += [f"{noun} {shown(row[name])}" for name, noun in _NOUNS.items() if row.get(name)]
     if table not in ("instances", "retrievals"):
-        key = next(iter(row.values()))
-        parts.append(f"{table.replace('_', ' ')} ({shown(row.get('name', key))})")
+        parts.append(f"{table.replace('_', ' ')} ({shown(next(iter(row.values()), None))})")
     return ", ".join(parts)
 
 

@@ -232,12 +232,12 @@ _BATCHES: Final = (
 )
 
 
-def _add_evidence(db: sqlite3.Connection) -> None:
+def add_evidence(db: sqlite3.Connection) -> None:
     """For the instances of a store that is older than the table of evidence."""
     bodies = db.execute("SELECT instance, body FROM bodies")
     while batch := bodies.fetchmany(1024):
         rows = [(instance, *packed_evidence(unpacked_rest(body))) for instance, body in batch]
-        db.executemany("INSERT INTO evidence VALUES (?, ?, ?, ?)", rows)
+        db.executemany("INSERT INTO evidence (instance, aspects, texts, covering) VALUES (?, ?, ?, ?)", rows)
 
 
 _COMPACT: Final = (
@@ -248,7 +248,7 @@ _COMPACT: Final = (
         texts BLOB,                           -- JSON list; NULL where the data has none
         covering BLOB NOT NULL
     )""",
-    _add_evidence,
+    add_evidence,
     # Reading a run's selections must not walk over its rankings either.
     "DROP INDEX retrievals_by_outcome",
     "CREATE INDEX retrievals_by_outcome ON retrievals (run_id, task, error, instance_id, selection)",
@@ -325,7 +325,7 @@ _PDFS: Final = (
 )
 
 
-def _add_nearest(db: sqlite3.Connection) -> None:
+def add_nearest(db: sqlite3.Connection) -> None:
     """For the answers of a store that is older than the table of nearest sentences."""
     answers = db.execute(
         """SELECT a.run_id, a.task, a.instance_id, coalesce(a.ranking, x''), coalesce(a.scores, x''),
@@ -339,7 +339,8 @@ def _add_nearest(db: sqlite3.Connection) -> None:
             ranked, picks = (struct.unpack(f"<{len(blob) // 4}i", blob) for blob in (ranking, selection))
             values = struct.unpack(f"<{len(scores) // 8}d", scores)
             rows.append((*key, packed_nearest(ranked, values, picks, covering, n_aspects)))
-        db.executemany("INSERT INTO nearest_sentences VALUES (?, ?, ?, ?)", rows)
+        sql = "INSERT INTO nearest_sentences (run_id, task, instance_id, nearest) VALUES (?, ?, ?, ?)"
+        db.executemany(sql, rows)
 
 
 _NEAREST: Final = (
@@ -352,7 +353,7 @@ _NEAREST: Final = (
         PRIMARY KEY (run_id, task, instance_id),
         FOREIGN KEY (run_id, task, instance_id) REFERENCES retrievals ON DELETE CASCADE
     ) WITHOUT ROWID""",
-    _add_nearest,
+    add_nearest,
 )
 
 _MARKED: Final = (

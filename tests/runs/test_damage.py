@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from evidencebench_core.data.query import Filter
+from evidencebench_core.data.repair import faults, repair
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.data.texts import paper_texts
-from evidencebench_core.errors import EvidenceBenchError
+from evidencebench_core.errors import EvidenceBenchError, StoreError
 from evidencebench_core.export import stream_dataset
 from evidencebench_core.llm.answers import AnswerCache
 from evidencebench_core.papers.annotation import Annotation, add_aspect
@@ -138,3 +139,56 @@ def test_the_right_data_or_one_line(
             assert shown == expected[name] or (name == "answers" and shown == lost), name
         finally:
             store.close()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_check_and_repair(content: bytes, expected: dict[str, str], tmp_path: Path, seed: int) -> None:
+    """Whatever is wrong is found; what is repaired is sound, and what it has is right."""
+    draw, damaged = random.Random(seed), bytearray(content)  # noqa: S311
+    if seed:
+        size = draw.choice((1, 1, 4096))
+        place = draw.randrange(4096, len(damaged) - size)
+        damaged[place : place + size] = bytes(byte ^ 0x5A for byte in damaged[place : place + size])
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(damaged)
+    found = faults(open_store(path))
+    wrong = [name for name, read in READS.items() if answer_of(path, read) != expected[name]]
+    assert found or not wrong
+    try:
+        lost = repair(open_store(path), tmp_path / "new.sqlite")
+    except StoreError:
+        assert seed
+        assert not (tmp_path / "new.sqlite").exists()
+        return
+    assert path.read_bytes() == damaged
+    new = open_store(tmp_path / "new.sqlite")
+    assert faults(new) == []
+    if not seed:
+        assert (found, lost) == ([], [])
+    right = raw_dataset(40)
+    for info in new.datasets():
+        assert {one: new.raw(info.name, one) for one in new.ids(info.name)}.items() <= right.items()
+        assert len(new.ids(info.name)) == 40 or lost
+        assert list(new.evidence_sets(info.name))
+    for name, read in READS.items():
+        if not lost:
+            assert answer_of(new.path, read) == expected[name], name
+    new.close()
+    assert {one.name for one in tmp_path.iterdir()} <= {
+        "store.sqlite",
+        "new.sqlite",
+        "store.sqlite-shm",
+        "store.sqlite-wal",
+    }
+    with pytest.raises(StoreError, match="is there already"):
+        repair(open_store(path), tmp_path / "new.sqlite")
+
+
+def answer_of(path: Path, read: Callable[[Store], Any]) -> str:
+    store = open_store(path)
+    try:
+        return repr(read(store))
+    except EvidenceBenchError as error:
+        return str(error)
+    finally:
+        store.close()

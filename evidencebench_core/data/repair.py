@@ -220,7 +220,7 @@ class _Reader:
             if table in ("papers", "bodies", "own_papers"):
                 orjson.loads(unpacked(row["body"]))
             if table == "own_papers" and row["pdf_checksum"] is not None:
-                return crc32(row["pdf"] or b"") == row["pdf_checksum"]
+                return bool(crc32(row["pdf"] or b"") == row["pdf_checksum"])
         except (zstandard.ZstdError, TypeError, ValueError):
             return False
         return True

@@ -45,8 +45,7 @@ def draw(state: PageState) -> None:
         instance = resources.instance(dataset, state["instance"])
     except UnknownNameError as error:
         st.warning(literal(str(error)))
-        if st.button("Show all instances", type="primary"):
-            _open(state, dataset, None)
+        st.button("Show all instances", type="primary", on_click=lambda: _open(state, dataset, None))
         return
     name_window("Browse", instance.id)
     with st.container(gap="xsmall"):
@@ -63,12 +62,11 @@ def _neighbours(state: PageState, dataset: DatasetInfo, instance: Instance) -> N
     ids = listing(state, dataset, resources.runs(dataset)).ids
     here = state["instance"]
     place = ids.index(here) if here in ids else None
-    if st.button("All instances"):
-        _open(state, dataset, None)
-    if st.button("Previous", disabled=not place):
-        _open(state, dataset, ids[(place or 1) - 1])
-    if st.button("Next", disabled=place is None or place + 1 == len(ids)):
-        _open(state, dataset, ids[(place or 0) + 1])
+    # Opened by callbacks: the page is run once for a click.
+    st.button("All instances", on_click=lambda: _open(state, dataset, None))
+    st.button("Previous", disabled=not place, on_click=lambda: _open(state, dataset, ids[(place or 1) - 1]))
+    is_last = place is None or place + 1 == len(ids)
+    st.button("Next", disabled=is_last, on_click=lambda: _open(state, dataset, ids[(place or 0) + 1]))
     where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
     synthetic = " :orange-background[Synthetic paper, not evidence]" if instance.synthetic else ""
     st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}{synthetic}", width=270)
@@ -78,7 +76,6 @@ def _open(state: PageState, dataset: DatasetInfo, instance_id: str | None) -> No
     state.put(instance=instance_id, **dict.fromkeys(FORGOTTEN))
     if instance_id is not None:
         state.put(sentence=found_sentence(state, dataset, instance_id))
-    st.rerun()
 
 
 with guard():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from components.app import resources
+from components.app.jobs import Job
 from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.dataset.parts import draw_distributions, draw_overview, draw_places
@@ -70,8 +73,18 @@ def _draw_keeping(state: PageState, dataset: DatasetInfo) -> None:
         state.put(dataset=rename_dataset(store, dataset.name, name).name)
 
     def delete() -> None:
-        delete_dataset(store, dataset.name)
+        # It is gone at once; the job goes on with its rows, which are many where it is large.
+        job = resources.jobs().start("delete", str(dataset.id), f"Delete {dataset.name}", delete_in)
+        while not job.status.ended and dataset in store.datasets():
+            time.sleep(0.05)
+        if job.status.state == "failed":
+            st.error(literal(job.status.note))
+            st.stop()
         state.put(dataset=None)
+
+    def delete_in(_: Job) -> str:
+        delete_dataset(store, dataset.name)
+        return ""
 
     with st.popover("Rename or delete", key=f"keeping.{dataset.name}"):
         draw_rename(dataset.name, rename, dataset.name, label="Name of the dataset")

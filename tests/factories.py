@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import combinations
@@ -174,6 +175,11 @@ def older_store(today: Store, path: Path, version: int) -> Iterator[sqlite3.Conn
             if columns:
                 db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM today.{table}")
         yield db
+
+
+def packed_picks(selections: Mapping[str, Sequence[int]]) -> dict[str, bytes]:
+    """Selections as the store has them."""
+    return {name: struct.pack(f"<{len(picks)}i", *picks) for name, picks in selections.items()}
 
 
 def _invented(n_sentences: int) -> list[str]:

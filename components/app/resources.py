@@ -11,7 +11,7 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -67,12 +67,15 @@ from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from evidencebench_core.retrievers.ranker.weighing import Weighing
 
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
 _LOOKED_AT: Final = 2000  # instances among which the first papers of a dataset are looked for
 _MOST_ACROSS: Final = 16
+_FIRST_PAGE: Final = 2.0  # seconds that are left to the first page
 
 
 def _dataset_key(dataset: DatasetInfo) -> object:
@@ -156,6 +159,11 @@ def _prepare() -> None:
     """What would otherwise be paid for in clicks."""
     import_module("scipy.optimize")  # the solver behind the optimal selections: a quarter of a second
     gc.freeze()  # after every run Streamlit has the collector walk over everything: not over modules
+    time.sleep(_FIRST_PAGE)
+    import_module(
+        "plotly.subplots"
+    ).make_subplots().add_scatter().to_json()  # the first chart takes 0.2 s more
+    gc.freeze()
 
 
 @st.cache_resource
@@ -420,7 +428,7 @@ def buckets(dataset: DatasetInfo, task: str, n_buckets: int, by: str) -> NDArray
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_KEYS)
 def picks(dataset: DatasetInfo, run: RunInfo, task: str) -> RunPicks:
     """Where a run looked and what it found, in the rows of `aspects`."""
-    return run_picks(aspects(dataset, task), RunStore(store()).selections(run.id, task))
+    return run_picks(aspects(dataset, task), RunStore(store()).packed_selections(run.id, task))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS)
@@ -442,6 +450,21 @@ def report(name: str, key: tuple[object, ...], _make: Callable[[], Report]) -> R
     Every caller gets a copy of its own: the tables may be changed.
     """
     return _make()
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _figure(
+    _chart: Callable[..., go.Figure], name: str, arguments: Sequence[Any], named: Mapping[str, Any]
+) -> go.Figure:
+    return _chart(*arguments, **named)
+
+
+def figure(chart: Callable[..., go.Figure], *arguments: object, **named: object) -> go.Figure:
+    """The figure that a function of `components.charts` makes of these; nobody may change it.
+
+    Making one is most of what a page costs that has been computed before.
+    """
+    return _figure(chart, f"{chart.__module__}.{chart.__name__}", arguments, named)
 
 
 # -- papers that readers bring -----------------------------------------------------------------------

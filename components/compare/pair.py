@@ -92,7 +92,9 @@ def _clicked_row(
 ) -> int | None:
     """Draw differences; the place of the one that was clicked."""
     alt += ": " + "; ".join(f"{row['name']} {points(row)}" for row in frame.to_dict("records"))
-    point = picked_point(draw_chart(difference_chart(frame, title), key=key, alt=alt, clickable=clickable))
+    point = picked_point(
+        draw_chart(resources.figure(difference_chart, frame, title), key=key, alt=alt, clickable=clickable)
+    )
     place = None if point is None else round(point["y"])
     return place if place is not None and 0 <= place < len(frame) else None
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
+from components.app import resources
 from components.charts.bars import histogram, share_chart
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import frame_table
@@ -78,7 +79,7 @@ def draw_distributions(report: Report, dataset: DatasetInfo, quantity: str) -> N
     title = quantity[0].upper() + quantity[1:]
     column = _COLUMNS.get(quantity)
     event = draw_chart(
-        histogram(of_quantity, title, of, colour),
+        resources.figure(histogram, of_quantity, title, of, colour),
         key=f"histogram-{dataset.id}-{quantity}",
         alt=f"Histogram of {quantity} over {n:,} {of}, from {of_quantity['value'].min():,} to "
         f"{of_quantity['value'].max():,}",
@@ -100,7 +101,8 @@ def draw_places(report: Report, dataset: DatasetInfo, kind: str) -> None:
     known = frame[frame["n_aspects"] > 0]
     total = round(known["n_aspects"].iloc[0] / known["share_aspects"].iloc[0]) if len(known) else 0
     draw_chart(
-        share_chart(
+        resources.figure(
+            share_chart,
             frame,
             (
                 ("share_aspects", "can be found there", MARKS["gold"].on(dark)),

@@ -122,7 +122,8 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         st.caption(f"Skipped on {literal(task.title)}: {literal(named)} ({literal(why)}).")
     title, scored = f"Aspect Recall on {task.title},\u00a0%", frame.dropna(subset="recall").to_dict("records")
     draw_chart(
-        interval_chart(
+        resources.figure(
+            interval_chart,
             frame.rename(columns={"run": "name", "scored": "n"}),
             title,
             first.random_expectation,

@@ -18,13 +18,8 @@ from components.widgets.markdown import literal
 from components.widgets.runs import resamples, run_colours
 from components.widgets.switches import option_switch
 from components.widgets.table import Column
-from evidencebench_core.analyses import Report
 from evidencebench_core.analyses.buckets import STANDS, Stand, behind_bucket
-from evidencebench_core.analyses.conclusions import (
-    middle_conclusion,
-    middle_recall,
-    opportunity_conclusion,
-)
+from evidencebench_core.analyses.conclusions import middle_conclusion, opportunity_conclusion
 from evidencebench_core.analyses.positions import position_report
 from evidencebench_core.palette import MARKS
 from evidencebench_core.runs import RunInfo
@@ -59,6 +54,7 @@ def draw_along(view: View) -> None:
             [(run.id, run.label, view.picks(run)) for run in runs],
             f"Positions: {dataset.name}, {task.title}, {n_buckets} buckets by {by}",
             n_resamples=resamples(dataset),
+            with_middle=True,
         ),
     )
     st.markdown(
@@ -70,8 +66,11 @@ def draw_along(view: View) -> None:
     opportunity = tables["opportunity"]
     recall = tables["recall"][tables["recall"]["stand"] == stand] if runs else None
     gold = MARKS["gold"].on(is_dark())
-    view.draw_conclusion(_conclusion(view, controls, opportunity))
-    figure = position_chart(opportunity, tables.get("picks"), recall, run_colours(runs), gold)
+    middle = tables["middle"]
+    in_words_of_runs = "" if middle.empty else middle_conclusion(middle[middle["stand"] == stand])
+    view.draw_conclusion(in_words_of_runs or opportunity_conclusion(opportunity))
+    chart = position_chart, opportunity, tables.get("picks"), recall, run_colours(runs), gold
+    figure = resources.figure(*chart)
     event = view.draw_chart("along", controls, figure, _alt(opportunity, recall, runs))
     st.caption(
         f"An aspect stands in {STANDS[stand]}. Whiskers: 95% intervals over papers. Click a mark to see "
@@ -83,24 +82,10 @@ def draw_along(view: View) -> None:
         if fold.open:
             draw_notes(report.notes)
             for name, table in tables.items():
+                if table.empty:
+                    continue
                 st.markdown(f"**{name.capitalize()}**")
                 st.dataframe(in_words(table), hide_index=True, key=f"numbers-{name}")
-
-
-def _conclusion(view: View, controls: tuple[int, str, Stand], opportunity: pd.DataFrame) -> str:
-    """What the runs find in the middle; without any, or without a middle, where there is anything to find."""
-    n_buckets, by, stand = controls
-    dataset, task = view.dataset, view.task
-
-    def made() -> Report:
-        where = resources.buckets(dataset, task.name, n_buckets, by)
-        runs = [(run.id, run.label, view.picks(run)) for run in view.runs]
-        n = resamples(dataset)
-        frame = middle_recall(view.aspects, where, n_buckets, runs, stand, n_resamples=n)
-        return Report("Middle", {"middle": frame})
-
-    report = view.report("middle", controls, made)
-    return middle_conclusion(report.tables["middle"]) or opportunity_conclusion(opportunity)
 
 
 def _controls(state: PageState) -> tuple[int, str, Stand]:

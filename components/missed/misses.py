@@ -120,7 +120,7 @@ def _draw_share(state: PageState, queue: Queue, name: str) -> None:
     st.markdown(f"### {_TITLES[name]}", help=BINNINGS[by])
     filters = "-".join(state[one] for one in (*FILTERS, "rules"))
     event = draw_chart(
-        missed_chart(shares, MARKS["missed"].on(is_dark()), "Missed, %", chosen, mean, top),
+        resources.figure(missed_chart, shares, MARKS["missed"].on(is_dark()), "Missed, %", chosen, mean, top),
         key=f"missed-{name}-{queue.run.id}-{queue.task.name}-{queue.results_only}-{filters}",
         alt=f"{_TITLES[name]}, share missed: "
         + "; ".join(

@@ -21,7 +21,8 @@ def draw_chart(figure: go.Figure, *, key: str, alt: str, clickable: bool = False
     What it shows is part of ``key``; ``alt`` is for a reader who cannot see it.
     """
     select: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"} if clickable else {}
-    return st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
+    event = st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG, **select, **look)
+    return event if clickable else None
 
 
 def picked_point(event: Any) -> dict[str, Any] | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -119,13 +118,13 @@ def aspect_table(store: Store, dataset: str, task: Task) -> AspectTable:
     )
 
 
-def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> RunPicks:
-    """The picks and finds of a run's selections (by instance id); instances not in them are unanswered."""
+def run_picks(table: AspectTable, selections: Mapping[str, bytes]) -> RunPicks:
+    """The picks and finds of `RunStore.packed_selections`; instances not in them are unanswered."""
     answered = np.array([instance_id in selections for instance_id in table.ids], dtype=bool)
-    chosen = [selections.get(instance_id, ()) for instance_id in table.ids]
-    counts = np.array([len(picks) for picks in chosen], dtype=np.int64)
+    packed = [selections.get(instance_id, b"") for instance_id in table.ids]
+    counts = np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)) // 4
     rows = np.repeat(np.arange(len(table.ids)), counts)
-    indices = np.fromiter(chain.from_iterable(chosen), dtype=np.int64, count=rows.size)
+    indices = np.frombuffer(b"".join(packed), dtype="<i4").astype(np.int64)
     wrong = np.flatnonzero((indices < 0) | (indices >= table.n_sentences[rows]))
     if wrong.size:
         where, index = table.ids[rows[wrong[0]]], int(indices[wrong[0]])
@@ -134,17 +133,18 @@ def run_picks(table: AspectTable, selections: Mapping[str, Sequence[int]]) -> Ru
     picked[table.offset[rows] + indices] = True
     hits = np.bincount(table.covering_aspect[picked[table.covering_place]], minlength=table.instance.size)
     found = (hits > 0).astype(np.float64)
-    over = [
-        row
-        for row, (picks, budget) in enumerate(zip(chosen, table.budget, strict=True))
-        if budget is not None and len(picks) > budget and len(set(picks)) > budget
-    ]
-    for row in over:
+    over: dict[int, list[int]] = {}
+    for row, (count, budget) in enumerate(zip(counts.tolist(), table.budget, strict=True)):
+        if budget is not None and count > budget:
+            picks = np.frombuffer(packed[row], dtype="<i4").tolist()
+            if len(set(picks)) > budget:
+                over[row] = picks
+    for row, picks in over.items():
         first, end = np.searchsorted(table.instance, [row, row + 1])
         starts = np.searchsorted(table.covering_aspect, range(first, end + 1))
         for aspect, start, stop in zip(range(first, end), starts[:-1], starts[1:], strict=True):
             places = table.covering_place[start:stop] - table.offset[row]
-            share = expected_recall(chosen[row], (frozenset(places.tolist()),), table.budget[row])
+            share = expected_recall(picks, (frozenset(places.tolist()),), table.budget[row])
             found[aspect] = share or 0.0
     return RunPicks(answered=answered, place=np.flatnonzero(picked), found=found, n_over_budget=len(over))
 

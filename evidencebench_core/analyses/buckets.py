@@ -82,6 +82,12 @@ def aspect_buckets(table: AspectTable, bucket: Buckets, stand: Stand) -> tuple[N
     return aspects, first if stand == "earliest" else last
 
 
+def middle_buckets(n_buckets: int) -> range:
+    """Those (from 0) whose centre is in the middle third of the paper; none of one or two."""
+    inside = [n for n in range(n_buckets) if n_buckets <= 3 * (n + 0.5) <= 2 * n_buckets]
+    return range(inside[0], inside[-1] + 1) if n_buckets > 2 else range(0)
+
+
 def behind_bucket(
     table: AspectTable,
     bucket: Buckets,

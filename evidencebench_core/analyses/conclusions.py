@@ -13,11 +13,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from evidencebench_core.analyses.aspect_table import AspectTable
-from evidencebench_core.analyses.buckets import Buckets, Stand, aspect_buckets
 from evidencebench_core.analyses.ends import EndsSplit
-from evidencebench_core.analyses.positions import Run
-from evidencebench_core.stats import bootstrap_interval, cluster_numbers, resampled_groups
+from evidencebench_core.stats import bootstrap_interval
 from evidencebench_core.words import enumerated, quantity
 
 _PLACES: Final = {
@@ -27,68 +24,6 @@ _PLACES: Final = {
     "removed": "removed",
 }
 _SCOPES: Final = {"part": "its aspects", "rest": "the other aspects", "all": "all aspects"}
-
-
-def middle_buckets(n_buckets: int) -> range:
-    """Those (from 0) whose centre is in the middle third of the paper; none of one or two."""
-    inside = [n for n in range(n_buckets) if n_buckets <= 3 * (n + 0.5) <= 2 * n_buckets]
-    return range(inside[0], inside[-1] + 1) if n_buckets > 2 else range(0)
-
-
-def middle_recall(
-    table: AspectTable,
-    bucket: Buckets,
-    n_buckets: int,
-    runs: Sequence[Run],
-    stand: Stand,
-    *,
-    n_resamples: int = 10_000,
-) -> pd.DataFrame:
-    """The recall of runs in the middle of papers against the rest, over the instances that all have answered.
-
-    Returns
-    -------
-    DataFrame
-        One row a run: ``run`` (id), ``label``; ``from``, ``to``: the middle (`middle_buckets`) as shares of the
-        paper; ``n_middle``, ``n_rest`` aspects that stand there, of ``n_papers``; ``difference``: recall in the
-        middle - recall in the rest, -1 to 1 (``low``, ``high``: 95%, papers being drawn; NaN where fewer than two
-        papers have an aspect there); ``chance_difference``, that of as many random picks (NaN without a
-        budget). Empty without a middle.
-    """
-    there = middle_buckets(n_buckets)
-    if not there or not runs:
-        return pd.DataFrame()
-    aspect, where = aspect_buckets(table, bucket, stand)
-    answered = np.all([picks.answered for _, _, picks in runs], axis=0)[table.instance[aspect]]
-    aspect, where = aspect[answered], where[answered]
-    papers = table.paper[table.instance[aspect]]
-    middle = (where >= there.start) & (where < there.stop)
-    groups = np.array([middle, ~middle])
-    chance = np.full(table.instance.size, np.nan) if table.chance is None else table.chance
-    values = np.array([picks.found[aspect] for _, _, picks in runs])
-    n_papers = [np.count_nonzero(np.bincount(papers[group])) for group in groups]
-    bounds = np.full((2, len(runs)), np.nan)
-    if min(n_papers) > 1:
-        rng = np.random.default_rng(0)
-        drawn = resampled_groups(values, groups, cluster_numbers(papers, papers.size), rng, n_resamples)
-        bounds = np.nanquantile(drawn[:, 0] - drawn[:, 1], (0.025, 0.975), axis=0)
-    rows = [
-        {
-            "run": run,
-            "label": label,
-            "from": there.start / n_buckets,
-            "to": there.stop / n_buckets,
-            "n_middle": int(middle.sum()),
-            "n_rest": int((~middle).sum()),
-            "n_papers": np.count_nonzero(np.bincount(papers)),
-            "difference": _difference(picks.found[aspect], middle),
-            "low": low,
-            "high": high,
-            "chance_difference": _difference(chance[aspect], middle),
-        }
-        for (run, label, picks), low, high in zip(runs, *bounds, strict=True)
-    ]
-    return pd.DataFrame(rows)
 
 
 def coverage_shares(instances: pd.DataFrame, *, n_resamples: int = 10_000) -> pd.DataFrame:
@@ -115,7 +50,7 @@ def coverage_shares(instances: pd.DataFrame, *, n_resamples: int = 10_000) -> pd
 
 
 def middle_conclusion(frame: pd.DataFrame) -> str:
-    """What `middle_recall` says; empty where there is no middle, or no run."""
+    """What rows of one stand in the table *middle* of `position_report` say; empty without any."""
     if frame.empty:
         return ""
     rows = frame.to_dict("records")
@@ -213,7 +148,3 @@ def _points(share: float) -> str:
 
 def _interval(low: float, high: float) -> str:
     return "no interval" if math.isnan(low) else f"95% interval {100 * low:.1f} to {100 * high:.1f}"
-
-
-def _difference(values: np.ndarray[Any, Any], middle: np.ndarray[Any, Any]) -> float:
-    return float(values[middle].mean() - values[~middle].mean()) if 0 < middle.sum() < middle.size else np.nan

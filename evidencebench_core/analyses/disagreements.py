@@ -51,7 +51,7 @@ def disagreements(
     runs_over_one_dataset(store, (run_a, run_b))
     a, b = known.run(run_a), known.run(run_b)
     table = aspect_table(store, a.dataset, chosen)
-    in_a, in_b = (run_picks(table, known.selections(run.id, chosen.name)) for run in (a, b))
+    in_a, in_b = (run_picks(table, known.packed_selections(run.id, chosen.name)) for run in (a, b))
     answered = in_a.answered & in_b.answered
     kept = answered[table.instance]
     found_a, found_b = in_a.found[kept] >= 0.5, in_b.found[kept] >= 0.5

@@ -123,10 +123,10 @@ def needle(
     missing, rows = list[str](), list[dict[str, Any]]()
     sums = [np.zeros((table.n_papers, 0, 4))]  # by paper: recall, original, difference, instances
     for info in infos:
-        original = run_picks(table, known.selections(info.id, chosen.name))
+        original = run_picks(table, known.packed_selections(info.id, chosen.name))
         for part in parts:
             for place in places:
-                selections = known.selections(arrangement_run(info, sha256, part, place), chosen.name)
+                selections = known.packed_selections(arrangement_run(info, sha256, part, place), chosen.name)
                 if not selections:
                     where = "removed" if place == "removed" else f"at the {place}"
                     missing.append(f"{info.label} with {part} {where}")

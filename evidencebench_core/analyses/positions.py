@@ -8,14 +8,21 @@ sentences cover them, and what as many sentences drawn at random would find of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from evidencebench_core.analyses.aspect_table import AspectTable, RunPicks, aspect_table, run_picks
-from evidencebench_core.analyses.buckets import STANDS, Buckets, Stand, aspect_buckets, buckets_of
+from evidencebench_core.analyses.buckets import (
+    STANDS,
+    Buckets,
+    Stand,
+    aspect_buckets,
+    buckets_of,
+    middle_buckets,
+)
 from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data.gold import Numbers
@@ -53,7 +60,10 @@ def positions(
         table,
         buckets_of(store, dataset, table, buckets, by),
         buckets,
-        [(info.id, info.label, run_picks(table, known.selections(info.id, chosen.name))) for info in infos],
+        [
+            (info.id, info.label, run_picks(table, known.packed_selections(info.id, chosen.name)))
+            for info in infos
+        ],
         f"Positions: {dataset}, {chosen.title}, {buckets} buckets by {by}",
         n_resamples=n_resamples,
     )
@@ -67,6 +77,7 @@ def position_report(
     title: str,
     *,
     n_resamples: int = 10_000,
+    with_middle: bool = False,
 ) -> Report:
     """The same from arrays: `positions` reads them from a store.
 
@@ -93,6 +104,12 @@ def position_report(
         a run picked more than its budget); ``recall`` = found / n_aspects (``low``, ``high``); ``chance``,
         the recall expected of as many sentences drawn at random (NaN without a budget);
         ``mean_covering``, sentences that cover such an aspect.
+
+        With ``with_middle`` a fourth, *middle*, one row a run and stand: ``from``, ``to``, the middle
+        (`middle_buckets`) as shares of the paper; ``n_middle``, ``n_rest`` aspects that stand there, of
+        ``n_papers``; ``difference``: recall in the middle - recall in the rest, -1 to 1 (``low``, ``high``; NaN
+        where fewer than two papers have an aspect there); ``chance_difference``, that of as many random
+        picks. Empty without a middle, or without runs.
     """
     kept = np.all([np.ones(len(table.ids), dtype=bool), *(picks.answered for _, _, picks in runs)], axis=0)
     sums = _BucketSums(table, bucket, n_buckets, kept)
@@ -100,6 +117,8 @@ def position_report(
     if runs:
         frames["picks"] = [sums.picks(*run) for run in runs]
         frames["recall"] = [frame for run in runs for frame in sums.recalls(*run)]
+    if with_middle:
+        frames["middle"] = [sums.middle()]
     sums.add_intervals(np.random.default_rng(0), n_resamples)
     tables = {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
     return Report(title, tables, tuple(_notes(sums, runs, n_resamples)))
@@ -109,7 +128,7 @@ class _BucketSums:
     """Sums by paper and bucket over the instances that are kept, so that papers can be resampled.
 
     ``ratios`` collects what wants an interval: the frame (one row a bucket), the prefix of the columns of the
-    bounds, numerators, and denominators (which may have a single column).
+    bounds, numerators, and denominators (which may have a single column); ``differences`` what of them is pooled.
     """
 
     def __init__(self, table: AspectTable, bucket: Buckets, n_buckets: int, kept: NDArray[np.bool_]) -> None:
@@ -122,6 +141,8 @@ class _BucketSums:
         self.standing = {stand: aspect_buckets(table, bucket, stand) for stand in STANDS}
         self.n_aspects = {stand: self._of_aspects(stand) for stand in STANDS}
         self.ratios: list[tuple[pd.DataFrame, str, Sums, Sums]] = []
+        self.differences: list[tuple[list[int], list[int]]] = []
+        self.of_differences = pd.DataFrame()
 
     def opportunity(self) -> pd.DataFrame:
         """Where aspects can and where they must be found."""
@@ -164,10 +185,34 @@ class _BucketSums:
             frame["n_aspects"] = n_aspects.sum(axis=0).astype(int)
             frame["found"] = found.sum(axis=0)
             frame["recall"] = _ratio(found, n_aspects)
-            frame["chance"] = np.nan if chance is None else _ratio(self._of_aspects(stand, chance), n_aspects)
-            frame["mean_covering"] = _ratio(self._of_aspects(stand, n_covering.astype(float)), n_aspects)
+            frame["chance"] = np.nan if chance is None else self._mean(stand, chance)
+            frame["mean_covering"] = self._mean(stand, n_covering)
             self.ratios.append((frame, "", found, n_aspects))
             yield frame
+
+    def middle(self) -> pd.DataFrame:
+        """What the frames of `recalls` say of the middle against the rest."""
+        there = middle_buckets(self.n_buckets)
+        inside = np.isin(np.arange(self.n_buckets), there)
+        rows = []
+        for number, (frame, _, _, n_aspects) in enumerate(self.ratios if there else ()):
+            if "stand" in frame:
+                columns = number * self.n_buckets + np.arange(self.n_buckets)
+                self.differences.append((columns[inside].tolist(), columns[~inside].tolist()))
+                rows.append(
+                    {
+                        **frame.loc[0, ["run", "label", "stand"]],
+                        "from": there.start / self.n_buckets,
+                        "to": there.stop / self.n_buckets,
+                        "n_middle": int(n_aspects[:, inside].sum()),
+                        "n_rest": int(n_aspects[:, ~inside].sum()),
+                        "n_papers": int(n_aspects.any(axis=1).sum()),
+                        "difference": _difference(frame["recall"], frame["n_aspects"], inside),
+                        "chance_difference": _difference(frame["chance"], frame["n_aspects"], inside),
+                    }
+                )
+        self.of_differences = pd.DataFrame(rows)
+        return self.of_differences
 
     def add_intervals(self, rng: np.random.Generator, n_resamples: int) -> None:
         """Fill in all intervals, from the same resamples of the papers."""
@@ -180,10 +225,19 @@ class _BucketSums:
             for _, _, top, bottom in self.ratios
             for column in range(top.shape[1])
         ]
-        bounds = ratio_intervals(tops, np.concatenate(bottoms, axis=1), rng, n_resamples, belongs=belongs)
-        bounds = bounds.reshape(len(self.ratios), -1, 2)
-        for (frame, prefix, _, _), (low, high) in zip(self.ratios, bounds.swapaxes(1, 2), strict=True):
+        bounds = ratio_intervals(
+            tops,
+            np.concatenate(bottoms, axis=1),
+            rng,
+            n_resamples,
+            belongs=belongs,
+            differences=self.differences,
+        )
+        of_frames = bounds[: len(belongs)].reshape(len(self.ratios), -1, 2)
+        for (frame, prefix, _, _), (low, high) in zip(self.ratios, of_frames.swapaxes(1, 2), strict=True):
             frame[f"{prefix}low"], frame[f"{prefix}high"] = low, high
+        if self.differences:
+            self.of_differences["low"], self.of_differences["high"] = bounds[len(belongs) :].T
 
     def _edges(self, **constants: str) -> pd.DataFrame:
         numbers = np.arange(self.n_buckets)
@@ -210,6 +264,13 @@ class _BucketSums:
         """How many aspects each paper has in each bucket, or the sum of their weights."""
         aspect, where = self.standing[stand]
         return self._cells(self.table.instance[aspect], where, None if weights is None else weights[aspect])
+
+    def _mean(self, stand: Stand, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Of the aspects that stand in each bucket."""
+        aspect, where = self.standing[stand]
+        kept = self.kept[self.table.instance[aspect]]
+        sums = np.bincount(where[kept], values[aspect[kept]], self.n_buckets).astype(np.float64)
+        return _ratio(sums[None, :], self.n_aspects[stand])
 
     def _cells(
         self, instance: Numbers, bucket: Buckets | Numbers, weights: NDArray[np.float64] | None = None
@@ -242,6 +303,13 @@ def _ratio(top: Sums, bottom: Sums) -> NDArray[np.float64]:
     above = top.sum(axis=0)
     below = np.broadcast_to(bottom.sum(axis=0), above.shape)
     return np.asarray(above / np.where(below != 0, below, np.nan), dtype=np.float64)
+
+
+def _difference(shares: pd.Series[float], n: pd.Series[int], inside: NDArray[np.bool_]) -> float:
+    """The share of all in the buckets ``inside`` minus that of all in the others; NaN where one has none."""
+    sums, sizes = np.where(n > 0, shares * n, 0.0), n.to_numpy().astype(np.float64)
+    one, other = (_ratio(sums[some, None], sizes[some, None])[0] for some in (inside, ~inside))
+    return float(one - other)
 
 
 def _notes(sums: _BucketSums, runs: Sequence[Run], n_resamples: int) -> Iterator[str]:

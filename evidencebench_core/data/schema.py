@@ -407,6 +407,11 @@ _CHECKSUMS: Final = (
     "INSERT INTO integrity SELECT 'unchecked', EXISTS (SELECT 1 FROM papers) OR EXISTS (SELECT 1 FROM llm_answers)",
 )
 
+_SORTED: Final = (
+    # Sorting by hypothesis must not walk over the bodies.
+    "CREATE INDEX bodies_by_hypothesis ON bodies (hypothesis COLLATE NOCASE)",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -423,6 +428,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _NEAREST,
     _MARKED,
     _CHECKSUMS,
+    _SORTED,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -262,10 +262,19 @@ class Store:
             If the filter names a range or an order that there is not.
         """
         info = self.dataset(dataset)
-        sql, values = matching_sql(Filter() if wanted is None else wanted)
+        wanted = Filter() if wanted is None else wanted
+        where, values, order = matching_sql(wanted)
+        of_dataset = f"FROM instances AS i {where}"
         self._check(info)
         with self.read() as db:
-            rows = db.execute(f"SELECT i.instance_id FROM instances AS i {sql}", [info.id, *values])
+            if wanted.sort == "hypothesis":  # in an index: to look 100,000 up takes twice as long
+                names = dict(db.execute(f"SELECT i.id, i.instance_id {of_dataset}", [info.id, *values]))
+                rows = db.execute(f"SELECT instance FROM bodies {order}")
+                ids = tuple([names[row] for (row,) in rows if row in names])
+                if len(ids) != len(names):
+                    raise self._lost(info, "has lost some of its hypotheses")
+                return ids
+            rows = db.execute(f"SELECT i.instance_id {of_dataset} {order}", [info.id, *values])
             return tuple([row[0] for row in rows])
 
     def largest(self, dataset: str, column: str) -> int:

@@ -314,10 +314,14 @@ class RunStore:
 
     def selections(self, run_id: str, task: str) -> dict[str, tuple[int, ...]]:
         """The picks, in the order in which they were made, by instance id; failures are not in it."""
-        rows = [(one, picks) for one, picks, error in self._picks(run_id, task) if error is None]
+        packed = self.packed_selections(run_id, task)
         # unpacked at once, then cut: there may be 100,000
-        picks = iter(integers(b"".join(blob for _, blob in rows)))
-        return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in rows}
+        picks = iter(integers(b"".join(packed.values())))
+        return {name: tuple(islice(picks, len(blob) // 4)) for name, blob in packed.items()}
+
+    def packed_selections(self, run_id: str, task: str) -> dict[str, bytes]:
+        """The same as 32-bit numbers in little endian."""
+        return {one: picks for one, picks, error in self._picks(run_id, task) if error is None}
 
     def outcomes(self, run_id: str) -> Mapping[str, OutcomeCounts]:
         """Counts of a model's outcomes by task name; empty for a run that asked none."""

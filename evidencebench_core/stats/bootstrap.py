@@ -138,6 +138,7 @@ def ratio_intervals(
     level: float = 0.95,
     *,
     belongs: Sequence[int] | None = None,
+    differences: Sequence[tuple[Sequence[int], Sequence[int]]] = (),
 ) -> NDArray[np.float64]:
     """Cluster bootstrap intervals of many ratios of sums, ``sum(numerators) / sum(denominators)``.
 
@@ -150,12 +151,14 @@ def ratio_intervals(
         What each cluster adds to each ratio; denominators may be of shape (n_clusters, 1).
     belongs : sequence of int, optional
         Of each ratio the column of its denominator, where several have the same.
+    differences : sequence of two sequences of int
+        Ratios that are pooled (sums over sums), and others that are pooled: one minus the other gets bounds too.
     rng, n_resamples, level
         As of `bootstrap_interval`, and so are the errors.
 
     Returns
     -------
-    array of float, shape (n_ratios, 2)
+    array of float, shape (n_ratios + n_differences, 2)
         Low and high. NaN where fewer than two clusters have anything in the denominator. Resamples in
         which a denominator is 0 count for nothing there.
 
@@ -178,17 +181,26 @@ def ratio_intervals(
     check_finite(top, "numerators")
     check_finite(bottom, "denominators")
     n_ratios = top.shape[1]
-    bounds = np.full((n_ratios, 2), np.nan)
+    bounds = np.full((n_ratios + len(differences), 2), np.nan)
     places = np.array(belongs, dtype=np.int64)
-    defined = ((bottom != 0).sum(axis=0) >= 2)[places]
+    pooled = [[np.array(ratios, dtype=np.int64) for ratios in pair] for pair in differences]
+    are_compared = [all(bottom[:, places[some]].any(axis=1).sum() >= 2 for some in pair) for pair in pooled]
+    defined = np.array([*((bottom != 0).sum(axis=0) >= 2)[places], *are_compared], dtype=bool)
     if not defined.any():
         return bounds
-    ratios = np.empty((max(n_resamples, 0), n_ratios))
+    ratios = np.empty((max(n_resamples, 0), len(bounds)))
     both = exact_columns(np.concatenate([top, bottom], axis=1))
     for part, weights in resample_weights(len(both), rng, n_resamples, both.dtype):
         drawn = product(weights, both)
-        sums = drawn[:, n_ratios:][:, places]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios[part] = np.where(sums != 0, drawn[:, :n_ratios] / sums, np.nan)
+        tops, sums = drawn[:, :n_ratios], drawn[:, n_ratios:][:, places]
+        ratios[part, :n_ratios] = _quotients(tops, sums)
+        for place, pair in enumerate(pooled, start=n_ratios):
+            one, other = (_quotients(tops[:, some].sum(axis=1), sums[:, some].sum(axis=1)) for some in pair)
+            ratios[part, place] = one - other
     bounds[defined] = np.nanquantile(ratios[:, defined], ends, axis=0).T
     return bounds
+
+
+def _quotients(tops: NDArray[np.float64], bottoms: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(bottoms != 0, tops / bottoms, np.nan)

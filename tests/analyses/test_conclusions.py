@@ -10,20 +10,19 @@ import pandas as pd
 import pytest
 
 from evidencebench_core.analyses.aspect_table import aspect_table, run_picks
-from evidencebench_core.analyses.buckets import buckets_of
+from evidencebench_core.analyses.buckets import buckets_of, middle_buckets
 from evidencebench_core.analyses.conclusions import (
     coverage_conclusion,
     coverage_shares,
     ends_conclusion,
-    middle_buckets,
     middle_conclusion,
-    middle_recall,
     needle_conclusion,
     opportunity_conclusion,
 )
 from evidencebench_core.analyses.ends import EndsSplit
+from evidencebench_core.analyses.positions import position_report
 from evidencebench_core.tasks import task_named
-from tests.factories import raw_instance, store_with
+from tests.factories import packed_picks, raw_instance, store_with
 
 NAN = math.nan
 
@@ -49,8 +48,15 @@ def test_recall_in_the_middle_by_hand(tmp_path: Path) -> None:
     (info,) = store.datasets()
     table = aspect_table(store, info.name, task_named("er@2"))
     where = buckets_of(store, info.name, table, 3)
-    runs = [("r", "lead", run_picks(table, {"one": (0, 4), "two": (8,)}))]
-    (row,) = middle_recall(table, where, 3, runs, "earliest", n_resamples=200).to_dict("records")
+
+    def middle(picks: dict[str, tuple[int, ...]]) -> pd.DataFrame:
+        runs = [("r", "lead", run_picks(table, packed_picks(picks)))] if picks else []
+        report = position_report(table, where, 3, runs, "", n_resamples=200, with_middle=True)
+        return report.tables["middle"]
+
+    frame = middle({"one": (0, 4), "two": (8,)})
+    assert frame["stand"].tolist() == ["earliest", "latest", "every", "only"]
+    row = frame.iloc[0]
     assert (row["from"], row["to"], row["n_middle"], row["n_rest"], row["n_papers"]) == (
         1 / 3,
         2 / 3,
@@ -63,11 +69,9 @@ def test_recall_in_the_middle_by_hand(tmp_path: Path) -> None:
     assert (row["low"], row["high"]) == (-1.0, -0.5)
     # Of 9 sentences, 2 drawn: every aspect has one, and is found with probability 2/9.
     assert row["chance_difference"] == pytest.approx(0.0)
-    assert middle_recall(table, where, 2, runs, "earliest").empty
-    assert middle_recall(table, where, 3, [], "earliest").empty
+    assert middle({}).empty
     # With one paper there is a difference, and no interval.
-    alone = [("r", "lead", run_picks(table, {"one": (0, 4)}))]
-    row = middle_recall(table, where, 3, alone, "earliest", n_resamples=200).iloc[0]
+    row = middle({"one": (0, 4)}).iloc[0]
     assert row["difference"] == pytest.approx(0.5 - 1)
     assert np.isnan(row["low"])
 

@@ -138,8 +138,8 @@ def test_instances_behind_a_place(store: Store, lead: str) -> None:
     inside = part_places(store, "given", table, ("abstract",))["abstract"]
     runs = RunStore(store)
     sha256 = store.dataset("given").sha256
-    moved = runs.selections(arrangement_run(runs.run(lead), sha256, "abstract", "middle"), "er@2")
-    before, after = run_picks(table, runs.selections(lead, "er@2")), run_picks(table, moved)
+    moved = runs.packed_selections(arrangement_run(runs.run(lead), sha256, "abstract", "middle"), "er@2")
+    before, after = run_picks(table, runs.packed_selections(lead, "er@2")), run_picks(table, moved)
     frame = behind_place(table, inside, before, after, "middle", "all")
     assert frame["id"].tolist() == ["a", "b"]
     assert frame["difference"].tolist() == pytest.approx([-2 / 3, -2 / 3])

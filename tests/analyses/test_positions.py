@@ -14,7 +14,7 @@ from evidencebench_core.errors import SelectionError, SettingError
 from evidencebench_core.runs import score_run
 from evidencebench_core.tasks import task_named
 from tests.analyses.stores import complete_run, given_run
-from tests.factories import raw_instance, store_with
+from tests.factories import packed_picks, raw_instance, store_with
 
 # Two buckets: of a, sentences 0-4 and 5-9; of b, 0-1 and 2-3.
 DATASET = {
@@ -149,7 +149,7 @@ def test_buckets_never_fall_along_a_paper_and_hold_as_much(store: Store, by: str
 def test_instances_behind_a_bucket(store: Store) -> None:
     table = aspect_table(store, "given", task_named("er@3"))
     bucket = buckets_of(store, "given", table, 2)
-    picks = run_picks(table, {"a": (1, 9, 5), "b": (3,)})
+    picks = run_picks(table, packed_picks({"a": (1, 9, 5), "b": (3,)}))
     frame = behind_bucket(table, bucket, 1, "earliest", picks)
     assert frame.to_dict("records") == [
         {"id": "a", "n_aspects": 2, "n_found": 1.0, "n_missed": 1.0, "n_picks": 1, "sentence": 0},
@@ -175,7 +175,7 @@ def test_what_it_refuses(store: Store) -> None:
             positions(store, "given", **settings)  # type: ignore[arg-type]
     table = aspect_table(store, "given", task_named("er@3"))
     with pytest.raises(SelectionError, match="sentence 4"):
-        run_picks(table, {"b": (4,)})
+        run_picks(table, packed_picks({"b": (4,)}))
 
 
 @pytest.mark.realdata

@@ -12,7 +12,7 @@ from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.query import Filter, fts_query
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
-from tests.factories import raw_instance, written
+from tests.factories import raw_instance, store_with, written
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,23 @@ def papers(empty: Store, tmp_path: Path) -> Store:
         (Filter(sort="results_optimal"), "acdb"),
         (Filter(sort="results_optimal", descending=True), "acdb"),
         (Filter(sort="hypothesis"), "dcba"),
+        (Filter(sort="hypothesis", hypothesis="lung", descending=True), "abc"),
         (Filter(sort="id", descending=True), "dcba"),
         (Filter(sort="ends_coverage"), "bacd"),
     ],
 )
 def test_matching(papers: Store, wanted: Filter, ids: str) -> None:
     assert "".join(papers.matching("papers", wanted)) == ids
+
+
+def test_ties_keep_the_order_of_the_file_however_it_is_sorted(tmp_path: Path) -> None:
+    same = {
+        name: raw_instance(3, {"x": [0]}, hypothesis=text) for name, text in zip("badc", "tTuU", strict=True)
+    }
+    store = store_with(same, tmp_path)
+    for sort in ("hypothesis", "n_aspects"):
+        assert "".join(store.matching("tiny", Filter(sort=sort))) == "badc"
+    assert "".join(store.matching("tiny", Filter(sort="hypothesis", descending=True))) == "dcba"
 
 
 def test_unknown_names(papers: Store) -> None:

@@ -138,6 +138,15 @@ class TestRatios:
         shared = ratio_intervals(np.hstack([hits, 4 - hits]), np.full((30, 1), 4.0), generator())
         assert shared == pytest.approx(both)
 
+    def test_differences_of_pooled_ratios(self) -> None:
+        # 1/2 and 1/2 pooled are 1/2 + 1/4 over clusters of equal sizes; against itself there is no difference.
+        top, bottom = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]), np.array([[2.0, 2.0, 4.0]] * 2)
+        bounds = ratio_intervals(top, bottom, generator(), differences=[([0, 1], [2]), ([0], [0]), ([], [2])])
+        assert bounds[3].tolist() == [0.25, 0.5]  # both the second: 1/4 - 0; both the first: 1/2 - 0
+        assert bounds[4].tolist() == [0.0, 0.0]
+        assert np.isnan(bounds[5]).all()  # nothing on one side
+        assert bounds[:3].tolist() == ratio_intervals(top, bottom, generator()).tolist()
+
     def test_clumps_widen_the_interval(self) -> None:
         # Ten papers of ten aspects that succeed or fail together are ten observations, not a hundred:
         # sd of the mean sqrt(.25 / 10) = 0.158 against sqrt(.25 / 100) = 0.05, some three times as wide.

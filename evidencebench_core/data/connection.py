@@ -87,13 +87,8 @@ class Connections:
             with self._connection(self._writers) as db:
                 db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield db
-                    db.execute("COMMIT")
-                except BaseException:
-                    if db.in_transaction:  # SQLite itself rolls back where the disk is full
-                        db.execute("ROLLBACK")
-                    raise
+                yield db
+                db.execute("COMMIT")  # after an error the connection is closed, which rolls back
         finally:
             if ours:
                 self._writing.release()

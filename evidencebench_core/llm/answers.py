@@ -5,23 +5,31 @@ from __future__ import annotations
 import asyncio
 import base64
 import datetime
+import logging
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import fields
 from typing import Any, Final, TypeAlias
 
 from evidencebench_core.data.claims import claims_on
 from evidencebench_core.data.packing import zstd_frames
 from evidencebench_core.data.store import Store
+from evidencebench_core.errors import LLMError, StoreError
 from evidencebench_core.llm.request import Answer, Vectors, from_json, json_bytes
+from evidencebench_core.llm.side_file import Row, SideFile
 
+_log = logging.getLogger(__name__)
 _PER_QUERY: Final = 500
-_KEEP: Final = """INSERT INTO llm_answers (key, model, request, answer, created_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET model = excluded.model, request = excluded.request, answer = excluded.answer,
-        created_at = excluded.created_at"""
 _LEVEL: Final = 1  # of zstd: as small as need be, and soon done
+_AGAIN: Final = 1.0  # second between looks whether the disk has room again
 _POLL: Final = 0.05  # seconds between looks whether a claim has ended
 _KEPT: Final = tuple(one.name for one in fields(Answer) if one.name not in ("cached", "key"))
+
+_COLUMNS: Final = ("key", "model", "request", "answer", "created_at")
+_INSERT: Final = f"""INSERT INTO llm_answers ({", ".join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET model = excluded.model, request = excluded.request, answer = excluded.answer,
+        created_at = excluded.created_at WHERE excluded.created_at >= llm_answers.created_at"""
 
 Record: TypeAlias = tuple[str, str, bytes, object]
 """Key, model, request (as `json_bytes` writes it) and what is kept of the answer, JSON-able."""
@@ -32,41 +40,82 @@ class AnswerCache:
 
     def __init__(self, store: Store) -> None:
         self.store, self.claims = store, claims_on(store.path)
+        self._side, self._keeping = SideFile(store.path), threading.Lock()
+
+    @property
+    def note(self) -> str:
+        """What waits because the store cannot be written, in a line for people; ``""`` if nothing does."""
+        return self._side.note
 
     def replies(self, keys: Iterable[str]) -> dict[str, Answer | Vectors]:
         """Answers, marked as cached, and vectors of single texts, under those keys that have one."""
-        return {key: reply_of(key, from_json(text)) for key, text in self._rows("key, answer", keys)}
+        return {key: reply_of(key, from_json(text)) for key, text in self._rows(keys, "key", "answer")}
 
     def known(self, keys: Iterable[str]) -> frozenset[str]:
         """Those of the keys under which something is kept."""
-        return frozenset(key for (key,) in self._rows("key", keys))
+        return frozenset(key for (key,) in self._rows(keys, "key"))
 
     def request(self, key: str) -> Any:
         """The request that was answered, as JSON; ``None`` if there is no answer."""
         from zstandard import ZstdDecompressor
 
-        rows = self._rows("request", (key,))
+        rows = self._rows((key,), "request")
         return from_json(ZstdDecompressor().decompress(rows[0][0])) if rows else None
 
-    def _rows(self, columns: str, keys: Iterable[str]) -> list[tuple[Any, ...]]:
+    def _rows(self, keys: Iterable[str], *columns: str) -> list[tuple[Any, ...]]:
         wanted, rows = tuple(dict.fromkeys(keys)), list[tuple[Any, ...]]()
         with self.store.read() as db:
             for start in range(0, len(wanted), _PER_QUERY):
                 part = wanted[start : start + _PER_QUERY]
                 marks = ",".join("?" * len(part))
-                rows += db.execute(f"SELECT {columns} FROM intact_llm_answers WHERE key IN ({marks})", part)
-        return rows
+                rows += db.execute(
+                    f"SELECT {', '.join(columns)} FROM intact_llm_answers WHERE key IN ({marks})", part
+                )
+        waiting = [row for row in tuple(self._side.rows) if row[0] in wanted]
+        return rows + [tuple(row[_COLUMNS.index(name)] for name in columns) for row in waiting]
 
     def keep(self, records: Sequence[Record]) -> None:
-        """Keep them all, in place of older ones, in one transaction; it is durable when this returns."""
+        """Keep them all, in place of older ones; they are durable when this returns.
+
+        Where the store cannot be written they wait in a file beside it, and are written with the next ones, or by the
+        next run (`bring_in`). `LLMError` where that cannot be written either: they wait in memory.
+        """
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         packed = zstd_frames([request for _, _, request, _ in records], _LEVEL)
-        values = [
+        rows = [
             (key, model, body, json_bytes(answer).decode(), now)
             for (key, model, _, answer), body in zip(records, packed, strict=True)
         ]
-        with self.store.write() as db:
-            db.executemany(_KEEP, values)
+        with self._keeping:
+            try:
+                self._write([*self._side.rows, *rows])
+            except StoreError as error:
+                self._side.add(rows)
+                if self._side.n_in_memory:
+                    place, remedy = str(self.store.path), "Start the run again then: it goes on from here."
+                    raise LLMError(place, self._side.note.rstrip("."), remedy, stops_run=True) from error
+            else:
+                self._side.clear()
+
+    def bring_in(self) -> bool:
+        """Write what waits, of runs that have ended too; whether nothing is in memory only."""
+        with self._keeping, suppress(StoreError, OSError):
+            with self._side.left_over() as rows:
+                self._write(rows)
+            self._write(self._side.rows)
+            self._side.clear()
+        if self._side.n_in_memory:
+            self._side.add(())
+        return not self._side.n_in_memory
+
+    def leave(self) -> None:
+        """Leave what waits in the file to the next run."""
+        self._side.leave()
+
+    def _write(self, rows: Sequence[Row]) -> None:
+        if rows:
+            with self.store.write() as db:
+                db.executemany(_INSERT, rows)
 
     @asynccontextmanager
     async def claimed(self, keys: Iterable[str], check: Callable[[], None]) -> AsyncIterator[None]:
@@ -116,3 +165,13 @@ class Writer:
             if batch:  # else another has written it, of those that waited for it
                 await asyncio.to_thread(self._answers.keep, tuple(batch))
                 batch.clear()
+
+    async def close(self) -> None:
+        """Keep what a cancel has left; what is in memory only is tried again and again, and said."""
+        with suppress(LLMError):
+            await self.keep()
+        if not await asyncio.to_thread(self._answers.bring_in):
+            _log.warning(self._answers.note)
+            while not await asyncio.to_thread(self._answers.bring_in):
+                await asyncio.sleep(_AGAIN)
+        self._answers.leave()

@@ -67,6 +67,8 @@ class LLM:
         self.not_taken = defaultdict[str, set[str]](set)  # fields that the server refused, by model
         self.answering = set[str]()  # models that have answered
         self._writer: Writer | None = None
+        if answers is not None:
+            answers.bring_in()
 
     async def __aenter__(self) -> LLM:
         self.limiter = Limiter(self.limits, self.connection.address, asyncio.get_running_loop().time)
@@ -75,13 +77,13 @@ class LLM:
 
     async def __aexit__(self, *_: object) -> None:
         if self._writer is not None:
-            await self._writer.keep()  # what a cancel has left
+            await self._writer.close()
         await self.sender.close()
 
     @property
     def note(self) -> str:
-        """Why calls wait, in a line for people; ``""`` if they do not. From any thread."""
-        return self.limiter.note
+        """Why calls or their answers wait, in a line for people; ``""`` if they do not. From any thread."""
+        return (self.answers.note if self.answers else "") or self.limiter.note
 
     def stop(self) -> None:
         """Begin no other call: those waiting end with `LLMCancelledError`, those under way may end."""

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from evidencebench_core.errors import RetrieverError
+from evidencebench_core.errors import RetrieverError, StoreError
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines import Answered, Engine, LocalEngine
 from evidencebench_core.runs.plan import Plan, Question
@@ -137,6 +137,11 @@ class _Execution:
                     if (note, self.n_calls()) != (self.note, self.calls):
                         self.note = note
                         yield self.report(None)
+        except StoreError as error:
+            self.parts.clear()  # to try again would take as long
+            if waiting := self.plan.llm.note if self.plan.llm else "":
+                raise StoreError(error.place, error.problem, f"{error.remedy} {waiting}") from error
+            raise
         finally:
             self.keep(self.parts)
         yield from self.stored({})

@@ -48,7 +48,7 @@ class SideFile:
         """What waits, in a line for people; ``""`` if nothing does."""
         if not self.rows:
             return ""
-        number = quantity(len(self.rows), "answer of the model", "answers of the model")
+        number = quantity(len(self.rows), "model answer")
         if not self.n_in_memory:
             return f"Until the store can be written, {self.path} keeps {number}."
         reason = f"neither the store nor {self.path} can be written ({self._reason})"

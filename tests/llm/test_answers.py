@@ -66,7 +66,7 @@ def test_a_run_that_cannot_write_says_where_its_answers_wait_and_pays_nothing_tw
         next(reports)
         with (
             locked(store),
-            pytest.raises(StoreError, match=r"\.jsonl keeps \d answers? of the model") as caught,
+            pytest.raises(StoreError, match=r"\.jsonl keeps \d model answers?") as caught,
         ):
             list(reports)
         assert "\n" not in str(caught.value)
@@ -123,7 +123,7 @@ def test_where_nothing_can_be_written_it_stops_asking_and_waits(
         (outcome,) = chats(llm, [question(1)])
     assert isinstance(outcome, LLMError)
     assert outcome.stops_run
-    assert "Kept in memory only, 1 answer of the model: neither" in str(outcome)
+    assert "Kept in memory only, 1 model answer: neither" in str(outcome)
     assert "No space left" in caplog.text
     assert len(AnswerCache(store).known([llm.key(question(1))])) == 1
     assert side_files(store) == []

@@ -8,9 +8,9 @@ from typing import Final
 
 import streamlit as st
 
-from components.annotate.desk import Desk
+from components.annotate.desk import Desk, desk_of
 from components.app import resources
-from components.app.state import PageState
+from components.app.state import PageState, session_text, set_session_text, widget_value
 from components.widgets.chips import clicked_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
@@ -27,6 +27,7 @@ from evidencebench_core.papers.annotation import (
 )
 from evidencebench_core.papers.marked import GOLD, annotation_of, annotators_of, without_marks
 
+_ADDED: Final = "annotate.added"
 _COLUMNS: Final = (
     Column("aspect", "Aspect", "chips"),
     Column("text", "What a reader should learn"),
@@ -113,25 +114,29 @@ def draw_aspects(state: PageState, desk: Desk) -> None:
 
 
 def _draw_new(state: PageState, desk: Desk) -> None:
-    with st.form("new-aspect", clear_on_submit=True, border=True):
-        text = st.text_input(
+    number = session_text(
+        _ADDED, "0"
+    )  # new fields once an aspect was saved; until then they keep their words
+    of_text, of_result = f"new-aspect-text.{number}", f"new-aspect-result.{number}"
+
+    def add() -> None:
+        text, is_result = widget_value(of_text), widget_value(of_result)
+        if not text.strip():
+            st.warning("Say in a few words what a reader should learn.")
+        elif desk.edit(lambda annotation: add_aspect(annotation, text, is_result)):
+            set_session_text(_ADDED, str(int(number) + 1))
+            state.put(aspect=desk_of(desk.marked, desk.annotator).annotation.aspects[-1].id)
+
+    with st.form("new-aspect", border=True):
+        st.text_input(
             "New study aspect",
             placeholder="The study followed 2,000 nurses for ten years",
             max_chars=2000,
-            key="new-aspect-text",
+            key=of_text,
         )
         with st.container(horizontal=True, vertical_alignment="center"):
-            added = st.form_submit_button("Add aspect", type="primary")
-            is_result = st.checkbox(
-                "It is a result", key="new-aspect-result", help="What the study found, not how it was made."
-            )
-    if not added:
-        return
-    if not text.strip():
-        st.warning("Say in a few words what a reader should learn.")
-    elif desk.edit(lambda annotation: add_aspect(annotation, text, is_result)):
-        state.put(aspect=f"aspect_{desk.annotation.n_made}")
-        st.rerun()
+            st.form_submit_button("Add aspect", type="primary", on_click=add)
+            st.checkbox("It is a result", key=of_result, help="What the study found, not how it was made.")
 
 
 def _draw_lists(desk: Desk) -> None:
@@ -147,39 +152,51 @@ def _draw_lists(desk: Desk) -> None:
             )
             continue
         aspects = "the aspect" if len(theirs.aspects) == 1 else f"the {len(theirs.aspects)} aspects"
-        if st.button(
+        begun = without_marks(theirs, desk.annotator)
+        st.button(
             f"Start from {aspects} of {literal(other, 40)}, without the marks",
             key=f"start-from.{other}",
             help="To be compared aspect by aspect, two annotators need the same list.",
-        ):
-            begun = without_marks(theirs, desk.annotator)
-            desk.put(set_hypothesis(begun, desk.annotation.hypothesis or begun.hypothesis))
-            st.rerun()
+            on_click=desk.put,
+            args=(set_hypothesis(begun, desk.annotation.hypothesis or begun.hypothesis),),
+        )
 
 
 def _draw_change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str) -> None:
     place = desk.annotation.aspects.index(aspect)
+    of_text, of_result = (f"aspect-{what}.{aspect.id}.{desk.version}" for what in ("text", "result"))
+
+    def remove() -> None:
+        if desk.edit(lambda a: remove_aspect(a, aspect.id)):
+            state.put(aspect=None, lit=None)
+
     with st.container(border=True):
-        text = st.text_input(
-            f"{label} says", value=aspect.text, max_chars=2000, key=f"aspect-text.{aspect.id}.{desk.version}"
+        st.text_input(
+            f"{label} says",
+            value=aspect.text,
+            max_chars=2000,
+            key=of_text,
+            on_change=lambda: desk.edit(lambda a: rename(a, aspect.id, widget_value(of_text))),
         )
-        if text.strip() != aspect.text and desk.edit(lambda a: rename(a, aspect.id, text)):
-            st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
-            is_result = st.checkbox(
-                "It is a result", value=aspect.is_result, key=f"aspect-result.{aspect.id}.{desk.version}"
+            st.checkbox(
+                "It is a result",
+                value=aspect.is_result,
+                key=of_result,
+                on_change=lambda: desk.edit(lambda a: set_result(a, aspect.id, widget_value(of_result))),
             )
-            if is_result != aspect.is_result and desk.edit(lambda a: set_result(a, aspect.id, is_result)):
-                st.rerun()
             last = len(desk.annotation.aspects) - 1
             for name, to in (("Up", place - 1), ("Down", place + 1)):
-                if st.button(name, key=f"aspect-{name.lower()}", disabled=not 0 <= to <= last):
-                    desk.edit(partial(move, aspect_id=aspect.id, position=to))
-                    st.rerun()
-            if st.button("Remove", key="aspect-remove", help="Undo brings it back, with its marks."):
-                desk.edit(lambda a: remove_aspect(a, aspect.id))
-                state.put(aspect=None, lit=None)
-                st.rerun()
+                st.button(
+                    name,
+                    key=f"aspect-{name.lower()}",
+                    disabled=not 0 <= to <= last,
+                    on_click=desk.edit,
+                    args=(partial(move, aspect_id=aspect.id, position=to),),
+                )
+            st.button(
+                "Remove", key="aspect-remove", help="Undo brings it back, with its marks.", on_click=remove
+            )
 
 
 def draw_others(state: PageState, desk: Desk) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -72,21 +72,16 @@ def _draw_steps(
             "EvidenceBench's guidelines include what two annotators could not resolve; then each disagreement is "
             "decided for one of them."
         )
-        if st.button("Begin the consensus", type="primary", key="begin-consensus"):
-            desk.put(first_consensus(a, b))
-            if items:
-                _go_to(state, items[0])
-            st.rerun()
+        begin = partial(_decide, state, desk, lambda _: first_consensus(a, b), items[:1])
+        st.button("Begin the consensus", type="primary", key="begin-consensus", on_click=begin)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         for one in (a, b):
             name = literal(one.annotator, 30)
-            if st.button(f"Accept all of {name}", key=f"accept-all.{one.annotator}", disabled=not items):
-                desk.edit(partial(with_all_of, items=items, annotator=one.annotator))
-                st.rerun()
-        if st.button("Undo", key="undo-consensus", disabled=not desk.revision.can_undo):
-            desk.undo()
-            st.rerun()
+            accept = partial(_decide, state, desk, partial(with_all_of, items=items, annotator=one.annotator))
+            key = f"accept-all.{one.annotator}"
+            st.button(f"Accept all of {name}", key=key, disabled=not items, on_click=accept)
+        st.button("Undo", key="undo-consensus", disabled=not desk.revision.can_undo, on_click=desk.undo)
         if st.button("Open the consensus", key="open-consensus", help="To look through it and save it."):
             state.put(view=None, annotator=CONSENSUS, item=None, lit=None, aspect=None)
             st.rerun()
@@ -111,10 +106,19 @@ def _draw_decision(
         with st.container(horizontal=True):
             for who in (a.annotator, b.annotator):
                 outcome = "keep it" if who == item.by else "leave it out"
-                if st.button(f"Accept {literal(who, 30)}: {outcome}", key=f"accept.{who}"):
-                    desk.edit(partial(with_all_of, items=[item], annotator=who))
-                    _go_to(state, items[min(place + 1, len(items) - 1)])
-                    st.rerun()
+                change = partial(with_all_of, items=[item], annotator=who)
+                accept = partial(_decide, state, desk, change, items[: place + 2][-1:])
+                st.button(f"Accept {literal(who, 30)}: {outcome}", key=f"accept.{who}", on_click=accept)
+
+
+def _decide(
+    state: PageState,
+    desk: Desk,
+    change: Callable[[Annotation], Annotation],
+    then: Sequence[Disagreement] = (),
+) -> None:
+    if desk.edit(change) and then:
+        _go_to(state, then[0])
 
 
 def _go_to(state: PageState, item: Disagreement) -> None:

@@ -19,7 +19,7 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export import write_benchmark
 from evidencebench_core.export.reader import PaperView
 from evidencebench_core.papers.annotation import Annotation, MarkedAspect, annotated_instance
-from evidencebench_core.papers.annotations import Revision
+from evidencebench_core.papers.annotations import Annotations, Revision
 from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.consensus import CONSENSUS
 from evidencebench_core.papers.marked import GOLD, MarkedPaper
@@ -31,7 +31,11 @@ _NAME: Final = "annotator"
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A paper with the marks of one annotator."""
+    """A paper with the marks of one annotator.
+
+    Edits are made in callbacks: these have the desk as it was drawn, so that it shows what another window has changed
+    since. Where nothing can be saved, that is said, and widgets keep what was typed.
+    """
 
     marked: MarkedPaper
     annotator: str
@@ -56,33 +60,30 @@ class Desk:
         return next((aspect for aspect in self.annotation.aspects if aspect.id == aspect_id), None)
 
     def edit(self, change: Callable[[Annotation], Annotation]) -> bool:
-        """Save what a change makes of what stands *now*, which another window may have changed meanwhile.
-
-        What cannot be done is said when the page is drawn next.
-        """
-        annotations = resources.paper_annotations()
-        try:
-            standing = annotations.latest(self.marked.key, self.annotator).annotation
-            annotations.save(self.marked.key, change(standing or _blank(self.marked, self.annotator)))
-        except EvidenceBenchError as error:
-            flash(literal(str(error)))
-            return False
-        _count_edit()
-        return True
+        """Save what a change makes of what stands *now*, which another window may have changed meanwhile."""
+        blank, seen = _blank(self.marked, self.annotator), self.revision.number
+        return self._did(lambda one: one.edit(self.marked.key, blank, change, seen))
 
     def put(self, annotation: Annotation) -> bool:
         """Save an annotation in the place of what stands."""
         return self.edit(lambda _: annotation)
 
-    def undo(self) -> None:
+    def undo(self) -> bool:
         """One revision back."""
-        resources.paper_annotations().undo(self.marked.key, self.annotator)
-        _count_edit()
+        return self._did(lambda one: one.undo(self.marked.key, self.annotator, self.revision.number))
 
-    def redo(self) -> None:
+    def redo(self) -> bool:
         """One revision on."""
-        resources.paper_annotations().redo(self.marked.key, self.annotator)
+        return self._did(lambda one: one.redo(self.marked.key, self.annotator, self.revision.number))
+
+    def _did(self, act: Callable[[Annotations], Revision]) -> bool:
+        try:
+            act(resources.paper_annotations())
+        except EvidenceBenchError as error:
+            st.error(literal(f"Not saved. {error}"))
+            return False
         _count_edit()
+        return True
 
 
 def draw_marks(

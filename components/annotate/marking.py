@@ -9,12 +9,12 @@ import streamlit as st
 from components.annotate.aspects import draw_aspects, draw_others
 from components.annotate.desk import Desk, ask_who, desk_of, draw_marks, draw_saving
 from components.app import resources
-from components.app.state import PageState
+from components.app.state import PageState, widget_value
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
 from components.widgets.paper_view import PaperEvent
 from components.widgets.switches import on_off_switch
-from evidencebench_core.papers.annotation import mark, set_hypothesis, unmark
+from evidencebench_core.papers.annotation import Annotation, mark, set_hypothesis, unmark
 from evidencebench_core.papers.marked import MarkedPaper
 
 _OF_ANY_PAPER = {"dataset", "q", "click"}
@@ -61,12 +61,8 @@ def _draw_bar(state: PageState, desk: Desk) -> None:
         draw_page_bar(state)
         with st.popover(f"Marking as {literal(desk.annotator, 30)}"):
             ask_who(state, known, "other")
-        if st.button("Undo", disabled=not desk.revision.can_undo):
-            desk.undo()
-            st.rerun()
-        if st.button("Redo", disabled=not desk.revision.can_redo):
-            desk.redo()
-            st.rerun()
+        st.button("Undo", disabled=not desk.revision.can_undo, on_click=desk.undo)
+        st.button("Redo", disabled=not desk.revision.can_redo, on_click=desk.redo)
         number = desk.revision.number
         st.caption(
             f"Revision {number}, saved" if number else "Every change is saved at once", width="content"
@@ -75,18 +71,16 @@ def _draw_bar(state: PageState, desk: Desk) -> None:
 
 
 def _draw_hypothesis(desk: Desk) -> None:
-    standing = desk.annotation.hypothesis
-    words = st.text_area(
+    key = f"hypothesis.{desk.version}"
+    st.text_area(
         "Hypothesis",
-        value=standing,
+        value=desk.annotation.hypothesis,
         height=68,
         max_chars=2000,
         placeholder="Longer exposure to night-shift work increases the risk of type 2 diabetes.",
-        key=f"hypothesis.{desk.version}",
+        key=key,
+        on_change=lambda: desk.edit(lambda a: set_hypothesis(a, " ".join(widget_value(key).split()))),
     )
-    said = " ".join(words.split())
-    if said != " ".join(standing.split()) and desk.edit(lambda a: set_hypothesis(a, said)):
-        st.rerun()
 
 
 def _draw_reader(state: PageState, desk: Desk) -> None:
@@ -127,24 +121,27 @@ def _draw_sentence(state: PageState, desk: Desk) -> None:
             covered = [aspect.id for aspect in aspects if index in aspect.sentences]
             room = 46 if len(aspects) <= _FEW else 16
             texts = {aspect.id: f"{labels[aspect.id]} {literal(aspect.text, room)}" for aspect in aspects}
-            chosen = st.pills(
+            key = f"covers.{index}.{desk.version}"
+            st.pills(
                 "It covers",
                 list(texts),
                 selection_mode="multi",
                 format_func=texts.__getitem__,
                 default=covered,
-                key=f"covers.{index}.{desk.version}",
+                key=key,
+                on_change=lambda: _save_marks(desk, index, set(covered), set(widget_value(key))),
             )
-            _save_marks(desk, index, set(covered), set(chosen))
         _draw_click_mode(state, desk)
 
 
 def _save_marks(desk: Desk, index: int, before: set[str], after: set[str]) -> None:
-    for aspect_id in before ^ after:
-        change = mark if aspect_id in after else unmark
-        desk.edit(partial(change, aspect_id=aspect_id, sentences=[index]))
-    if before != after:
-        st.rerun()
+    def toggled(annotation: Annotation) -> Annotation:
+        for aspect_id in before ^ after:
+            change = mark if aspect_id in after else unmark
+            annotation = change(annotation, aspect_id, [index])
+        return annotation
+
+    desk.edit(toggled)
 
 
 def _draw_click_mode(state: PageState, desk: Desk) -> None:

@@ -156,6 +156,11 @@ def set_session_text(name: str, value: str) -> None:
     st.session_state[f"kept.{name}"] = value
 
 
+def widget_value(key: str) -> Any:
+    """The value of a widget, for its callback."""
+    return st.session_state[key]
+
+
 def restored_session_text(name: str, param: str) -> str:
     """What the address says of a `session_text` that a new session does not remember; else empty."""
     return "" if f"kept.{name}" in st.session_state else st.query_params.get(param, "")

@@ -138,6 +138,23 @@ def move(annotation: Annotation, aspect_id: str, position: int) -> Annotation:
     return replace(annotation, aspects=tuple(others))
 
 
+def changed_parts(before: Annotation, after: Annotation) -> frozenset[tuple[str, str | int]]:
+    """What differs, each as its kind and which one: the hypothesis, aspects, sentences, the aspects' order."""
+    old, new = ({aspect.id: aspect for aspect in one.aspects} for one in (before, after))
+    parts: set[tuple[str, str | int]] = set()
+    if before.hypothesis != after.hypothesis:
+        parts.add(("hypothesis", ""))
+    for aspect_id in old.keys() | new.keys():
+        a, b = old.get(aspect_id), new.get(aspect_id)
+        if a is None or b is None or (a.text, a.is_result) != (b.text, b.is_result):
+            parts.add(("aspect", aspect_id))
+        marks = (frozenset(one.sentences if one else ()) for one in (a, b))
+        parts |= {("sentence", index) for index in frozenset.symmetric_difference(*marks)}
+    if [one for one in old if one in new] != [one for one in new if one in old]:
+        parts.add(("order of the aspects", ""))
+    return frozenset(parts)
+
+
 def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> dict[str, Any]:
     """The raw instance, as it would stand in a file of the benchmark.
 

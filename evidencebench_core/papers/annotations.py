@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import PaperError
-from evidencebench_core.papers.annotation import Annotation
+from evidencebench_core.papers.annotation import Annotation, changed_parts
 from evidencebench_core.papers.blocks import clean_text
 
 _LONGEST_ANNOTATOR: Final = 200
@@ -43,20 +44,47 @@ class Annotations:
 
     def save(self, paper: str, annotation: Annotation) -> Revision:
         """Keep an annotation as a new revision, made from the one that stands; the same again is not kept."""
-        annotator = _annotator(annotation.annotator)
-        body = json.dumps(annotation.as_dict(), ensure_ascii=False)
+        return self.edit(paper, annotation, lambda _: annotation)
+
+    def edit(
+        self,
+        paper: str,
+        blank: Annotation,
+        change: Callable[[Annotation], Annotation],
+        seen: int | None = None,
+    ) -> Revision:
+        """Keep what a change makes of what stands now, read and written in one transaction.
+
+        Parameters
+        ----------
+        blank : Annotation
+            What it is made of where nothing stands; names the annotator.
+        seen : int, optional
+            The revision that whoever makes the change has before them. What was changed elsewhere since stays.
+
+        Raises
+        ------
+        PaperError
+            If the same part was changed since ``seen``: nothing is kept then.
+        """
+        annotator = _annotator(blank.annotator)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self.store.write() as db:
             head = _head(db, paper, annotator)
-            if _body(db, paper, annotator, head) != (annotation.hypothesis, body):
+            standing = _annotation(db, paper, annotator, head)
+            made = change(standing or blank)
+            if seen is not None and seen != head:
+                _check_apart(_annotation(db, paper, annotator, seen) or blank, standing or blank, made)
+            if made != standing:
                 newest = (
                     "SELECT coalesce(max(revision), 0) FROM annotations WHERE paper = ? AND annotator = ?"
                 )
                 number = db.execute(newest, (paper, annotator)).fetchone()[0] + 1
+                body = json.dumps(made.as_dict(), ensure_ascii=False)
                 db.execute(
                     "INSERT INTO annotations (paper, annotator, hypothesis, body, revision, parent, created_at)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (paper, annotator, annotation.hypothesis, body, number, head, now),
+                    (paper, annotator, made.hypothesis, body, number, head, now),
                 )
                 _set_head(db, paper, annotator, number)
             return _revision(db, paper, annotator)
@@ -66,17 +94,20 @@ class Annotations:
         with self.store.read() as db:
             return _revision(db, paper, _annotator(annotator))
 
-    def undo(self, paper: str, annotator: str) -> Revision:
-        """Go one revision back; nothing happens where there is none."""
-        return self._walk(paper, _annotator(annotator), _PARENT)
+    def undo(self, paper: str, annotator: str, seen: int | None = None) -> Revision:
+        """Go one revision back, nowhere from the first; `PaperError` where another stands than the one ``seen``."""
+        return self._walk(paper, _annotator(annotator), _PARENT, seen)
 
-    def redo(self, paper: str, annotator: str) -> Revision:
+    def redo(self, paper: str, annotator: str, seen: int | None = None) -> Revision:
         """Bring back the revision that was undone last; a save after an undo goes its own way."""
-        return self._walk(paper, _annotator(annotator), _CHILD)
+        return self._walk(paper, _annotator(annotator), _CHILD, seen)
 
-    def _walk(self, paper: str, annotator: str, query: str) -> Revision:
+    def _walk(self, paper: str, annotator: str, query: str, seen: int | None) -> Revision:
         with self.store.write() as db:
-            row = db.execute(query, (paper, annotator, _head(db, paper, annotator))).fetchone()
+            head = _head(db, paper, annotator)
+            if seen is not None and seen != head:
+                raise _changed_elsewhere("annotation")
+            row = db.execute(query, (paper, annotator, head)).fetchone()
             if row is not None and row[0] is not None:
                 _set_head(db, paper, annotator, row[0])
             return _revision(db, paper, annotator)
@@ -114,17 +145,32 @@ def _set_head(db: sqlite3.Connection, paper: str, annotator: str, revision: int)
     db.execute(_HEAD, (paper, annotator, revision))
 
 
-def _body(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> tuple[str, str] | None:
+def _annotation(db: sqlite3.Connection, paper: str, annotator: str, revision: int) -> Annotation | None:
     query = (
         "SELECT hypothesis, body FROM intact_annotations WHERE paper = ? AND annotator = ? AND revision = ?"
     )
-    row: tuple[str, str] | None = db.execute(query, (paper, annotator, revision)).fetchone()
-    return row
+    row = db.execute(query, (paper, annotator, revision)).fetchone()
+    return None if row is None else Annotation.from_dict(annotator, row[0], json.loads(row[1]))
+
+
+def _check_apart(seen: Annotation, standing: Annotation, made: Annotation) -> None:
+    """An error where a change touches what was changed elsewhere since it was seen."""
+    both = changed_parts(standing, made) & changed_parts(seen, standing)
+    if both:
+        kind, which = min(both, key=str)
+        names = {
+            aspect.id: f"A{n}" for n, aspect in enumerate((standing if standing.aspects else seen).aspects, 1)
+        }
+        raise _changed_elsewhere(f"{kind} {names.get(str(which), which)}".strip())
+
+
+def _changed_elsewhere(place: str) -> PaperError:
+    remedy = "Nothing was changed here: look at what stands now, then do it again."
+    return PaperError(place, "was changed in another window meanwhile", remedy)
 
 
 def _revision(db: sqlite3.Connection, paper: str, annotator: str) -> Revision:
     head = _head(db, paper, annotator)
-    found = _body(db, paper, annotator, head)
-    annotation = None if found is None else Annotation.from_dict(annotator, found[0], json.loads(found[1]))
+    annotation = _annotation(db, paper, annotator, head)
     child = db.execute(_CHILD, (paper, annotator, head)).fetchone()[0]
     return Revision(annotation, head, can_undo=head > 0, can_redo=child is not None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from evidencebench_core.data import MARKED_BY_HAND, Store, ingest
+from evidencebench_core.data import MARKED_BY_HAND, Store, connection, ingest
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
@@ -76,8 +78,8 @@ def test_a_paper_asks_first_who_marks_and_nobody_may_be_called_gold(opened: Open
 
 def test_write_mark_undo_redo(opened: OpenPage, desk: Desk) -> None:
     app = opened(sentence="2")
-    for text in ("Pressure fell", "Nobody died"):
-        app.text_input(key="new-aspect-text").input(text)
+    for number, text in enumerate(("Pressure fell", "Nobody died")):
+        app.text_input(key=f"new-aspect-text.{number}").input(text)
         app.press("Add aspect")
     assert "0 of 2 aspects have a sentence" in app.words
     app.button_group[0].set_value(["aspect_0"]).run()
@@ -90,6 +92,42 @@ def test_write_mark_undo_redo(opened: OpenPage, desk: Desk) -> None:
     assert desk.marks() == marked
     app.button_group[0].set_value([]).run()
     assert desk.marks() == without
+
+
+def test_a_second_window_is_told_and_loses_nothing(opened: OpenPage, desk: Desk) -> None:
+    desk.save("Ada", One=[2], Two=[3])
+    one, two = opened(sentence="2", aspect="aspect_0"), opened(sentence="2", aspect="aspect_0")
+    one.button_group[0].set_value(["aspect_0", "aspect_1"]).run()
+    two.fill("A1 says", "First")  # something else: both stand
+    assert desk.marks() == {"First": (2,), "Two": (2, 3)}
+    one.fill("A1 says", "Number one")
+    assert "aspect A1: was changed in another window" in one.words
+    assert desk.marks() == {"First": (2,), "Two": (2, 3)}
+    two.button_group[0].set_value(["aspect_0"]).run()
+    assert desk.marks() == {"First": (2,), "Two": (3,)}
+    one.button_group[0].set_value([]).run()
+    assert "sentence 2: was changed in another window" in one.words
+    assert desk.marks() == {"First": (2,), "Two": (3,)}
+
+
+def test_a_save_that_fails_says_so_and_keeps_what_was_typed(
+    opened: OpenPage, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.save("Ada", One=[2])
+    app = opened(sentence="3", aspect="aspect_0")
+    monkeypatch.setattr(connection, "_WAIT", 0.05)
+    desk.annotations.store.close()
+    with closing(sqlite3.connect(desk.annotations.store.path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        app.text_input(key="new-aspect-text.0").input("Nobody died")
+        app.press("Add aspect")
+        assert "Not saved." in app.words
+        assert app.text_input(key="new-aspect-text.0").value == "Nobody died"
+        app.fill("A1 says", "Pressure fell")
+        assert "Not saved." in app.words
+        assert "Pressure fell" in [field.value for field in app.text_input]
+    app.press("Add aspect")
+    assert desk.marks() == {"One": (2,), "Nobody died": ()}
 
 
 def test_aspects_are_renamed_moved_removed_and_the_hypothesis_changed(opened: OpenPage, desk: Desk) -> None:

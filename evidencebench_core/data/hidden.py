@@ -79,7 +79,7 @@ def _remove(store: Store, token: str) -> None:
     with store.read() as db:
         row = db.execute("SELECT id FROM datasets WHERE sha256 = ? AND ingested_at = ''", (token,)).fetchone()
     while row is not None:
-        with store.write() as db:
+        with store.write(durable=False) as db:
             if not _remove_some(db, row[0]):
                 db.execute("DELETE FROM datasets WHERE id = ?", row)
                 return

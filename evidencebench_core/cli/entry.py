@@ -8,6 +8,7 @@ returns the exit code). It is imported only when the name stands on the command 
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,8 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.words import one_line
 
 INTERRUPTED: Final = 130  # what shells report for a process ended by Ctrl-C: 128 + SIGINT
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 Functions = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
 
@@ -72,19 +75,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the words after ``evidencebench`` are those of the process where not given. The exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _run(words)
-        sys.stdout.flush()
+        try:
+            code = _run(words)
+        finally:
+            sys.stdout.flush()
     except EvidenceBenchError as error:
         print(f"evidencebench: {one_line(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("evidencebench: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read stdout has gone. Python would complain once more when it closes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read stdout has gone
+        _close_stdout()
+        return 1
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _close_stdout()
+        place = one_line(str(error.filename or "the output"))
+        print(
+            f"evidencebench: {place}: cannot be written ({error.strerror}). Free the disk, or write elsewhere.",
+            file=sys.stderr,
+        )
         return 1
     return code
+
+
+def _close_stdout() -> None:
+    """Let go of what cannot be written: Python would complain once more when it closes stdout at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: Sequence[str]) -> int:

@@ -14,6 +14,7 @@ import pytest
 from evidencebench_core.cli.analyse import ANALYSES
 from evidencebench_core.cli.entry import VERBS
 from evidencebench_core.errors import StoreError
+from tests.factories import raw_dataset, written
 
 CLI = (sys.executable, "-m", "evidencebench_core.cli")
 RUN = "run --dataset tiny --retriever bm25"
@@ -163,6 +164,48 @@ def test_a_reader_who_leaves_gets_no_traceback(tiny: Path) -> None:
     finally:
         os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize(
+    "words", ["datasets", "datasets --json", "show tiny_0", "--help", "--version", "run --help"]
+)
+def test_a_full_disk_on_standard_output_is_one_line(tiny: Path, words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*CLI, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    line = "evidencebench: the output: cannot be written (No space left on device). Free the disk, or write elsewhere."
+    assert (done.returncode, done.stderr.splitlines()) == (1, [line])
+
+
+LIMITED = """
+import resource, signal, sys
+from evidencebench_core.cli.entry import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run --dataset tiny --retriever bm25",
+        "export-dataset tiny --out {}/o.json",
+        "ingest {}/more.json",
+        "notes --dataset tiny --csv {}/notes.csv",
+        "rename dataset tiny other",
+    ],
+)
+def test_a_full_disk_is_one_line_whatever_was_to_be_written(tiny: Path, tmp_path: Path, words: str) -> None:
+    written(raw_dataset(3), tmp_path / "more.json")
+    command = [sys.executable, "-c", LIMITED, *words.format(tmp_path).split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_exit_codes_of_the_process(tiny: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -12,7 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.app import resources
-from components.app.state import PageState, flash, session_text, set_session_text
+from components.app.state import PageState, flash, session_text, set_session_text, widget_value
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal
@@ -127,38 +128,32 @@ def _draw_form(dataset: DatasetInfo, instance: Instance, sentence: int | None, n
     )
     ident = f"{instance.id}-{on}-{own.created_at if own else ''}"
     with st.form(f"note-{ident}", border=False):
-        flagged = st.checkbox("⚑ Flag", own.flagged if own else False, key=f"flag-{ident}")
-        text = st.text_area("Comment", own.text if own else "", height=90, key=f"comment-{ident}")
-        author = st.text_input(
+        st.checkbox("⚑ Flag", own.flagged if own else False, key=f"flag-{ident}")
+        st.text_area("Comment", own.text if own else "", height=90, key=f"comment-{ident}")
+        st.text_input(
             "Author", session_text("author"), max_chars=200, placeholder="Initials", key=f"author-{ident}"
         )
-        if st.form_submit_button("Save", type="primary"):
-            set_session_text("author", author.strip())
-            _save(
-                Note(
-                    instance_id=instance.id,
-                    author=author,
-                    dataset=dataset.name,
-                    sentence=on,
-                    flagged=flagged,
-                    text=text,
-                ),
-                own,
-            )
+        note = Note(instance_id=instance.id, author="", dataset=dataset.name, sentence=on)
+        st.form_submit_button("Save", type="primary", on_click=_save, args=(note, own, ident))
 
 
-def _save(note: Note, own: Note | None) -> None:
-    """Keep a note; an empty one takes back what its author said before."""
-    if own is None and not (note.flagged or note.text.strip()):
+def _save(place: Note, own: Note | None, ident: str) -> None:
+    """Keep what the form says in the place of the note that it was drawn with; nothing takes that back."""
+    flagged, text, author = (widget_value(f"{name}-{ident}") for name in ("flag", "comment", "author"))
+    seen = None
+    if author.strip() == session_text("author"):
+        seen = own.created_at if own else ""
+    set_session_text("author", author.strip())
+    if own is None and not (flagged or text.strip()):
         st.error("Flag it or write a comment.")
         return
     try:
-        stored = NoteStore(resources.store()).add(note)
+        note = replace(place, author=author, flagged=flagged, text=text)
+        stored = NoteStore(resources.store()).add(note, seen)
     except EvidenceBenchError as error:
         st.error(literal(str(error)))
         return
     flash("Noted." if stored.says_something else "Taken back.")
-    st.rerun()
 
 
 def _draw_listed(state: PageState, dataset: DatasetInfo, instance: Instance, notes: Sequence[Note]) -> None:

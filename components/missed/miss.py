@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, flash, session_text, set_session_text
+from components.app.state import PageState, flash, session_text, set_session_text, widget_value
 from components.missed.queue import Key, Queue
 from components.widgets.chips import aspect_chip, go_to, sentence_chip
 from components.widgets.markdown import literal
@@ -21,6 +21,7 @@ from evidencebench_core.analyses.causes import CAUSES, cause_title, suggestions
 from evidencebench_core.analyses.missed_context import MissContext, Passage, Pick, missed_context
 from evidencebench_core.analyses.missed_text import with_text
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.export.reader import System, view_of
 from evidencebench_core.runs import RunInfo
 from evidencebench_core.runs.notes import Note, NoteStore
@@ -244,33 +245,14 @@ def _draw_form(
 ) -> None:
     known = {tag for notes in queue.notes.values() for note in notes for tag in note.tags}
     ident = f"{queue.run.id}-{queue.task.name}-{key[1]}-{own.created_at if own else ''}"
-    with st.form(f"note-{ident}", border=True):
-        cause = st.pills(
-            "Cause",
-            list(CAUSES),
-            format_func=lambda name: CAUSES[name].title,
-            default=own.cause if own and own.cause in CAUSES else suggested,
-            key=f"cause-{ident}",
+
+    def save() -> bool:
+        cause, tags, author, text = (
+            widget_value(f"{name}-{ident}") for name in ("cause", "tags", "author", "text")
         )
-        left, right = st.columns([2, 1])
-        tags = left.multiselect(
-            "Tags",
-            sorted({*known, *(own.tags if own else ())}),
-            default=list(own.tags) if own else [],
-            accept_new_options=True,
-            placeholder="Choose or type",
-            key=f"tags-{ident}",
-        )
-        author = right.text_input(
-            "Author", session_text("author"), placeholder="Initials", key=f"author-{ident}"
-        )
-        text = st.text_area("Note", own.text if own else "", height=68, key=f"text-{ident}")
-        with st.container(horizontal=True):
-            onward = st.form_submit_button(
-                "Save and next" if next_key else "Save and back to the queue", type="primary"
-            )
-            stay = st.form_submit_button("Save")
-    if onward or stay:
+        seen = None
+        if author.strip() == session_text("author"):
+            seen = own.created_at if own else ""
         set_session_text("author", author.strip())
         note = Note(
             run_id=queue.run.id,
@@ -282,9 +264,39 @@ def _draw_form(
             tags=tuple(tags),
             text=text,
         )
-        NoteStore(resources.store()).add(note)
+        try:
+            NoteStore(resources.store()).add(note, seen)
+        except EvidenceBenchError as error:
+            st.error(literal(str(error)))
+            return False
         flash("Noted.")
-        if onward:
+        return True
+
+    def save_and_go_on() -> None:
+        if save():
             instance_id, aspect_id = next_key or ("", "")
             state.put(instance=instance_id, aspect=aspect_id, sentence=None, system=None)
-        st.rerun()
+
+    with st.form(f"note-{ident}", border=True):
+        st.pills(
+            "Cause",
+            list(CAUSES),
+            format_func=lambda name: CAUSES[name].title,
+            default=own.cause if own and own.cause in CAUSES else suggested,
+            key=f"cause-{ident}",
+        )
+        left, right = st.columns([2, 1])
+        left.multiselect(
+            "Tags",
+            sorted({*known, *(own.tags if own else ())}),
+            default=list(own.tags) if own else [],
+            accept_new_options=True,
+            placeholder="Choose or type",
+            key=f"tags-{ident}",
+        )
+        right.text_input("Author", session_text("author"), placeholder="Initials", key=f"author-{ident}")
+        st.text_area("Note", own.text if own else "", height=68, key=f"text-{ident}")
+        with st.container(horizontal=True):
+            label = "Save and next" if next_key else "Save and back to the queue"
+            st.form_submit_button(label, type="primary", on_click=save_and_go_on)
+            st.form_submit_button("Save", on_click=save)

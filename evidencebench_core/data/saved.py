@@ -52,9 +52,9 @@ class SavedFilters:
         name, body = _checked_name(name), json.dumps(dict(parts))
         if len(body) > _LONGEST:
             raise SettingError("filter", f"has {len(body):,} characters", "Take some of its conditions away.")
-        if len({*self.all(), name}) > _MOST:
-            raise SettingError("saved filters", f"are {_MOST} already", "Delete one that is not needed.")
         with self.store.write() as db:
+            if len({*self.all(), name}) > _MOST:
+                raise SettingError("saved filters", f"are {_MOST} already", "Delete one that is not needed.")
             db.execute(
                 "INSERT OR REPLACE INTO saved_filters (dataset_id, name, parts, saved_at) VALUES (?, ?, ?, ?)",
                 (self._id(), name, body, datetime.now(UTC).isoformat(timespec="seconds")),
@@ -64,10 +64,10 @@ class SavedFilters:
     def rename(self, name: str, new: str) -> str:
         """Give a filter another name, which must be free; that name."""
         new = _checked_name(new)
-        self.get(name)
-        if new != name and new in self.all():
-            raise SettingError(f"filter {shown(new)}", "is there already", "Choose another name.")
         with self.store.write() as db:
+            self.get(name)
+            if new != name and new in self.all():
+                raise SettingError(f"filter {shown(new)}", "is there already", "Choose another name.")
             db.execute(
                 "UPDATE saved_filters SET name = ? WHERE dataset_id = ? AND name = ?", (new, self._id(), name)
             )

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.errors import SelectionError, SettingError
+from evidencebench_core.errors import SelectionError, SettingError, shown
 from evidencebench_core.runs.store import RunStore
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ _FIELDS: Final = tuple(field.name for field in fields(Note))
 _COLUMNS: Final = ", ".join(
     {"dataset": "d.name", "run_id": "ifnull(n.run_id, '')"}.get(name, f"n.{name}") for name in _FIELDS
 )
+_NEWEST: Final = """SELECT coalesce(max(created_at), '') FROM notes WHERE instance_id = :instance_id
+    AND dataset_id = (SELECT id FROM datasets WHERE name = :dataset) AND author = :author AND sentence IS :sentence
+    AND run_id IS :run_id AND task = :task AND aspect_id = :aspect_id"""
 NOTE_COLUMNS: Final = (
     "instance_id", "aspect_id", "run_id", "task", "author", "cause", "tags", "text", "created_at",
 )  # fmt: skip
@@ -62,16 +65,18 @@ class NoteStore:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def add(self, note: Note) -> Note:
+    def add(self, note: Note, seen: str | None = None) -> Note:
         """Keep a note; the same note with its time.
 
-        White space around author, tags and text goes; empty and repeated tags too. Only a note on a miss has to
-        say something.
+        ``seen`` is the time of the author's note on this thing that it takes the place of, ``""`` for none.
+
+        White space around author, tags and text goes; empty and repeated tags too. Only a note on a miss has to say
+        something.
 
         Raises
         ------
         SettingError
-            A note without an author, too long, or without anything to say.
+            A note without an author, too long, or without anything to say; or another one stands than was seen.
         UnknownNameError, SelectionError
             No such run, dataset, instance or sentence.
         """
@@ -81,6 +86,11 @@ class NoteStore:
         values = asdict(stored) | {"tags": json.dumps(stored.tags), "run_id": stored.run_id or None}
         names = [name for name in _FIELDS if name != "dataset"]
         with self.store.write() as db:
+            newest = db.execute(_NEWEST, values).fetchone()[0]
+            if seen is not None and newest != seen:
+                remedy = "Look at what stands now, and save again."
+                written = f" You wrote: {shown(note.text, 2000)}" if note.text else ""
+                raise SettingError("note", "was changed in another window meanwhile", remedy + written)
             db.execute(
                 f"INSERT INTO notes (dataset_id, {', '.join(names)})"
                 f" VALUES ((SELECT id FROM datasets WHERE name = :dataset), {', '.join(f':{n}' for n in names)})",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -148,6 +149,18 @@ def test_an_instance_and_a_sentence_are_flagged_commented_and_found_again(
     for choice, n in (("flagged", 1), ("yes", 1), ("no", 5), ("odd", 6)):
         assert f"{n} of 6 instances" in open_page("browse", noted=choice).words
     assert "2 notes on 1 instance" in open_page("browse").words
+    # Another window that shows no note yet takes nothing back, and what was written there is told.
+    late = open_page("browse", kept={"author": "two"}, **read)
+    first = open_page("browse", kept={"author": "two"}, **read)
+    first.named("checkbox", "⚑ Flag").check()
+    first.press("Save")
+    late.named("text_area", "Comment").set_value("Second thoughts.")
+    problems = late.press("Save").problems
+    assert "changed in another window" in problems
+    assert "Second thoughts." in problems
+    (own,) = (one for one in NoteStore(sample_store).notes_on("sample_data") if one.author == "two")
+    assert own.flagged
+    NoteStore(sample_store).add(replace(own, flagged=False), own.created_at)
     # Emptied, it is taken back.
     again = open_page("browse", kept={"author": "<i>ml</i>"}, **read)
     again.named("checkbox", "⚑ Flag").uncheck()

@@ -68,6 +68,17 @@ def test_what_cannot_be_kept_is_refused(
     assert NoteStore(store).notes(run) == ()
 
 
+def test_a_note_takes_the_place_of_the_one_that_was_seen_and_of_no_other(store: Store, run: str) -> None:
+    notes = NoteStore(store)
+    for own in (note(run, text="1"), on_place("1", "ml"), on_place("1", "ml", sentence=3)):
+        first = notes.add(own, seen="")
+        notes.add(replace(own, author="kd"), seen="")  # somebody else's is another one
+        with pytest.raises(SettingError, match=r"changed in another window meanwhile.* You wrote: '2'"):
+            notes.add(replace(own, text="2"), seen="")
+        notes.add(replace(own, text="2"), seen=first.created_at)
+    assert {one.text for one in notes.notes_on("tiny") if one.author == "ml"} == {"2"}
+
+
 def test_a_note_on_no_run_or_no_instance_is_refused(store: Store, run: str) -> None:
     for wrong in (note("ffff"), replace(note(run), instance_id="none")):
         with pytest.raises(UnknownNameError):

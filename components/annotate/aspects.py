@@ -121,11 +121,14 @@ def _draw_new(state: PageState, desk: Desk) -> None:
 
     def add() -> None:
         text, is_result = widget_value(of_text), widget_value(of_result)
-        if not text.strip():
+        if text.strip():
+            desk.edit(lambda annotation: add_aspect(annotation, text, is_result), go_on)
+        else:
             st.warning("Say in a few words what a reader should learn.")
-        elif desk.edit(lambda annotation: add_aspect(annotation, text, is_result)):
-            set_session_text(_ADDED, str(int(number) + 1))
-            state.put(aspect=desk_of(desk.marked, desk.annotator).annotation.aspects[-1].id)
+
+    def go_on() -> None:
+        set_session_text(_ADDED, str(int(number) + 1))
+        state.put(aspect=desk_of(desk.marked, desk.annotator).annotation.aspects[-1].id)
 
     with st.form("new-aspect", border=True):
         st.text_input(
@@ -167,8 +170,7 @@ def _draw_change(state: PageState, desk: Desk, aspect: MarkedAspect, label: str)
     of_text, of_result = (f"aspect-{what}.{aspect.id}.{desk.version}" for what in ("text", "result"))
 
     def remove() -> None:
-        if desk.edit(lambda a: remove_aspect(a, aspect.id)):
-            state.put(aspect=None, lit=None)
+        desk.edit(lambda a: remove_aspect(a, aspect.id), lambda: state.put(aspect=None, lit=None))
 
     with st.container(border=True):
         st.text_input(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -72,13 +72,13 @@ def _draw_steps(
             "EvidenceBench's guidelines include what two annotators could not resolve; then each disagreement is "
             "decided for one of them."
         )
-        begin = partial(_decide, state, desk, lambda _: first_consensus(a, b), items[:1])
+        begin = partial(desk.edit, lambda _: first_consensus(a, b), lambda: _go_to(state, items[:1]))
         st.button("Begin the consensus", type="primary", key="begin-consensus", on_click=begin)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         for one in (a, b):
             name = literal(one.annotator, 30)
-            accept = partial(_decide, state, desk, partial(with_all_of, items=items, annotator=one.annotator))
+            accept = partial(desk.edit, partial(with_all_of, items=items, annotator=one.annotator))
             key = f"accept-all.{one.annotator}"
             st.button(f"Accept all of {name}", key=key, disabled=not items, on_click=accept)
         st.button("Undo", key="undo-consensus", disabled=not desk.revision.can_undo, on_click=desk.undo)
@@ -107,21 +107,15 @@ def _draw_decision(
             for who in (a.annotator, b.annotator):
                 outcome = "keep it" if who == item.by else "leave it out"
                 change = partial(with_all_of, items=[item], annotator=who)
-                accept = partial(_decide, state, desk, change, items[: place + 2][-1:])
+                accept = partial(desk.edit, change, partial(_go_to, state, items[: place + 2][-1:]))
                 st.button(f"Accept {literal(who, 30)}: {outcome}", key=f"accept.{who}", on_click=accept)
 
 
-def _decide(
-    state: PageState,
-    desk: Desk,
-    change: Callable[[Annotation], Annotation],
-    then: Sequence[Disagreement] = (),
-) -> None:
-    if desk.edit(change) and then:
-        _go_to(state, then[0])
-
-
-def _go_to(state: PageState, item: Disagreement) -> None:
+def _go_to(state: PageState, items: Sequence[Disagreement]) -> None:
+    """To the one of a list of one; nowhere of none."""
+    if not items:
+        return
+    (item,) = items
     marked = sorted(frozenset[int]().union(*item.pair.marks))  # of a whole aspect the first
     sentence = marked[0] if item.sentence is None and marked else item.sentence
     state.put(item=item.id, sentence=sentence)
@@ -137,7 +131,7 @@ def _draw_list(
     def act(event: TableEvent) -> None:
         kind, value = clicked_chip(event)
         if event.kind == "open" and event.value in by_id:
-            _go_to(state, by_id[event.value])
+            _go_to(state, [by_id[event.value]])
         elif kind == "sentence":
             state.put(sentence=value)
         elif kind == "aspect":

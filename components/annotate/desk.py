@@ -59,31 +59,36 @@ class Desk:
         """The aspect of this id, if it is still there."""
         return next((aspect for aspect in self.annotation.aspects if aspect.id == aspect_id), None)
 
-    def edit(self, change: Callable[[Annotation], Annotation]) -> bool:
-        """Save what a change makes of what stands *now*, which another window may have changed meanwhile."""
+    def edit(
+        self, change: Callable[[Annotation], Annotation], then: Callable[[], object] = lambda: None
+    ) -> None:
+        """Save what a change makes of what stands *now*, which another window may have changed meanwhile.
+
+        What is to be done ``then`` is done if it could be saved.
+        """
         blank, seen = _blank(self.marked, self.annotator), self.revision.number
-        return self._did(lambda one: one.edit(self.marked.key, blank, change, seen))
+        self._act(lambda annotations: annotations.edit(self.marked.key, blank, change, seen), then)
 
-    def put(self, annotation: Annotation) -> bool:
+    def put(self, annotation: Annotation) -> None:
         """Save an annotation in the place of what stands."""
-        return self.edit(lambda _: annotation)
+        self.edit(lambda _: annotation)
 
-    def undo(self) -> bool:
+    def undo(self) -> None:
         """One revision back."""
-        return self._did(lambda one: one.undo(self.marked.key, self.annotator, self.revision.number))
+        self._act(lambda annotations: annotations.undo(self.marked.key, self.annotator, self.revision.number))
 
-    def redo(self) -> bool:
+    def redo(self) -> None:
         """One revision on."""
-        return self._did(lambda one: one.redo(self.marked.key, self.annotator, self.revision.number))
+        self._act(lambda annotations: annotations.redo(self.marked.key, self.annotator, self.revision.number))
 
-    def _did(self, act: Callable[[Annotations], Revision]) -> bool:
+    def _act(self, act: Callable[[Annotations], Revision], then: Callable[[], object] = lambda: None) -> None:
         try:
             act(resources.paper_annotations())
         except EvidenceBenchError as error:
             st.error(literal(f"Not saved. {error}"))
-            return False
+            return
         _count_edit()
-        return True
+        then()
 
 
 def draw_marks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -246,7 +246,7 @@ def _draw_form(
     known = {tag for notes in queue.notes.values() for note in notes for tag in note.tags}
     ident = f"{queue.run.id}-{queue.task.name}-{key[1]}-{own.created_at if own else ''}"
 
-    def save() -> bool:
+    def save(then: Callable[[], object] = lambda: None) -> None:
         cause, tags, author, text = (
             widget_value(f"{name}-{ident}") for name in ("cause", "tags", "author", "text")
         )
@@ -268,14 +268,13 @@ def _draw_form(
             NoteStore(resources.store()).add(note, seen)
         except EvidenceBenchError as error:
             st.error(literal(str(error)))
-            return False
+            return
         flash("Noted.")
-        return True
+        then()
 
-    def save_and_go_on() -> None:
-        if save():
-            instance_id, aspect_id = next_key or ("", "")
-            state.put(instance=instance_id, aspect=aspect_id, sentence=None, system=None)
+    def go_on() -> None:
+        instance_id, aspect_id = next_key or ("", "")
+        state.put(instance=instance_id, aspect=aspect_id, sentence=None, system=None)
 
     with st.form(f"note-{ident}", border=True):
         st.pills(
@@ -298,5 +297,5 @@ def _draw_form(
         st.text_area("Note", own.text if own else "", height=68, key=f"text-{ident}")
         with st.container(horizontal=True):
             label = "Save and next" if next_key else "Save and back to the queue"
-            st.form_submit_button(label, type="primary", on_click=save_and_go_on)
+            st.form_submit_button(label, type="primary", on_click=save, args=(go_on,))
             st.form_submit_button("Save", on_click=save)

@@ -203,7 +203,9 @@ def test_a_full_disk_is_one_line_whatever_was_to_be_written(tiny: Path, tmp_path
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    *progress, last = done.stderr.splitlines()
+    assert last.startswith("evidencebench: ")
+    assert not any("evidencebench: " in line for line in progress)
 
 
 def test_exit_codes_of_the_process(tiny: Path) -> None:

@@ -83,4 +83,8 @@ def _copy(store: Store, part: Path, path: Path, progress: Callable[[int, int], N
         finally:
             db.execute("ROLLBACK")
     if found != "ok":
-        raise StoreError(str(store.path), f"is damaged ({found})", "Keep the backups that you have.")
+        raise StoreError(
+            str(store.path),
+            f"is damaged ({found})",
+            "Keep earlier backups; `evidencebench store repair NEW` saves what can be read.",
+        )

@@ -7,7 +7,6 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -96,11 +95,11 @@ def repair(store: Store, path: Path) -> list[str]:
                 new.execute("BEGIN")
                 migrate(new, part)
                 for table in contents.tables:
-                    _copy(new, table, filter(partial(contents.keeps, table), reader.rows(table)))
+                    _copy(new, table, contents.whole(table))
                 _complete(new, contents)
                 new.execute("COMMIT")
                 new.execute("PRAGMA journal_mode = WAL")
-    return list(dict.fromkeys(contents.missing() + reader.damaged))
+    return list(dict.fromkeys(contents.missing() + contents.left_out() + reader.damaged))
 
 
 def _copy(new: Connection, table: str, rows: Iterator[Row]) -> None:
@@ -320,9 +319,30 @@ class _Contents:
         if "retrieval_counts" not in tables:
             self._counts = list(reader.rows("retrieval_counts"))
         self._dataset_of: dict[str, int] = {}
+        self._left_out: Counter[tuple[str, str]] = Counter()
 
-    def keeps(self, table: str, row: Row) -> bool:
-        """Whether a row belongs to something that is whole."""
+    def whole(self, table: str) -> Iterator[Row]:
+        """The rows of a table that belong to something that is whole."""
+        for row in self._reader.rows(table):
+            if self._keeps(table, row):
+                yield row
+            elif table not in ("datasets", "papers", "instances", "bodies"):  # `missing` names these
+                name = self.datasets.get(row.get("dataset_id", 0), {}).get("name")
+                of = (
+                    f"run {row['run_id']}"
+                    if "run_id" in row
+                    else f"dataset {shown(name or 'without a name')}"
+                )
+                self._left_out[of, table.replace("_", " ")] += 1
+
+    def left_out(self) -> list[str]:
+        """Which rows can be read, but belong to an instance, a run or a dataset that is lost."""
+        return [
+            f"{of}: {quantity(n_rows, 'row')} of {table} left out with what {'it belongs' if n_rows == 1 else 'they belong'} to"
+            for (of, table), n_rows in self._left_out.items()
+        ]
+
+    def _keeps(self, table: str, row: Row) -> bool:
         if table == "datasets":
             return row["id"] in self._kept
         if table == "papers":

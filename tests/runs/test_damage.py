@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +184,22 @@ def test_check_and_repair(content: bytes, expected: dict[str, str], tmp_path: Pa
     }
     with pytest.raises(StoreError, match="is there already"):
         repair(open_store(path), tmp_path / "new.sqlite")
+
+
+def test_answers_to_a_lost_instance_are_listed(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(content)
+    with closing(sqlite3.connect(path)) as db:
+        (body,) = db.execute(
+            "SELECT body FROM bodies JOIN instances ON id = instance WHERE instance_id = 'tiny_7'"
+        ).fetchone()
+    place = content.index(body) + len(body) // 2
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    lost = repair(open_store(path), tmp_path / "new.sqlite")
+    assert "dataset 'tiny': 1 of 40 instances damaged or lost ('tiny_7')" in lost
+    run = run_of(open_store(path))
+    assert f"run {run}: 2 rows of retrievals left out with what they belong to" in lost
+    assert "tiny_7" not in open_store(tmp_path / "new.sqlite").ids("tiny")
 
 
 def answer_of(path: Path, read: Callable[[Store], Any]) -> str:

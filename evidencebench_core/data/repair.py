@@ -338,7 +338,7 @@ class _Contents:
     def left_out(self) -> list[str]:
         """Which rows can be read, but belong to an instance, a run or a dataset that is lost."""
         return [
-            f"{of}: {quantity(n_rows, 'row')} of {table} left out with what {'it belongs' if n_rows == 1 else 'they belong'} to"
+            f"{of}: {quantity(n_rows, 'row')} of {table} left out with what is lost"
             for (of, table), n_rows in self._left_out.items()
         ]
 

@@ -198,7 +198,7 @@ def test_answers_to_a_lost_instance_are_listed(content: bytes, tmp_path: Path) -
     lost = repair(open_store(path), tmp_path / "new.sqlite")
     assert "dataset 'tiny': 1 of 40 instances damaged or lost ('tiny_7')" in lost
     run = run_of(open_store(path))
-    assert f"run {run}: 2 rows of retrievals left out with what they belong to" in lost
+    assert f"run {run}: 2 rows of retrievals left out with what is lost" in lost
     assert "tiny_7" not in open_store(tmp_path / "new.sqlite").ids("tiny")
 
 

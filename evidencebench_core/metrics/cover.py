@@ -109,7 +109,7 @@ def _best(covers: Sequence[frozenset[int]], budget: int, search: bool = True) ->
     if n_greedy >= most or not search or len(columns) * len(covers) > _MOST_CELLS:
         return greedy, most
     picks, bound = largest_coverage(tuple(columns), len(covers), budget)
-    return (picks if covered_mask(picks).bit_count() > n_greedy else greedy), min(most, bound)
+    return (picks if covered_mask(picks).bit_count() >= n_greedy else greedy), min(most, bound)
 
 
 def _columns(covers: Sequence[frozenset[int]]) -> list[Column]:

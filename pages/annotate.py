@@ -64,4 +64,4 @@ def _key(paper: str) -> str:
 
 
 with guard():
-    draw(PageState("annotate", DEFAULTS))
+    draw(PageState("annotate", DEFAULTS, DEFAULTS.keys() - {"q"}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from components.app import resources
@@ -64,12 +66,19 @@ def _neighbours(state: PageState, dataset: DatasetInfo, instance: Instance) -> N
     place = ids.index(here) if here in ids else None
     # Opened by callbacks: the page is run once for a click.
     st.button("All instances", on_click=lambda: _open(state, dataset, None))
-    st.button("Previous", disabled=not place, on_click=lambda: _open(state, dataset, ids[(place or 1) - 1]))
+    st.button("Previous", disabled=not place, on_click=_step, args=(state, dataset, ids, -1))
     is_last = place is None or place + 1 == len(ids)
-    st.button("Next", disabled=is_last, on_click=lambda: _open(state, dataset, ids[(place or 0) + 1]))
+    st.button("Next", disabled=is_last, on_click=_step, args=(state, dataset, ids, 1))
     where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
     synthetic = " :orange-background[Synthetic paper, not evidence]" if instance.synthetic else ""
     st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}{synthetic}", width=270)
+
+
+def _step(state: PageState, dataset: DatasetInfo, ids: Sequence[str], by: int) -> None:
+    """Go on from what is open as the click arrives, which a fast one before it has changed."""
+    place = ids.index(state["instance"]) + by
+    if 0 <= place < len(ids):
+        _open(state, dataset, ids[place])
 
 
 def _open(state: PageState, dataset: DatasetInfo, instance_id: str | None) -> None:

@@ -126,10 +126,9 @@ def _one(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("All misses"):
             _open(state, ("", ""))
-        if st.button("Previous", disabled=not place):
-            _open(state, queue.key_at((place or 1) - 1))
-        if st.button("Next", disabled=following is None):
-            _open(state, following or here)
+            st.rerun()
+        st.button("Previous", disabled=not place, on_click=_step, args=(state, queue, -1))
+        st.button("Next", disabled=following is None, on_click=_step, args=(state, queue, 1))
         where = f"Miss {place + 1:,} of {n_shown:,}" if place is not None else "Outside the current filter"
         run = f"{literal(queue.run.label)}, {literal(queue.task.title)}"
         st.caption(f"{where}, {queue.n_noted:,} noted · {run} · {literal(here[0])}")
@@ -137,9 +136,15 @@ def _one(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
     draw_miss(state, dataset, queue, following)
 
 
+def _step(state: PageState, queue: Queue, by: int) -> None:
+    """Go on from what is open as the click arrives, which a fast one before it has changed."""
+    place = queue.place_of((state["instance"], state["aspect"]))
+    if place is not None and 0 <= place + by < len(queue.shown):
+        _open(state, queue.key_at(place + by))
+
+
 def _open(state: PageState, key: Key) -> None:
     state.put(instance=key[0], aspect=key[1], sentence=None, system=None)
-    st.rerun()
 
 
 with guard():

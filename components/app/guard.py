@@ -127,7 +127,7 @@ class Guard:
         query = scope["query_string"].decode("latin-1")
         response = RedirectResponse(f"./{page}?{query}" if query else f"./{page}", 303)
         is_encrypted = "https" in (scope["scheme"], Request(scope).headers.get("x-forwarded-proto"))
-        response.set_cookie(_cookie(scope), session, httponly=True, samesite="strict", secure=is_encrypted)
+        response.set_cookie(_cookie(scope), session, httponly=True, samesite="lax", secure=is_encrypted)
         return response
 
 

@@ -22,7 +22,6 @@ from evidencebench_core.errors import EvidenceBenchError, UnknownNameError
 from evidencebench_core.llm import using
 from evidencebench_core.words import quantity
 
-_OF_ANY_DATASET: Final = {"dataset", "task", "r"}  # what means the same on another one
 _APP: Final = Path(__file__).resolve().parents[2] / "app.py"
 
 
@@ -76,7 +75,7 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
             st.switch_page("pages/home.py")
         return None
     names = list(datasets)
-    wanted = state["dataset"] or names[0]
+    wanted = state.dataset(names[0])
     if wanted not in datasets:
         try:
             resources.store().dataset(wanted)
@@ -87,7 +86,7 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
         "Dataset",
         names,
         format_func=lambda name: f"{name} ({quantity(datasets[name].n_instances, 'instance')})",
-        **state.widget("dataset", wanted, reset=set(state.defaults) - _OF_ANY_DATASET),
+        **state.widget("dataset", wanted, reset=set(state.defaults) - set(state.of_any_dataset)),
     )
     return datasets[wanted]
 

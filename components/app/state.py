@@ -8,7 +8,7 @@ state before it is drawn, and writes it back when it changes.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,6 +18,8 @@ _FLASHES: Final = "flashes"
 _NEXT: Final = "next-page"
 _SHOWN: Final = "shown-page"
 _WRITTEN: Final = "address-written"
+_DATASET: Final = "chosen-dataset"
+_OF_ANY_DATASET: Final = frozenset({"dataset", "task", "r"})  # what means the same on another one
 _IN_FLIGHT: Final = 2.0  # seconds within which the browser may still send the address before
 
 
@@ -25,10 +27,14 @@ class PageState:
     """Named text values of one page, called by its url path (``""``: the first page).
 
     ``defaults`` has every parameter of the page; a value equal to its default stays out of the address.
+    The dataset chosen last comes along to a page that is opened without parameters; of what that was left with on
+    another dataset, ``of_any_dataset`` stays.
     """
 
-    def __init__(self, page: str, defaults: Mapping[str, str]) -> None:
-        self.page, self.defaults = page, dict(defaults)
+    def __init__(
+        self, page: str, defaults: Mapping[str, str], of_any_dataset: Collection[str] = _OF_ANY_DATASET
+    ) -> None:
+        self.page, self.defaults, self.of_any_dataset = page, dict(defaults), of_any_dataset
         self._memory = f"state.{page}"
         given = {name: st.query_params[name] for name in self.defaults if name in st.query_params}
         remembered = st.session_state.get(self._memory, {})
@@ -38,10 +44,12 @@ class PageState:
             given = remembered
         if not st.query_params and st.session_state.get(_SHOWN) == page and _address_has_arrived():
             remembered = {}  # the browser's Back to the page as it was before anything was chosen
+        elif not given:
+            remembered = self._on_chosen_dataset(remembered)
         st.session_state[_SHOWN] = page
         self._values: dict[str, str] = {**self.defaults, **(given or remembered)}
         if given:
-            st.session_state[self._memory] = self._shared()  # the address stays as it was opened
+            self._remember()  # the address stays as it was opened
         else:
             self._write()  # perhaps back from another page
 
@@ -56,6 +64,11 @@ class PageState:
         """The value as a non-negative integer, ``None`` where it is none."""
         text = self[name]
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+    def dataset(self, first: str) -> str:
+        """The name of the dataset; of none chosen the ``first``, which is that of the page as it is left, then."""
+        st.session_state[f"first-dataset.{self.page}"] = first
+        return self["dataset"] or first
 
     def ranges(self, name: str) -> dict[str, tuple[float, float]]:
         """The value ``n_aspects:5-9,optimal:2-4`` as ranges; what is none is left out."""
@@ -128,7 +141,20 @@ class PageState:
         if st.query_params.to_dict() != shared:
             st.query_params.from_dict(shared)
             st.session_state[_WRITTEN] = time.monotonic()
-        st.session_state[self._memory] = shared
+        self._remember()
+
+    def _remember(self) -> None:
+        st.session_state[self._memory] = self._shared()
+        if "dataset" in self.defaults:
+            st.session_state[_DATASET] = self["dataset"]
+
+    def _on_chosen_dataset(self, remembered: Mapping[str, str]) -> Mapping[str, str]:
+        dataset = st.session_state.get(_DATASET)
+        if "dataset" not in self.defaults or not dataset:
+            return remembered
+        before = remembered.get("dataset") or st.session_state.get(f"first-dataset.{self.page}")
+        keeps = self.defaults if dataset == before else self.of_any_dataset
+        return {name: value for name, value in remembered.items() if name in keeps} | {"dataset": dataset}
 
 
 def _address_has_arrived() -> bool:

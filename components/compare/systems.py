@@ -164,9 +164,12 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
             frame_table(_SYSTEM_COLUMNS, numbered, key="systems", muted=True, action="none", caption=caption)
     seen = any(WARNING in label for label in labels)
     trained = f" {WARNING}: its model has learnt from instances that it is scored on." if seen else ""
+    of_papers = pd.notna(systems["n_papers"].iloc[0])
+    drawn = "papers (on the Leaderboard: over instances)" if of_papers else "instances"
     st.caption(
-        f"n = {int(systems['n'].iloc[0]):,} instances. Aspect Recall in points, row minus column: blue is ahead, "
-        f"orange behind. Bold in a frame: p of at most {_ALPHA} after Holm's correction for all {len(pairs):,} pairs. "
+        f"n = {int(systems['n'].iloc[0]):,} instances; intervals are over {drawn}. "
+        "Aspect Recall in points, row minus column: blue is ahead, orange behind. "
+        f"Bold in a frame: p of at most {_ALPHA} after Holm's correction for all {len(pairs):,} pairs. "
         f"Outer frame: the pair below; click a square for another.{trained}"
     )
     with st.container(horizontal=True):

@@ -98,7 +98,10 @@ def draw_run_table(state: PageState, dataset: DatasetInfo, task: Task, runs: Seq
         state.put(compare=others if len(others) < len(chosen) else [*chosen, event.value][-2:])
 
     tell_of_seen(ranked)
-    st.caption("Click two runs to compare them below; a third takes the place of the first.")
+    st.caption(
+        "Intervals here are over instances; those of Compare are over papers, which may hold several instances. "
+        "Click two runs to compare them below; a third takes the place of the first."
+    )
     table(
         _COLUMNS,
         [

@@ -295,8 +295,9 @@ def draw_queue(state: PageState, dataset: DatasetInfo, queue: Queue) -> None:
             instance_id, _, aspect_id = event.value.partition("\n")
             state.put(instance=instance_id, aspect=aspect_id, sentence=None)
 
+    last = _NOTE if queue.notes else _INSTANCE  # there is room for one
     frame_table(
-        (*_COLUMNS, *(_WORDS if queue.with_words else ()), *((_NOTE,) if queue.notes else ()), _INSTANCE),
+        (*_COLUMNS, *(_WORDS if queue.with_words else ()), last),
         _cells(dataset, queue, queue.outcomes.iloc[queue.shown[page.rows]]),
         key="missed-queue",
         ids="key",

@@ -30,19 +30,19 @@ _MOST: Final = 100
 
 def draw_reading(state: PageState, opened: OpenPaper) -> None:
     """Everything about one paper."""
-    with st.container(gap="xsmall"):
-        _bar(state, opened)
+    left, right = st.columns([58, 42], gap="medium", vertical_alignment="bottom")
+    with left, st.container(gap="xsmall"):
         with st.container(key="paper-head", gap=None):
             st.markdown(f"# {literal(opened.title, 300)}")
             st.caption(facts_line(opened))
         draw_doubts(opened.paper)
-    left, right = st.columns([58, 42], gap="medium", vertical_alignment="bottom")
-    with left:
         hypothesis = _hypothesis_field(state, opened)
-    with right, st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        _hypothesis_buttons(state, opened, hypothesis)
-        choices = retriever_picker(state, "r", has_gold=False)
-        budget = budget_field(state, "How many sentences each retriever may pick.")
+    with right:
+        _bar(state, opened)
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+            _hypothesis_buttons(state, opened, hypothesis)
+            choices = retriever_picker(state, "r", has_gold=False)
+            budget = budget_field(state, "How many sentences each retriever may pick.")
     _server_notice(choices)
     answers, questions = answers_to(opened.reading(hypothesis, budget), choices)
     active = active_system(state, answers)

@@ -12,16 +12,16 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from evidencebench_core.data.files import file_content
 from evidencebench_core.data.store import Store
 from evidencebench_core.data.strict_json import json_value
-from evidencebench_core.errors import DataError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import DataError, SelectionError, UnknownNameError, did_you_mean, shown
 
 # By focus: which instances a complete row has, and how many; five test instances have no result aspects.
 _COLLECTIONS: Final = {"all": ("evidencebench-test", 293), "results": ("evidencebench-test-results", 288)}
@@ -37,6 +37,9 @@ _NAMED_BUDGET: Final = re.compile(r"__(opt_k|[1-9][0-9]{0,3})(?:_|$)")
 _LARGEST: Final = 64 << 20  # bytes; the authors' file has 0.3 million
 _REMEDY: Final = "The authors' file is official_logs.csv in the repository EvidenceBench/EvidenceBench."
 _PREDICTIONS: Final = 'A prediction file is one JSON object: {"instance id": [sentence index, ...], ...}.'
+_NAMED: Final = 5  # problems in a message
+
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +176,34 @@ def predictions_from(path: Path, content: bytes | None = None) -> dict[str, list
     value = json_value(path, _PREDICTIONS, "Keep one prediction an instance.", content)
     if not isinstance(value, dict):
         raise DataError(str(path), f"holds {shown(value)}, not an object", _PREDICTIONS)
-    for instance_id, picks in value.items():
-        if not isinstance(picks, list):
-            raise DataError(f"{path}, {shown(instance_id)}", f"is {shown(picks)}, not a list", _PREDICTIONS)
+
+    def check(item: tuple[str, object]) -> None:
+        if not isinstance(item[1], list):
+            raise DataError(f"{path}, {shown(item[0])}", f"is {shown(item[1])}, not a list", _PREDICTIONS)
+
+    check_each(path, value.items(), check)
     return value
+
+
+def check_each(path: Path, rows: Iterable[_Row], check: Callable[[_Row], None]) -> None:
+    """Check every row of a file; one error names the first few that are wrong, and how many others there are."""
+    wrong: list[DataError | SelectionError] = []
+    n_wrong = 0
+    for row in rows:
+        try:
+            check(row)
+        except (DataError, SelectionError) as error:
+            n_wrong += 1
+            if len(wrong) < _NAMED:
+                wrong.append(error)
+    if n_wrong == 1:
+        raise wrong[0]
+    if wrong:
+        named = "; ".join(f"{error.place.removeprefix(f'{path}, ')} {error.problem}" for error in wrong)
+        others = f"; and {n_wrong - _NAMED:,} more" if n_wrong > _NAMED else ""
+        remedies = {error.remedy for error in wrong}
+        remedy = remedies.pop() if len(remedies) == 1 else "Correct them and give the file again."
+        raise type(wrong[0])(str(path), f"has {n_wrong:,} problems: {named}{others}", remedy)
 
 
 # -- the file of logs -----------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from evidencebench_core.data.gold import Gold
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, SelectionError, SettingError, shown
 from evidencebench_core.retrievers import Retrieval
-from evidencebench_core.runs.imported import predictions_from
+from evidencebench_core.runs.imported import check_each, predictions_from
 from evidencebench_core.runs.plan import DEFAULT_TASKS
 from evidencebench_core.runs.store import RunInfo, RunStore
 from evidencebench_core.tasks import Task, task_named
@@ -153,7 +153,8 @@ def _misfit(
 def _check_length(
     path: Path, task: Task, asked: Mapping[str, int | None], ranked: Mapping[str, Ranked]
 ) -> None:
-    for one, k in asked.items():
+    def check(item: tuple[str, int | None]) -> None:
+        one, k = item
         if k is not None and (n := len(ranked[one][0])) > k:
             raise SelectionError(
                 f"{path}, {shown(one)}",
@@ -161,11 +162,14 @@ def _check_length(
                 "Select fewer, or allow longer selections (--allow-longer): they are scored by expectation.",
             )
 
+    check_each(path, asked.items(), check)
+
 
 def _predictions(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str, Ranked]:
-    lists = predictions_from(path, data)
     ranked: dict[str, Ranked] = {}
-    for one, picks in lists.items():
+
+    def read(item: tuple[str, list[object]]) -> None:
+        one, picks = item
         place = f"{path}, {shown(one)}"
         if one not in sizes:
             raise _unknown(place, sizes)
@@ -175,6 +179,8 @@ def _predictions(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str,
             problem = f"selects sentence {again} more than once"
             raise SelectionError(place, problem, "Name every sentence once.")
         ranked[one] = indices, tuple(map(float, range(len(indices), 0, -1)))
+
+    check_each(path, predictions_from(path, data).items(), read)
     return ranked
 
 
@@ -184,10 +190,12 @@ def _trec_run(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str, Ra
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"is not UTF-8 text: {error}", _FORMATS) from error
     rows: dict[str, dict[int, tuple[float, int]]] = {}  # by instance and sentence the place in the order
-    for number, line in enumerate(lines, start=1):
+
+    def read(numbered: tuple[int, str]) -> None:
+        number, line = numbered
         columns = line.split()
         if not columns:
-            continue
+            return
         place = f"{path}, line {number}"
         if len(columns) != 6:
             raise DataError(place, f"has {quantity(len(columns), 'column')}, not 6: {shown(line)}", _LINE)
@@ -210,6 +218,8 @@ def _trec_run(path: Path, data: bytes, sizes: Mapping[str, int]) -> dict[str, Ra
         if not isfinite(value):
             raise DataError(place, f"has {shown(score)} for a score", _LINE)
         places[index] = -value, int(rank)
+
+    check_each(path, enumerate(lines, start=1), read)
     orders = {one: sorted(places, key=places.__getitem__) for one, places in rows.items()}
     return {
         one: (tuple(order), tuple(-rows[one][index][0] for index in order)) for one, order in orders.items()

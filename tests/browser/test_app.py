@@ -274,6 +274,15 @@ def test_the_browsers_back_returns_to_the_table(page: Page, app_url: str) -> Non
     assert parameters(page) == {}
 
 
+def test_every_one_of_three_fast_clicks_is_a_step(page: Page, app_url: str) -> None:
+    page.goto(app_url + "/browse?instance=sample_cohort&r=bm25")
+    expect(page.get_by_text("1 of 6")).to_be_visible()
+    settled(page)
+    for _ in range(3):
+        page.get_by_role("button", name="Next", exact=True).click(delay=20)
+    expect(page.get_by_text("4 of 6")).to_be_visible()
+
+
 def test_the_browsers_back_returns_to_the_instance_before(page: Page, app_url: str) -> None:
     page.goto(app_url + READING)
     expect(page.get_by_text("1 of 6")).to_be_visible()

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.data import Store
+from evidencebench_core.runs import RunStore
+from evidencebench_core.runs.notes import Note, NoteStore
 from tests.browser.conftest import DESKTOP
 from tests.browser.settling import settled
 from tests.browser.test_every_page import PHONE, SAMPLE
@@ -62,3 +64,24 @@ def test_charts_are_drawn_once_they_are_scrolled_to_and_filter(
     expect(page.get_by_role("button", name="Clear filters")).to_be_visible()
     settled(page)
     expect(charts).to_have_count(0)
+
+
+def test_the_queue_with_notes_is_as_wide_as_the_page(
+    new_page: Callable[..., Page], app_url: str, store: Store
+) -> None:
+    ingest_sample(store, SAMPLE)
+    run = next(run for run in RunStore(store).runs("sample_data") if run.retriever == "bm25")
+    for one in store.get_many("sample_data", store.ids("sample_data")):
+        for aspect in one.evidence.aspects:
+            place = {"run_id": run.id, "task": "result-er@optimal", "instance_id": one.id}
+            note = Note(
+                **place, aspect_id=aspect.id, author="Ada Lovelace", cause="near", tags=("a-long-tag",)
+            )
+            NoteStore(store).add(note)
+    for viewport in (DESKTOP, PHONE):
+        page = new_page(viewport=viewport)
+        page.goto(f"{app_url}/missed?run={run.id}")
+        expect(page.get_by_text("Ada Lovelace: Near miss, a-long-tag").first).to_be_attached()
+        settled(page)
+        wider = "table => table.scrollWidth - table.clientWidth"
+        assert page.locator(".table-root .scroll").evaluate(wider) == 0

@@ -175,6 +175,8 @@ def test_an_aspect_lights_its_sentences_and_stays_when_pinned(page: Page, opened
 
 def test_keys_walk_the_evidence(page: Page, opened: Open) -> None:
     reader = opened()
+    hint = reader.get_by_role("button", name="Show the keys")
+    expect(hint).to_have_text("Keysjkevidencenmissed?all")
     focused(reader, ("j", 3), ("j", 4), ("j", 6), ("k", 4), ("n", 7), ("n", 10), ("n", 7), ("N", 10))
     focused(reader, ("ArrowDown", 11))
     page.keyboard.press("Enter")
@@ -203,6 +205,7 @@ def test_python_moves_the_reader_and_the_page_stays(page: Page, opened: Open) ->
     settled(page)
     page.get_by_role("button", name="No selection of a system").click()
     expect(reader.locator('.s[data-mark="gold"]')).to_have_count(6)
+    expect(reader.get_by_role("button", name="Show the keys")).to_have_text("Keysjkevidence?all")
     assert sentence(reader, 3).get_attribute("data-same") == "yes"
 
 

@@ -160,6 +160,37 @@ def test_one_wrong_row_is_named_and_nothing_is_imported(
     assert RunStore(store).runs() == ()
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            {ID: [12], "tiny_1": [1], "tiny_2": [3, 3]},
+            "has 2 problems: 'tiny_0' selects sentence 12, but the paper has 12 sentences; 'tiny_2' selects sentence 3 "
+            "more than once. Correct them and give the file again.",
+        ),
+        (
+            "\n".join(["tiny_0 Q0 x 1 1 me", TREC.format(1), *["oops"] * 2_000]),
+            "has 2,001 problems: line 1 has 'x' for a sentence and '1' for its rank; "
+            "line 4 has 1 column, not 6: 'oops'; line 5 has 1 column, not 6: 'oops'; "
+            "line 6 has 1 column, not 6: 'oops'; line 7 has 1 column, not 6: 'oops'; "
+            "and 1,996 more. A line of a TREC run is `id Q0",
+        ),
+        (
+            {ID: 3, "tiny_1": "x"},
+            "has 2 problems: 'tiny_0' is 3, not a list; 'tiny_1' is 'x', not a list. A pred",
+        ),
+    ],
+)
+def test_the_first_wrong_rows_are_named_and_the_others_counted(
+    store: Store, tmp_path: Path, content: str | Mapping[str, object], said: str
+) -> None:
+    path = saved(tmp_path, content)
+    with pytest.raises(EvidenceBenchError) as error:
+        import_run(store, "tiny", path, "mine")
+    assert str(error.value).startswith(f"{path}: {said}")
+    assert RunStore(store).runs() == ()
+
+
 def test_a_name_that_is_taken(store: Store, bm25: str, tmp_path: Path) -> None:
     ten, five = (saved(tmp_path, text_of(store, bm25, task)).read_text() for task in ("er@10", "result-er@5"))
     first = import_run(store, "tiny", saved(tmp_path, ten), "mine").run

@@ -32,6 +32,7 @@ class Reader {
     this.list = element("ol", "list", "", { role: "list" });
     this.caption = element("div", "caption");
     this.wordKey = element("div", "word-key");
+    this.hint = element("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
     this.help = element("div", "help", "", { role: "dialog", "aria-label": "Keys" });
     this.map = new Minimap(this.page, (y) => this.say(y === null ? undefined : this.sentenceAt(y)));
     this.frame();
@@ -41,11 +42,6 @@ class Reader {
   /** Put together what stays: head, aspects, page with minimap, foot, help. */
   frame() {
     const [head, body, foot] = ["head", "body", "foot"].map((name) => element("div", name));
-    const hint = element("button", "hint", "", { "data-help": "", "aria-label": "Show the keys" });
-    hint.append(element("span", "", "Keys"));
-    for (const [key, what] of [["j", ""], ["k", "evidence"], ["n", "missed"], ["?", "all"]]) {
-      hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));
-    }
     for (const [key, what] of KEYS) {
       const line = element("p");
       line.append(element("kbd", "", key), element("span", "", what));
@@ -55,7 +51,7 @@ class Reader {
     head.append(this.legend, this.systems);
     this.page.append(this.list);
     body.append(this.page, this.map.root, this.help);
-    foot.append(this.caption, this.wordKey, hint);
+    foot.append(this.caption, this.wordKey, this.hint);
     this.root.append(head, this.strip, body, foot);
     this.parent.append(this.root);
   }
@@ -214,6 +210,11 @@ class Reader {
     const counted = (/** @type {string} */ letter) => marks.split(letter).length - 1;
     const keys = [...shown].map((letter) => drawKey(letter, counted(letter), active === null));
     this.legend.replaceChildren(...(this.data.plain ? [drawPlainKey(counted("p"))] : keys));
+    const missed = shown.includes("m") && counted("m") ? [["n", "missed"]] : [];
+    this.hint.replaceChildren(element("span", "", "Keys"));
+    for (const [key, what] of [["j", ""], ["k", "evidence"], ...missed, ["?", "all"]]) {
+      this.hint.append(element("kbd", "", key), ...(what ? [element("span", "", what)] : []));
+    }
     const switches = systems.map((system, place) => drawSystem(system, place, place === active));
     this.systems.replaceChildren(...(switches.length > 1 ? switches : []));
     for (const [name, value] of Object.entries(focused?.dataset ?? {})) {

@@ -55,6 +55,42 @@ def test_an_address_without_parameters(
     assert app.address == ({"n": "3"} if number == "3" else {})
 
 
+def pages(page: str, chosen: str) -> None:
+    """Two pages about a dataset, of which one stands on another instance."""
+    import streamlit as st
+
+    from components.app.state import PageState
+
+    state = PageState(st.session_state.get("page", page), {"dataset": "", "task": "", "instance": ""})
+    state.dataset("first")
+    if st.session_state.get("choose", chosen):
+        state.put(dataset=st.session_state.get("choose", chosen))
+    st.caption(f"{state['dataset']}|{state['task']}|{state['instance']}")
+
+
+@pytest.mark.parametrize(
+    ("left", "chosen", "found"),
+    [
+        ({"dataset": "a", "instance": "1"}, "a", "a||1"),
+        ({"dataset": "a", "instance": "1", "task": "er@7"}, "b", "b|er@7|"),
+        ({"instance": "1"}, "first", "first||1"),
+        ({"instance": "1"}, "b", "b||"),
+        ({"dataset": "a", "instance": "1"}, "", "a||1"),
+        ({}, "b", "b||"),
+    ],
+)
+def test_the_dataset_chosen_on_one_page_comes_along_to_another(
+    left: dict[str, str], chosen: str, found: str
+) -> None:
+    app = App(AppTest.from_function(pages, args=("missed", "")), **left)
+    for page, choose in (("browse", chosen), ("missed", "")):
+        app.query_params.clear()
+        app.test.session_state["page"], app.test.session_state["choose"] = page, choose
+        app.run()
+    assert app.words == found
+    assert app.run(dataset="c").words == "c" + found[found.index("|") :]  # a link's own wins
+
+
 @pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])
 def test_numbers_that_are_none_are_none(number: str) -> None:
     assert "|None|" in opened(n=number).words

@@ -76,8 +76,8 @@ def _neighbours(state: PageState, dataset: DatasetInfo, instance: Instance) -> N
 
 def _step(state: PageState, dataset: DatasetInfo, ids: Sequence[str], by: int) -> None:
     """Go on from what is open as the click arrives, which a fast one before it has changed."""
-    place = ids.index(state["instance"]) + by
-    if 0 <= place < len(ids):
+    here = state["instance"]  # none after a fast click on "All instances"
+    if here in ids and 0 <= (place := ids.index(here) + by) < len(ids):
         _open(state, dataset, ids[place])
 
 

@@ -82,7 +82,7 @@ def map_data(
 def map_width(names: Sequence[tuple[str, str]]) -> int:
     """Pixels of the map, about."""
     room = int(_LETTER * max((len(short_label(label)) for _, label in names), default=0)) + 30
-    return _SQUARE * len(names) + room + 6
+    return _SQUARE * len(names) + room + 12
 
 
 def draw_map(data: Mapping[str, Any], caption: str, on_pair: Callable[[int, int], None]) -> None:

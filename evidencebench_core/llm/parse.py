@@ -336,6 +336,9 @@ def _of_json(value: Any) -> _List | None:
 # -- reasons --------------------------------------------------------------------------------------
 
 
+_AROUND: Final = " \t\r|}"  # a reason
+
+
 def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
     """The reason that the answer gives for each index, in JSON or on lines; indices without one are left out."""
     reasons: dict[int, dict[str, None]] = {index: {} for index in indices}
@@ -343,8 +346,10 @@ def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
     for match in _JSON_REASON.finditer(text):
         with suppress(ValueError):
             reasons.get(int(match[1]), {}).setdefault(str(json.loads(match[2], strict=False)))
-    for line in _NOISE.sub("", text).splitlines():
-        if (item := _ITEM.match(line)) and (why := (item["why"] or "").strip(" \t\r|}")):
+    for line in text.splitlines():
+        item = _ITEM.match(_NOISE.sub("", line))
+        if item and (item["why"] or "").strip(_AROUND):
+            why = line[_place(line, item.start("why")) :].strip(_AROUND)
             for number in re.findall(r"\d+", item["numbers"]):
                 reasons.get(int(number), {}).setdefault(why[:_LONGEST_REASON])
         if not _DECISION_LINE.match(line):
@@ -352,6 +357,14 @@ def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
                 mentions.setdefault(int(number), {}).setdefault(line.strip()[:_LONGEST_REASON])
     every = {index: "\n".join(said or mentions.get(index, {})) for index, said in reasons.items()}
     return {index: said[:_LONGEST_REASON] for index, said in every.items() if said}
+
+
+def _place(line: str, place: int) -> int:
+    """Where a place of the line without noise is in the line: words are kept as they were said."""
+    for noise in _NOISE.finditer(line):
+        if noise.start() < place:
+            place += len(noise[0])
+    return place
 
 
 # -- answers of other prompts ---------------------------------------------------------------------

@@ -165,6 +165,10 @@ def test_a_thousand_indices() -> None:
             "DECISION:\n- **Sentence 3**: the effect\n- Sentence 7 - its size",
             {3: "the effect", 7: "its size"},
         ),
+        (
+            "**3:** HLA-B*27:05 costs $5,000, *p*<0.05\n**Sentence 5**: *cohort* A\nDECISION: [3, 5]",
+            {3: "HLA-B*27:05 costs $5,000, *p*<0.05", 5: "*cohort* A"},  # words as they were said
+        ),
     ],
 )
 def test_reasons(text: str, reasons: dict[int, str]) -> None:

@@ -23,7 +23,7 @@ from evidencebench_core.analyses import Report
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.runs import RunInfo, imported_scores
 from evidencebench_core.tasks import Task
-from evidencebench_core.words import WARNING, quantity
+from evidencebench_core.words import WARNING
 
 CHOICE_DEFAULTS: Final = {"source": "runs", "runs": "", "imported": "", "a": "", "b": ""}
 _MOST: Final = 20
@@ -169,7 +169,7 @@ def draw_matrix(state: PageState, report: Report, chosen: tuple[str, str]) -> No
     st.caption(
         f"n = {int(systems['n'].iloc[0]):,} instances; intervals are over {drawn}. "
         "Aspect Recall in points, row minus column: blue is ahead, orange behind. "
-        f"Bold in a frame: p of at most {_ALPHA} after Holm's correction over {quantity(len(pairs), 'pair')}. "
+        f"Bold in a frame: p of at most {_ALPHA} after Holm's correction for all {len(pairs):,} pairs. "
         f"Outer frame: the pair below; click a square for another.{trained}"
     )
     with st.container(horizontal=True):

@@ -347,13 +347,13 @@ def _reasons(text: str, indices: Collection[int]) -> dict[int, str]:
         with suppress(ValueError):
             reasons.get(int(match[1]), {}).setdefault(str(json.loads(match[2], strict=False)))
     for line in text.splitlines():
-        item = _ITEM.match(_NOISE.sub("", line))
-        if item and (item["why"] or "").strip(_AROUND):
+        clean = _NOISE.sub("", line)
+        if (item := _ITEM.match(clean)) and (item["why"] or "").strip(_AROUND):
             why = line[_place(line, item.start("why")) :].strip(_AROUND)
             for number in re.findall(r"\d+", item["numbers"]):
                 reasons.get(int(number), {}).setdefault(why[:_LONGEST_REASON])
-        if not _DECISION_LINE.match(line):
-            for number in _MENTION.findall(line[:_LONGEST_REASON]):
+        if not _DECISION_LINE.match(clean):
+            for number in _MENTION.findall(clean[:_LONGEST_REASON]):
                 mentions.setdefault(int(number), {}).setdefault(line.strip()[:_LONGEST_REASON])
     every = {index: "\n".join(said or mentions.get(index, {})) for index, said in reasons.items()}
     return {index: said[:_LONGEST_REASON] for index, said in every.items() if said}

@@ -55,7 +55,7 @@ def test_every_pair_is_in_the_map_which_speaks_of_trained_runs_only_where_there_
 def test_a_pair_from_the_address(open_page: OpenPage, runs: dict[str, str]) -> None:
     chosen = [runs["lead"], runs["bm25"], runs["random"]]
     app = open_page("compare", runs=",".join(chosen), a=runs["random"], b=runs["lead"], outcome="both")
-    assert "Holm's correction over 3 pairs" in app.words
+    assert "Holm's correction for all 3 pairs" in app.words
     assert "both: " in app.words
     app.selectbox[2].set_value(runs["lead"])
     assert app.run().address["a"] == runs["lead"]

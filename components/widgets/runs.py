@@ -21,7 +21,7 @@ from evidencebench_core.tasks import Task
 def resamples(dataset: DatasetInfo) -> int:
     """Bootstrap resamples that a page can wait for."""
     n = dataset.n_instances
-    return 10_000 if n <= 2_000 else 1_000 if n <= 20_000 else 500
+    return 10_000 if n <= 2_000 else 1_000 if n <= 20_000 else 500 if n <= 50_000 else 250
 
 
 def answer_key(runs: Iterable[RunInfo], task: Task) -> tuple[object, ...]:

@@ -27,7 +27,13 @@ def serving(answer: Callable[[BaseHTTPRequestHandler], Answer]) -> Iterator[str]
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with _running(Handler) as address:
+        yield address
+
+
+@contextmanager
+def _running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -54,15 +60,11 @@ def dripping(head: bytes) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with _running(Handler) as address:
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield address
         finally:
             stop.set()
-            server.shutdown()
-            thread.join()
 
 
 DRIPS = [

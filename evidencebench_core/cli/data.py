@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.cli.arguments import add_json, store_of
 from evidencebench_core.cli.output import note, print_json, print_table
-from evidencebench_core.cli.progress import progress_bar
+from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
@@ -44,12 +44,11 @@ def _ingest_with_bar(store: Store, path: Path, name: str | None) -> IngestResult
 
     with progress_bar(None, "bytes", n_bytes=True) as bar:
 
-        def advance(done: int, total: int, n_instances: int) -> None:
-            bar.total = total
+        def advance_with_count(done: int, total: int, n_instances: int) -> None:
             bar.set_postfix_str(quantity(n_instances, "instance"), refresh=False)
-            bar.update(done - bar.n)
+            advance(bar, done, total)
 
-        return ingest(store, path, name=name, progress=advance)
+        return ingest(store, path, name=name, progress=advance_with_count)
 
 
 def _outcome(result: IngestResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -135,7 +136,7 @@ def _trained_model(
     """A model trained on these instances."""
     import numpy as np
 
-    from evidencebench_core.cli.progress import progress_bar
+    from evidencebench_core.cli.progress import advance, progress_bar
     from evidencebench_core.retrievers.finetune import base_encoder, fit_encoder, triplets_of
 
     rng = np.random.default_rng(settings.seed)
@@ -148,12 +149,7 @@ def _trained_model(
     note(f"Training on {quantity(len(triplets), 'triplet')} of {quantity(len(rows), 'instance')}")
     began = time.monotonic()
     with progress_bar(None, "steps") as bar:
-
-        def advance(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        model = fit_encoder(base_encoder(settings), triplets, settings, advance)
+        model = fit_encoder(base_encoder(settings), triplets, settings, partial(advance, bar))
     note(f"Trained in {time.monotonic() - began:.0f} s")
     return model
 

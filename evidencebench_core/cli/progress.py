@@ -39,6 +39,12 @@ def progress_bar(total: int | None, unit: str, done: int = 0, *, n_bytes: bool =
     )
 
 
+def advance(bar: Any, done: int, total: int) -> None:
+    """Move a bar to what is done of a total that may have changed."""
+    bar.total = total
+    bar.update(done - bar.n)
+
+
 @contextmanager
 def stopping(how: str) -> Iterator[Callable[[], bool]]:
     """Within it the first Ctrl+C makes the yielded function say true, and the second ends the work at once.

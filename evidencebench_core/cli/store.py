@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from evidencebench_core.cli import keep
 from evidencebench_core.cli.arguments import add_json, add_store, store_of
 from evidencebench_core.cli.output import note, print_json
-from evidencebench_core.cli.progress import progress_bar
+from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.words import enumerated, one_line, quantity
 
 
@@ -43,12 +44,7 @@ def _backup(args: argparse.Namespace) -> int:
 
     store = store_of(args)
     with progress_bar(None, "bytes", n_bytes=True) as bar:
-
-        def advance(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        size = backup(store, args.file, args.overwrite, advance)
+        size = backup(store, args.file, args.overwrite, partial(advance, bar))
     print(one_line(f"Copied {store.path} to {args.file}: {size / 1e6:,.1f} MB."))
     return 0
 
@@ -100,12 +96,7 @@ def _import(args: argparse.Namespace) -> int:
     from evidencebench_core.runs.portable_import import import_file
 
     with progress_bar(None, "bytes", n_bytes=True) as bar:
-
-        def advance(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        counts = import_file(store_of(args), args.file, answers=args.answers, progress=advance)
+        counts = import_file(store_of(args), args.file, answers=args.answers, progress=partial(advance, bar))
     new = {noun: number for noun, (number, _) in counts.items()}
     known = sum(total - number for number, total in counts.values())
     print(one_line(f"Imported {_in_words(new)}; {known:,} were there already or left out."))

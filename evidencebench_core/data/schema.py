@@ -370,7 +370,7 @@ _PICKS: Final = "checksum({0}.instance_id, {0}.selection, {0}.error)"
 _OUTCOME: Final = "iif({0}.outcome = '', 0, checksum({0}.instance_id, {0}.outcome))"
 
 _CHECKSUMS: Final = (
-    # See integrity.py; their triggers and views are made anew after every migration.
+    # See integrity.py; their triggers and views are made again after every migration.
     *(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER" for table in _CHECKED),
     "ALTER TABLE own_papers ADD COLUMN pdf_checksum INTEGER",
     # The sum of the checksums of all picks and failures: a run's selections are read without its rankings.

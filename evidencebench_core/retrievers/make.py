@@ -67,7 +67,7 @@ def full_settings(name: str, settings: Mapping[str, object] | None = None) -> di
     for key in [key for key in given if entry.nests and "." in key]:
         member, _, setting = key.partition(".")
         nested.setdefault(member, {})[setting] = given.pop(key)
-    full = canonical_settings(name, entry.settings, given)
+    full = canonical_settings(f"retriever {name}", entry.settings, given)
     if not entry.nests:
         return full
     full["of"] = members = _members(name, cast("tuple[str, ...]", full["of"]))

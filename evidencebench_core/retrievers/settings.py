@@ -71,7 +71,7 @@ class SettingSpec:
     def canonical(self, value: object, owner: str, name: str) -> Setting:
         """The value in canonical form: of `kind`, within bounds, ``"1.2"`` read as ``1.2``.
 
-        ``owner`` and ``name`` are the retriever and the setting, for the message.
+        ``owner`` (``"retriever bm25"``) and ``name`` of the setting are for the message.
 
         Raises
         ------
@@ -81,17 +81,17 @@ class SettingSpec:
         text = value.strip() if isinstance(value, str) else value
         if self.optional and (text is None or (isinstance(text, str) and text.lower() == "none")):
             return None
-        plain, where = _of_kind(self.kind, text), f"retriever {owner}"
+        plain = _of_kind(self.kind, text)
         low, high = self.minimum, self.maximum
         if plain is None or (
             isinstance(plain, int | float)
             and ((low is not None and plain < low) or (high is not None and plain > high))
         ):
-            raise SettingError(where, f"{name} cannot be {shown(value)}", f"Give {self.allowed()}.")
+            raise SettingError(owner, f"{name} cannot be {shown(value)}", f"Give {self.allowed()}.")
         for choice in plain if isinstance(plain, tuple) else (plain,):
             if self.choices is not None and choice not in self.choices:
                 hint = names_hint(str(choice), self.choices, "Choices")
-                raise SettingError(where, f"{name} cannot be {shown(choice)}", hint)
+                raise SettingError(owner, f"{name} cannot be {shown(choice)}", hint)
         return plain
 
     def allowed(self) -> str:
@@ -111,11 +111,11 @@ class SettingSpec:
 def canonical_settings(
     owner: str, specs: Mapping[str, SettingSpec], settings: Mapping[str, object]
 ) -> dict[str, Setting]:
-    """All settings of a retriever in the order of its specs, defaults filled in."""
+    """All settings of an owner (``"retriever bm25"``) in the order of its specs, defaults filled in."""
     for name in settings:
         if name not in specs:
             remedy = names_hint(name, specs, "Settings") if specs else "It takes no settings."
-            raise SettingError(f"retriever {owner}", f"there is no setting {shown(name)}", remedy)
+            raise SettingError(owner, f"there is no setting {shown(name)}", remedy)
     return {
         name: spec.canonical(settings[name], owner, name) if name in settings else spec.default
         for name, spec in specs.items()

@@ -41,7 +41,7 @@ REFUSED: dict[type, list[object]] = {
 @pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind in REFUSED for value in REFUSED[kind]])
 def test_values_of_another_kind_are_refused(kind: type, value: object) -> None:
     default = {int: 1, float: 1.0, bool: True, str: "x", tuple: ("x",)}[kind]
-    with pytest.raises(SettingError, match=r"^retriever r: s cannot be .*\. Give .*\.$"):
+    with pytest.raises(SettingError, match=r"^r: s cannot be .*\. Give .*\.$"):
         SettingSpec(default, kind, "").canonical(value, "r", "s")
 
 

@@ -49,7 +49,9 @@ class LanguageModel:
     name = "llm"
 
     def __init__(self, store: Store | None = None, **settings: object) -> None:
-        given: dict[str, Any] = canonical_settings(self.name, RETRIEVERS[self.name].settings, settings)
+        given: dict[str, Any] = canonical_settings(
+            f"retriever {self.name}", RETRIEVERS[self.name].settings, settings
+        )
         strategy, examples, ids = given["strategy"], given["examples"], given["example_ids"]
         own, own_final = given["prompt"], given["final_prompt"]
         if given["model"] is None:

@@ -150,13 +150,11 @@ def read_answer(
     ``refusal`` and ``finish_reason``, as the server says them, tell why there is no list. By ``thoughts`` that come
     apart from the text nothing is chosen, but they may hold the reasons that the answer does not give.
     """
-    said = text.translate(_PLAIN)
-    answer = _after_thinking(said)
-    chosen = None if answer is None else _decision(_NOISE.sub("", _TAG.sub(" DECISION: ", answer)).strip())
+    said = plain_text(text)
+    answer = after_thinking(said)
+    chosen = None if answer is None else _decision(without_marks(answer))
     if chosen is None:
-        if refusal or finish_reason == "content_filter" or _SORRY.match((answer or "")[:200]):
-            return ParsedAnswer("refusal")
-        return ParsedAnswer("cut_off" if answer is None or finish_reason == "length" else "no_list")
+        return ParsedAnswer(no_answer_reason(answer, refusal, finish_reason) or "no_list")
     known, indices, n_unknown = frozenset(shown), dict[int, None](), chosen.count(None)
     for numbers in filter(None, chosen):
         fewer = numbers if len(numbers) < 10_000 else sorted(known)
@@ -167,16 +165,35 @@ def read_answer(
         return ParsedAnswer("unknown" if n_unknown else "empty", (), n_unknown)
     reasons = _reasons(said, indices)
     if thoughts and len(reasons) < len(indices):
-        reasons = _reasons(thoughts.translate(_PLAIN), indices) | reasons
+        reasons = _reasons(plain_text(thoughts), indices) | reasons
     return ParsedAnswer("selection", tuple(indices), n_unknown, reasons)
 
 
-def _after_thinking(text: str) -> str | None:
+def after_thinking(text: str) -> str | None:
     """The text after the last marked thoughts; ``None`` if they never ended."""
     tags = list(_THINKING.finditer(text))
     if not tags:
         return text
     return text[tags[-1].end() :] if any(tags[-1].groups()) else None
+
+
+def plain_text(text: str) -> str:
+    """The text with full-width and typographic characters as their plain ones."""
+    return text.translate(_PLAIN)
+
+
+def without_marks(answer: str) -> str:
+    """An answer without bold, fences, LaTeX and tags; a tag such as ``<answer>`` becomes ``DECISION:``."""
+    return _NOISE.sub("", _TAG.sub(" DECISION: ", answer)).strip()
+
+
+def no_answer_reason(
+    answer: str | None, refusal: str | None = None, finish_reason: str | None = None
+) -> Literal["refusal", "cut_off"] | None:
+    """Why a text after thinking (``None``: it never came) holds nothing that was asked for, if it says so."""
+    if refusal or finish_reason == "content_filter" or _SORRY.match((answer or "")[:200]):
+        return "refusal"
+    return "cut_off" if answer is None or finish_reason == "length" else None
 
 
 # -- where the list is ----------------------------------------------------------------------------
@@ -378,7 +395,7 @@ _HYPOTHESIS: Final = re.compile(r"(?<!\w)hypothesis[ \t*_`]*[:：][ \t*_`]*", re
 
 def parsed_aspects(text: str, limit: int = 20) -> tuple[str, ...]:
     """The lines of the list after the last ``ASPECTS:``, without their bullets; empty if there is none."""
-    _, *after = _ASPECTS.split(_after_thinking(text) or "")
+    _, *after = _ASPECTS.split(after_thinking(text) or "")
     aspects: dict[str, None] = {}
     for line in after[-1].splitlines() if after else ():
         match = _ASPECT.match(line)
@@ -391,6 +408,6 @@ def parsed_aspects(text: str, limit: int = 20) -> tuple[str, ...]:
 
 def parsed_hypothesis(text: str) -> str | None:
     """The one line after the last ``HYPOTHESIS:``, without quotes and bold; ``None`` if there is none."""
-    _, *after = _HYPOTHESIS.split(_after_thinking(text) or "")
+    _, *after = _HYPOTHESIS.split(after_thinking(text) or "")
     lines = after[-1].strip().splitlines() if after else []
     return lines[0].strip(" \t*_`\"'“”‘’„«»") or None if lines else None

@@ -4,9 +4,11 @@ from evidencebench_core.stats.agreement import kendall_tau, overlap, rank_biased
 from evidencebench_core.stats.bootstrap import (
     bootstrap_interval,
     difference_interval,
+    percentile_interval,
     ratio_intervals,
     standard_error,
 )
+from evidencebench_core.stats.cells import resampled_tables
 from evidencebench_core.stats.comparison import (
     MatrixComparison,
     PairedComparison,
@@ -36,11 +38,13 @@ __all__ = [
     "holm",
     "kendall_tau",
     "overlap",
+    "percentile_interval",
     "randomisation_p_value",
     "rank_biased_overlap",
     "rater_agreement",
     "ratio_intervals",
     "resampled_groups",
     "resampled_matrix",
+    "resampled_tables",
     "standard_error",
 ]

@@ -57,6 +57,19 @@ def standard_error(values: ArrayLike) -> float | None:
     return float(array.std() / array.size**0.5) if array.size > 1 else None
 
 
+def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval | None:
+    """The interval of a statistic's resampled values, shape (n_resamples,).
+
+    Resamples that leave it undefined (NaN) are left out; ``None`` where over half of them do.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    defined = array[~np.isnan(array)]
+    if not array.size or defined.size * 2 < array.size:
+        return None
+    low, high = np.quantile(defined, tails(level))
+    return float(low), float(high)
+
+
 def bootstrap_interval(
     values: ArrayLike,
     rng: np.random.Generator,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.bootstrap import Interval, tails
+from evidencebench_core.stats.bootstrap import Interval, percentile_interval
 from evidencebench_core.stats.resampling import cluster_numbers
 
 
@@ -157,12 +157,7 @@ def _interval(
     if drawn is None:
         return None, 0.0
     values = measure(drawn)
-    defined = values[~np.isnan(values)]
-    undefined = 1.0 - defined.size / values.size
-    if defined.size * 2 < values.size:
-        return None, undefined
-    low, high = np.quantile(defined, tails(0.95))
-    return (float(low), float(high)), undefined
+    return percentile_interval(values), float(np.isnan(values).mean())
 
 
 def _judgements(values: ArrayLike, name: str) -> NDArray[np.bool_]:

@@ -195,8 +195,8 @@ def _estimate(planned: Plan, engine: str, asks: bool) -> RunEstimate:
     from evidencebench_core.runs.engines.batch_endpoint import batches_under_way
 
     cost = estimate(planned, batch=engine == "batch")
-    if cost.calls and asks:
-        check_server(planned.served[0], cost.model)
+    if cost.calls and asks and planned.llm is not None:
+        check_server(planned.llm, cost.model)
     print_estimate(cost)
     if cost.calls and engine != "batch":
         for address, n in batches_under_way(planned.store, planned.spec.id).items():

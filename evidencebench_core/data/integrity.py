@@ -2,7 +2,8 @@
 
 Triggers set the column ``checksum`` of a row whenever the row is written: the CRC-32 of its other columns. Whoever
 reads asks the view ``intact_TABLE``, which has the same columns and ends the query at a row that is not as it was
-written. Lost rows show in numbers that are kept apart: ``integrity``, ``datasets.n_instances``, ``retrieval_counts``.
+written. Lost rows show in numbers that are kept apart: ``integrity``, ``datasets.n_instances``, ``retrieval_counts``,
+``chat_runs``.
 
 Large tables of a store that is older than this have rows without a checksum (``unchecked`` in ``integrity`` is 1);
 its papers are compared with their SHA-256 instead.
@@ -22,7 +23,7 @@ import zstandard
 from evidencebench_core.data.packing import REPAIR, unpacked
 from evidencebench_core.errors import DamageError, shown
 
-COUNTED: Final = ("datasets", "runs", "notes", "annotations", "own_papers", "llm_answers")
+COUNTED: Final = ("datasets", "runs", "notes", "annotations", "own_papers", "llm_answers", "chat_runs")
 """Tables whose numbers of rows are in ``integrity``."""
 
 _LARGE: Final = ("papers", "bodies", "retrievals", "nearest_sentences", "llm_answers")
@@ -165,9 +166,9 @@ def place_of(db: sqlite3.Connection, table: str, row: dict[str, Any]) -> str:
         known = None
     parts = [f"dataset {shown(known[0])}"] if known else []
     parts += [f"{noun} {shown(row[name])}" for name, noun in _NOUNS.items() if row.get(name)]
-    if table not in ("instances", "retrievals"):
+    if table not in ("instances", "retrievals", "chat_results"):
         parts.append(f"{table.replace('_', ' ')} ({shown(next(iter(row.values()), None))})")
     return ", ".join(parts)
 
 
-_NOUNS: Final = {"run_id": "run", "task": "task", "instance_id": "instance"}
+_NOUNS: Final = {"run_id": "run", "task": "task", "instance_id": "instance", "unit": "answer"}

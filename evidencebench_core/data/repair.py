@@ -26,7 +26,8 @@ _DERIVED: Final = ("evidence", "nearest_sentences", "retrieval_counts")  # made 
 _TABLES: Final = (  # parents first
     "datasets", "papers", "instances", "bodies", "evidence", "runs", "retrievals", "nearest_sentences",
     "retrieval_counts", "notes", "hypothesis_variants", "hypothesis_drafts", "saved_filters", "own_papers",
-    "annotations", "annotation_heads", "trained_models", "imported_scores", "llm_answers", "llm_batches",
+    "annotations", "annotation_heads", "trained_models", "imported_scores", "llm_answers", "chat_runs",
+    "chat_results", "llm_batches",
 )  # fmt: skip
 _NAMED: Final = 5  # instances of a line
 
@@ -104,6 +105,8 @@ def repair(store: Store, path: Path) -> list[str]:
 
 def _copy(new: Connection, table: str, rows: Iterator[Row]) -> None:
     for row in rows:
+        if table == "chat_runs":
+            row |= {"n_answered": 0, "n_failed": 0}  # counted again as the results come
         columns, marks = ", ".join(row), ", ".join("?" * len(row))
         new.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", tuple(row.values()))
         if table == "papers":
@@ -296,10 +299,12 @@ class _Contents:
                 self._n[table] += 1
                 if table in ("datasets", "instances", "retrieval_counts"):
                     found[table].append(row)
+                elif table == "chat_runs":
+                    found[table].append({**row, "run_id": row["id"], "task": "answers"})
                 elif table in ("papers", "bodies", "evidence", "runs"):
                     ids[table].add(row["id" if "id" in row else "instance"])
-                elif table == "retrievals":
-                    self._answers[row["run_id"], row["task"]] += 1
+                elif table in ("retrievals", "chat_results"):
+                    self._answers[row["run_id"], row.get("task", "answers")] += 1
         self.n_rows = self._n.total()
         self.datasets = {row["id"]: row for row in found["datasets"] if row["ingested_at"]}
         self.instances: dict[int, set[str]] = defaultdict(set)
@@ -318,6 +323,7 @@ class _Contents:
         self._counts = found["retrieval_counts"]
         if "retrieval_counts" not in tables:
             self._counts = list(reader.rows("retrieval_counts"))
+        self._counts += found["chat_runs"]
         self._dataset_of: dict[str, int] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
 
@@ -351,8 +357,8 @@ class _Contents:
             return row["id" if table == "instances" else "instance"] in self._rows
         if "dataset_id" in row and row["dataset_id"] not in self._kept:
             return False
-        if table == "runs":
-            self._dataset_of[row["id"]] = row["dataset_id"]
+        if table in ("runs", "chat_runs"):
+            self._dataset_of[row["id"]] = row.get("dataset_id", 0)  # these are about none
         run = row.get("run_id")
         if run is None:
             return True

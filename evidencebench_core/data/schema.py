@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from evidencebench_core.data.integrity import COUNTED, add_checks, drop_checks
+from evidencebench_core.data.integrity import add_checks, drop_checks
 from evidencebench_core.data.packing import packed_evidence, packed_nearest, unpacked_rest
 from evidencebench_core.errors import StoreError
 
@@ -366,6 +366,7 @@ _CHECKED: Final = (
     "hypothesis_variants", "hypothesis_drafts", "imported_scores", "llm_answers", "llm_batches", "own_papers",
     "annotations", "annotation_heads", "trained_models", "saved_filters",
 )  # fmt: skip
+_COUNTED: Final = ("datasets", "runs", "notes", "annotations", "own_papers", "llm_answers")
 _PICKS: Final = "checksum({0}.instance_id, {0}.selection, {0}.error)"
 _OUTCOME: Final = "iif({0}.outcome = '', 0, checksum({0}.instance_id, {0}.outcome))"
 
@@ -403,13 +404,68 @@ _CHECKSUMS: Final = (
         WHERE run_id = OLD.run_id AND task = OLD.task;
     END""",
     "CREATE TABLE integrity (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
-    *(f"INSERT INTO integrity SELECT '{table}', count(*) FROM {table}" for table in COUNTED),
+    *(f"INSERT INTO integrity SELECT '{table}', count(*) FROM {table}" for table in _COUNTED),
     "INSERT INTO integrity SELECT 'unchecked', EXISTS (SELECT 1 FROM papers) OR EXISTS (SELECT 1 FROM llm_answers)",
 )
 
 _SORTED: Final = (
     # Sorting by hypothesis must not walk over the bodies.
     "CREATE INDEX bodies_by_hypothesis ON bodies (hypothesis COLLATE NOCASE)",
+)
+
+_CHAT_RUNS: Final = (
+    # Runs whose answers are a model's own, each under the id of what was asked (see runs/chat_runs.py).
+    """CREATE TABLE chat_runs (
+        id TEXT PRIMARY KEY,
+        wing TEXT NOT NULL,                   -- 'reliability', 'answers', 'construction'
+        subject TEXT NOT NULL,                -- digest of what it is about; of a judge's the id of the run judged
+        settings TEXT NOT NULL,               -- JSON
+        created_at TEXT NOT NULL,
+        n_answered INTEGER NOT NULL DEFAULT 0,  -- both are kept by the triggers
+        n_failed INTEGER NOT NULL DEFAULT 0,
+        checksum INTEGER
+    )""",
+    "CREATE INDEX chat_runs_by_subject ON chat_runs (subject)",
+    "INSERT INTO integrity VALUES ('chat_runs', 0)",
+    """CREATE TABLE chat_results (
+        run_id TEXT NOT NULL REFERENCES chat_runs (id) ON DELETE CASCADE,
+        unit TEXT NOT NULL,                   -- id of what was asked
+        result BLOB,                          -- JSON, packed by zstd; NULL where the last try failed
+        error TEXT,                           -- why there is none
+        created_at TEXT NOT NULL,
+        checksum INTEGER,
+        PRIMARY KEY (run_id, unit)
+    ) WITHOUT ROWID""",
+    """CREATE TRIGGER chat_result_added AFTER INSERT ON chat_results BEGIN
+        UPDATE chat_runs SET n_answered = n_answered + (NEW.result IS NOT NULL),
+            n_failed = n_failed + (NEW.result IS NULL) WHERE id = NEW.run_id;
+    END""",
+    """CREATE TRIGGER chat_result_changed AFTER UPDATE OF result ON chat_results BEGIN
+        UPDATE chat_runs SET n_answered = n_answered + (NEW.result IS NOT NULL) - (OLD.result IS NOT NULL),
+            n_failed = n_failed + (NEW.result IS NULL) - (OLD.result IS NULL) WHERE id = NEW.run_id;
+    END""",
+    """CREATE TRIGGER chat_result_deleted AFTER DELETE ON chat_results BEGIN
+        UPDATE chat_runs SET n_answered = n_answered - (OLD.result IS NOT NULL),
+            n_failed = n_failed - (OLD.result IS NULL) WHERE id = OLD.run_id;
+    END""",
+    # Their batches are in the same table, which therefore refers to neither kind of run.
+    """CREATE TABLE batches (
+        name TEXT PRIMARY KEY,
+        run_id TEXT NOT NULL,
+        address TEXT NOT NULL,
+        file_id TEXT NOT NULL DEFAULT '',
+        batch_id TEXT NOT NULL DEFAULT '',
+        begun_at TEXT NOT NULL,
+        checksum INTEGER
+    ) WITHOUT ROWID""",
+    "INSERT INTO batches SELECT name, run_id, address, file_id, batch_id, begun_at, checksum FROM llm_batches",
+    "DROP TABLE llm_batches",
+    "ALTER TABLE batches RENAME TO llm_batches",
+    *(
+        f"CREATE TRIGGER batches_of_{table} AFTER DELETE ON {table} BEGIN"
+        " DELETE FROM llm_batches WHERE run_id = OLD.id; END"
+        for table in ("runs", "chat_runs")
+    ),
 )
 
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
@@ -429,6 +485,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _MARKED,
     _CHECKSUMS,
     _SORTED,
+    _CHAT_RUNS,
 )
 
 VERSION: Final = len(_MIGRATIONS)

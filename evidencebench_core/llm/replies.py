@@ -63,7 +63,7 @@ def read(
         vectors, n_tokens = _vectors(_document(reply, sent), len(request.texts))
         return dict(zip(request.texts, vectors, strict=True)), (n_tokens, 0)
     try:
-        answer = _answer(_document(reply, sent), reply, sent)
+        answer = _answer(_document(reply, sent), reply, sent, request.may_be_empty)
     except Setback as setback:
         if setback.action != "filtered":
             raise
@@ -74,7 +74,7 @@ def read(
 # -- answers --------------------------------------------------------------------------------------
 
 
-def _answer(document: Any, reply: RawReply, sent: Collection[str]) -> Answer:
+def _answer(document: Any, reply: RawReply, sent: Collection[str], may_be_empty: bool) -> Answer:
     choice = _first_choice(document)
     if error := choice.get("error"):
         raise _refusal(reply, error, sent)
@@ -94,7 +94,8 @@ def _answer(document: Any, reply: RawReply, sent: Collection[str]) -> Answer:
         id=_string(document.get("id")),
         usage=usage,
     )
-    if not (answer.text.strip() or answer.refusal or answer.finish_reason in ("length", "content_filter")):
+    ended = answer.finish_reason in ("length", "content_filter") or (may_be_empty and answer.finish_reason)
+    if not (answer.text.strip() or answer.refusal or ended):
         said = f", and ended with {answer.finish_reason!r}" if answer.finish_reason else ""
         raise no_answer(f"it has no content{said}")
     return answer

@@ -41,6 +41,8 @@ class ChatRequest:
         Most tokens of the answer; ``None``: the server's limit.
     extra : mapping
         Further fields of the body, JSON-able: ``{"reasoning_effort": "low", "response_format": {...}}``.
+    may_be_empty : bool
+        Whether an answer without text is one; else it is taken for a fault of the server, and asked for again.
     """
 
     model: str
@@ -49,6 +51,7 @@ class ChatRequest:
     seed: int | None = 0
     max_tokens: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    may_be_empty: bool = False
 
     kind: ClassVar = "chat"
     path: ClassVar = "/chat/completions"

@@ -2,6 +2,8 @@
 
 `plan` finds what is to be asked, `estimate` says what it takes, `execute` does it and keeps raw retrievals;
 `RunStore` reads them back, `score_run` and `compare_runs` compute from them.
+
+`chat_plan` makes the same of any questions to a model, one under each id; `ChatRuns` reads the answers back.
 """
 
 from __future__ import annotations
@@ -15,6 +17,15 @@ from evidencebench_core.runs.across import (
     measure_text,
     paper_files,
     picks_across,
+)
+from evidencebench_core.runs.chat_runs import (
+    ChatPlan,
+    ChatRunInfo,
+    ChatRuns,
+    ChatRunSpec,
+    Result,
+    asked,
+    chat_plan,
 )
 from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine, LocalEngine
@@ -53,6 +64,10 @@ __all__ = [
     "DEFAULT_TASKS",
     "MOST_PAPERS",
     "RANKER",
+    "ChatPlan",
+    "ChatRunInfo",
+    "ChatRunSpec",
+    "ChatRuns",
     "CrossValidation",
     "Engine",
     "FoundAcross",
@@ -63,12 +78,15 @@ __all__ = [
     "Plan",
     "Progress",
     "ReadPaper",
+    "Result",
     "RunEstimate",
     "RunInfo",
     "RunSpec",
     "RunStore",
     "Step",
     "Variant",
+    "asked",
+    "chat_plan",
     "compare_runs",
     "digest_of",
     "drive",

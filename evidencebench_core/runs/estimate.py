@@ -6,10 +6,11 @@ from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Planned, planned
 from evidencebench_core.llm.prices import Price, price_of
 from evidencebench_core.perturb.making import DRAFT_TOKENS, KINDS, Kind, draft_conversation
-from evidencebench_core.runs.plan import Plan
+from evidencebench_core.runs.plan import AnyPlan
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
@@ -63,7 +64,7 @@ class RunEstimate:
         return counts | {"money": self.money}
 
 
-def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
+def estimate(plan: AnyPlan, batch: bool = False) -> RunEstimate:
     """The cost of executing a plan. Nothing is sent, nothing stored.
 
     The conversations of up to 50 instances, evenly spread over the dataset, are rehearsed; ``batch`` says whether
@@ -74,16 +75,18 @@ def estimate(plan: Plan, batch: bool = False) -> RunEstimate:
     SettingError
         For a retriever that asks no server.
     """
-    (llm, served), ids = plan.served, tuple(plan.missing)
+    if plan.llm is None:
+        raise SettingError(f"run {plan.run_id}", "asks no server", "Run it: it costs nothing.")
+    ids = tuple(plan.missing)
     looked_at = _spread(ids)
     total, n_there = Planned(), 0
     for _, questions in plan.questions(looked_at):
         n_there += bool(questions)
         seen: set[object] = set()  # what tasks have in common is asked once
         for question in questions:
-            total += planned(llm, served.conversation(question.query), plan.fresh, seen)
+            total += planned(plan.llm, plan.conversation(question), plan.fresh, seen)
     factor = len(ids) / len(looked_at) if looked_at else 0.0
-    model, n_instances = str(plan.spec.settings.get("model", "")), round(n_there * factor)
+    model, n_instances = plan.model, round(n_there * factor)
     counts = asdict(total.times(factor))
     return RunEstimate(model, n_instances, len(looked_at), **counts, price=price_of(model), batch=batch)
 

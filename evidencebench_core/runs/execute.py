@@ -12,17 +12,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Any, Final, cast
 
-from evidencebench_core.errors import RetrieverError, StoreError
-from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.errors import EvidenceBenchError, RetrieverError, StoreError
 from evidencebench_core.runs.engines import Answered, Engine, LocalEngine
-from evidencebench_core.runs.plan import Plan, Question
-from evidencebench_core.runs.store import RunStore
-from evidencebench_core.runs.trained import keep_trained
-from evidencebench_core.runs.variant import in_original_indices
+from evidencebench_core.runs.plan import AnyPlan, AnyQuestion
 
-_Answers = dict[str, dict[str, Retrieval | str]]  # by instance id and task name; a failure is its reason
+_Answers = dict[str, dict[str, Any]]  # what is stored by id and task name; a failure is its reason
 
 # A run in which nothing at all has worked after so many tries would go on failing: no server, no model.
 _HOPELESS_AFTER: Final = 5
@@ -70,7 +66,7 @@ class Progress:
 
 
 def execute(
-    plan: Plan, engine: Engine | None = None, cancelled: Callable[[], bool] | None = None
+    plan: AnyPlan, engine: Engine | None = None, cancelled: Callable[[], bool] | None = None
 ) -> Iterator[Progress]:
     """Ask what a plan has found missing, and store the answers.
 
@@ -79,7 +75,7 @@ def execute(
 
     Parameters
     ----------
-    plan : Plan
+    plan : Plan or ChatPlan
     engine : Engine, optional
         Without it the questions are answered here (`engines.local`).
     cancelled : callable, optional
@@ -111,7 +107,7 @@ def execute(
 class _Execution:
     """Counts what one call of `execute` has done."""
 
-    plan: Plan
+    plan: AnyPlan
     any_answer: bool  # to a query, of earlier calls too
     began: float = field(default_factory=time.monotonic)
     failed: int = 0  # instances
@@ -147,7 +143,7 @@ class _Execution:
         yield from self.stored({})
         self.create()
 
-    def questions(self) -> Iterator[Question]:
+    def questions(self) -> Iterator[AnyQuestion]:
         """Read ahead by the engine, perhaps in another thread."""
         for instance_id, questions in self.plan.questions():
             if not questions:
@@ -163,9 +159,8 @@ class _Execution:
                 self.unasked.append(one)
                 continue
             parts = self.parts.setdefault(one, {})
-            parts[question.task] = (
-                in_original_indices(answer, question.order) if isinstance(answer, Retrieval) else str(answer)
-            )
+            is_error = isinstance(answer, EvidenceBenchError)
+            parts[question.task] = str(answer) if is_error else self.plan.result(question, answer)
             if len(parts) == len(self.plan.missing[one]):
                 whole[one] = self.parts.pop(one)
         return whole
@@ -183,22 +178,20 @@ class _Execution:
             self.any_answer |= len(reasons) < len(answers)
             if not self.any_answer and self.n_failures >= _HOPELESS_AFTER:
                 raise RetrieverError(
-                    f"run {self.plan.spec.id}",
+                    f"run {self.plan.run_id}",
                     f"nothing has worked in the first {self.n_failures} tries; the last one said:"
                     f" {reasons[-1].rstrip('.')}",
                     "Fix that, then start the run again: it goes on from here.",
                 )
 
-    def keep(self, answers: Mapping[str, Mapping[str, Retrieval | str]]) -> None:
+    def keep(self, answers: Mapping[str, Mapping[str, Any]]) -> None:
         if answers:
             self.create()
-            RunStore(self.plan.store).add(self.plan.spec.id, answers, self.plan.fresh)
+            self.plan.keep(answers)
 
     def create(self) -> None:
         if not self.is_created:
-            RunStore(self.plan.store).create(self.plan.spec, self.plan.dataset)
-            for digest, trained in self.plan.trained.items():
-                keep_trained(self.plan.store, digest or self.plan.spec.id, trained)
+            self.plan.create()
             self.is_created = True
 
     def report(self, instance_id: str | None) -> Progress:
@@ -207,7 +200,7 @@ class _Execution:
         remaining = elapsed / tried * (n_missing - tried) if tried else None
         self.calls = self.n_calls()
         return Progress(
-            plan.spec.id,
+            plan.run_id,
             plan.total - n_missing + self.answered,
             plan.total - self.left_out,
             self.failed,

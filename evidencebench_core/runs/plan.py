@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evidencebench_core.data.model import EvidenceSet
 from evidencebench_core.data.query import Filter
@@ -12,6 +12,7 @@ from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers import (
     Query,
+    Retrieval,
     Retriever,
     ServedRetriever,
     full_settings,
@@ -20,14 +21,72 @@ from evidencebench_core.retrievers import (
 )
 from evidencebench_core.retrievers.trained_on import TrainedOn
 from evidencebench_core.runs.store import RunSpec, RunStore
-from evidencebench_core.runs.trained import training_behind
-from evidencebench_core.runs.variant import Order, Variant, arranged_evidence, arranged_query
+from evidencebench_core.runs.trained import keep_trained, training_behind
+from evidencebench_core.runs.variant import (
+    Order,
+    Variant,
+    arranged_evidence,
+    arranged_query,
+    in_original_indices,
+)
 from evidencebench_core.tasks import Task, task_named
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
+    from evidencebench_core.llm.conversation import Conversation
 
 DEFAULT_TASKS = ("er@optimal", "er@10", "result-er@optimal", "result-er@5")
+
+
+class AnyQuestion(Protocol):
+    """A question of a plan; ``task`` is empty where a plan has one question for each id."""
+
+    @property
+    def instance_id(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+
+
+class AnyPlan(Protocol):
+    """What engines, `estimate` and `execute` need of a plan: a `Plan`, or a `ChatPlan`."""
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def model(self) -> str:
+        """The model that is asked; empty where there is none."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def llm(self) -> LLM | None: ...
+    @property
+    def fresh(self) -> bool: ...
+    @property
+    def missing(self) -> Mapping[str, Sequence[object]]:
+        """What is still to be asked by id."""
+
+    @property
+    def total(self) -> int: ...
+    @property
+    def left_out(self) -> int: ...
+    @property
+    def any_stored(self) -> bool: ...
+
+    def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, Sequence[AnyQuestion]]]:
+        """The questions still to be asked by id, or those of some ids."""
+
+    def conversation(self, question: Any) -> Conversation[Any]:
+        """Gives the answer to a question, where a server is asked."""
+
+    def result(self, question: Any, answer: Any) -> Any:
+        """What is stored of an answer."""
+
+    def create(self) -> None:
+        """Have the run in the store."""
+
+    def keep(self, results: Mapping[str, Mapping[str, Any]]) -> None:
+        """Store results, or in one line why there is none, by id and task, in one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +144,16 @@ class Plan:
     trained: Mapping[str, TrainedOn] = field(default_factory=dict)
 
     @property
-    def served(self) -> tuple[LLM, ServedRetriever]:
-        """The server and the retriever that asks it.
+    def run_id(self) -> str:
+        return self.spec.id
 
-        Raises
-        ------
-        SettingError
-            For a retriever that asks none.
-        """
-        if self.llm is None or not isinstance(self.retriever, ServedRetriever):
-            place = f"retriever {self.spec.retriever}"
-            raise SettingError(place, "asks no server", "Run it: it costs nothing.")
-        return self.llm, self.retriever
+    @property
+    def model(self) -> str:
+        return str(self.spec.settings.get("model", ""))
+
+    def conversation(self, question: Question) -> Conversation[Retrieval]:
+        """Gives the answer to a question, of a retriever that asks a server."""
+        return cast("ServedRetriever", self.retriever).conversation(question.query)
 
     def retriever_for(self, question: Question) -> Retriever:
         """The retriever that answers a question."""
@@ -119,6 +176,19 @@ class Plan:
                 for task in self.missing[instance.id]
             )
             yield instance.id, tuple(Question(instance.id, *query, order, evidence) for query in queries)
+
+    def result(self, question: Question, answer: Retrieval) -> Retrieval:
+        """The answer in the sentence indices of the original."""
+        return in_original_indices(answer, question.order)
+
+    def create(self) -> None:
+        """Have the run in the store, with what its models have learnt from."""
+        RunStore(self.store).create(self.spec, self.dataset)
+        for digest, trained in self.trained.items():
+            keep_trained(self.store, digest or self.spec.id, trained)
+
+    def keep(self, results: Mapping[str, Mapping[str, Retrieval | str]]) -> None:
+        RunStore(self.store).add(self.spec.id, results, self.fresh)
 
 
 def plan(  # noqa: PLR0913 - what is run, on what, and how it is asked

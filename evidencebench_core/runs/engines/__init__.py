@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, cast
 
-from evidencebench_core.errors import EvidenceBenchError, RetrieverError
-from evidencebench_core.retrievers import Retrieval
+from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers.ranking import timed
-from evidencebench_core.runs.plan import Plan, Question
+from evidencebench_core.runs.plan import AnyPlan, AnyQuestion, Plan, Question
 
-Answered = tuple[Question, Retrieval | EvidenceBenchError | None]
-"""A question, and its answer or why there is none; ``None``: the variant has no version of its instance."""
+Answered = tuple[AnyQuestion, Any]
+"""A question, and its answer, or the `EvidenceBenchError` that says why there is none.
+
+The answer is what the plan's conversation gives: a `Retrieval`, or a mapping that is JSON-able. ``None``: the
+variant has no version of its instance.
+"""
 
 
 class Engine(Protocol):
     """One way to answer questions."""
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: AnyPlan) -> None:
         """Raise an `EvidenceBenchError` where it cannot answer the questions of a plan; nothing is begun."""
         ...
 
     def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         """Answers as they come, in any order.
 
@@ -50,23 +53,23 @@ class LocalEngine:
 
     grace: float = 30.0
 
-    def check(self, plan: Plan) -> None:
-        """Any retriever can be asked here."""
+    def check(self, plan: AnyPlan) -> None:
+        """Any question can be asked here."""
 
     def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         if plan.llm is not None:
             from evidencebench_core.llm.conversation import results
 
-            llm, served = plan.served
-            conversations = ((one, served.conversation(one.query)) for one in questions)
-            yield from results(llm, conversations, fresh=plan.fresh, stopped=stopped, grace=self.grace)
+            conversations = ((one, plan.conversation(one)) for one in questions)
+            yield from results(plan.llm, conversations, fresh=plan.fresh, stopped=stopped, grace=self.grace)
             return
-        for question in questions:
+        computing = cast("Plan", plan)
+        for question in cast("Iterable[Question]", questions):
             if stopped():
                 return
             try:
-                yield [(question, timed(plan.retriever_for(question).retrieve)(question.query))]
+                yield [(question, timed(computing.retriever_for(question).retrieve)(question.query))]
             except RetrieverError as error:
                 yield [(question, error)]

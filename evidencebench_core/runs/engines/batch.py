@@ -30,14 +30,14 @@ from evidencebench_core.llm.budget import Reservation
 from evidencebench_core.llm.conversation import result_of
 from evidencebench_core.llm.replies import RawReply, Setback, read
 from evidencebench_core.llm.request import json_bytes
-from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.engines.batch_files import Asked, Lines, Requests, move_into
+from evidencebench_core.runs.plan import Plan
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.runs.engines import Answered
-    from evidencebench_core.runs.plan import Plan, Question
+    from evidencebench_core.runs.plan import AnyPlan, AnyQuestion
 
 _TOGETHER: Final = 200  # questions whose answers go to the store at once
 
@@ -66,8 +66,8 @@ class BatchEngine:
     note: str = field(default="", init=False)
     written: list[Path] = field(default_factory=list, init=False)
 
-    def check(self, plan: Plan) -> None:
-        if plan.llm is None or plan.spec.retriever != "llm":
+    def check(self, plan: AnyPlan) -> None:
+        if isinstance(plan, Plan) and plan.spec.retriever != "llm":
             raise SettingError(
                 f"retriever {plan.spec.retriever}",
                 "asks no chat model, so it cannot be run in batches",
@@ -78,10 +78,10 @@ class BatchEngine:
                 raise SettingError(str(path), "cannot be read: there is no such file", "Check its name.")
 
     def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         """As `Engine.answers`. The batches under way are in the store: another call goes on with them."""
-        llm, _ = plan.served
+        llm = cast("LLM", plan.llm)
         llm.budget.in_batches = True
         self.note, self.written = "", []
         with ExitStack() as held:
@@ -92,7 +92,7 @@ class BatchEngine:
                 from evidencebench_core.runs.engines.batch_endpoint import BatchEndpoint
 
                 endpoint = held.enter_context(closing(BatchEndpoint(self, plan, llm, stopped)))
-            submit = endpoint.submit if endpoint else self._file_writer(plan.spec.id)
+            submit = endpoint.submit if endpoint else self._file_writer(plan.run_id)
             work = _Work(plan, llm, lines, Requests(folder / "requests.jsonl", submit))
             held.enter_context(suppress(LLMCancelledError))
             for path in self.into:
@@ -130,7 +130,7 @@ class BatchEngine:
         return write
 
 
-def _again(plan: Plan, unanswered: Collection[tuple[str, str]]) -> Iterator[Question]:
+def _again(plan: AnyPlan, unanswered: Collection[tuple[str, str]]) -> Iterator[AnyQuestion]:
     ids = dict.fromkeys(instance_id for instance_id, _ in unanswered)
     for instance_id, questions in plan.questions(list(ids)):
         yield from (one for one in questions if (instance_id, one.task) in unanswered)
@@ -140,7 +140,7 @@ def _again(plan: Plan, unanswered: Collection[tuple[str, str]]) -> Iterator[Ques
 class _Work:
     """The conversations of one run: what is known, what is asked."""
 
-    plan: Plan
+    plan: AnyPlan
     llm: LLM
     lines: Lines
     requests: Requests
@@ -152,7 +152,7 @@ class _Work:
     _attempts: int = 3  # batches that a request takes part in before it is given up
 
     def answered(
-        self, questions: Iterable[Question], unanswered: dict[tuple[str, str], None]
+        self, questions: Iterable[AnyQuestion], unanswered: dict[tuple[str, str], None]
     ) -> Iterator[list[Answered]]:
         """The answers that there are, each kept before it is yielded; the other questions go into ``unanswered``."""
         batch: list[Answered] = []
@@ -167,11 +167,12 @@ class _Work:
                 batch = []
         yield batch
 
-    def _answer(self, question: Question) -> Retrieval | LLMError | RetrieverError | None:
+    def _answer(self, question: AnyQuestion) -> Any:
         """The answer to a question, why there is none, or ``None``: it has to wait for what is asked now."""
-        conversation = self.plan.served[1].conversation(question.query)
         try:
-            return result_of(conversation, lambda ask: self._reply(cast("ChatRequest", ask.request)))
+            return result_of(
+                self.plan.conversation(question), lambda ask: self._reply(cast("ChatRequest", ask.request))
+            )
         except (LLMError, RetrieverError) as error:
             if getattr(error, "stops_run", False):
                 raise
@@ -184,8 +185,8 @@ class _Work:
             raise SettingError(
                 source,
                 f"belongs to another run: none of its {quantity(n_results, 'result')} answers a request of"
-                f" run {self.plan.spec.id}",
-                "Check the file, the retriever's settings, the dataset and OPENAI_BASE_URL.",
+                f" run {self.plan.run_id}",
+                "Check the file, the run's settings, its data and OPENAI_BASE_URL.",
             )
 
     def _reply(self, request: ChatRequest) -> Answer | LLMError | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from evidencebench_core.errors import LLMCancelledError, LLMRejectedError, LLMUnreachableError
 from evidencebench_core.llm.replies import Setback
 from evidencebench_core.llm.sender import client_settings
-from evidencebench_core.runs.store import RunStore
 from evidencebench_core.words import quantity
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
     from evidencebench_core.runs.engines.batch import BatchEngine
     from evidencebench_core.runs.engines.batch_files import Lines
-    from evidencebench_core.runs.plan import Plan
+    from evidencebench_core.runs.plan import AnyPlan
 
 _T = TypeVar("_T")
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -48,15 +47,15 @@ class BatchEndpoint:
     killed in between leaves a name by which the next one finds what arrived: nothing is sent twice.
     """
 
-    def __init__(self, engine: BatchEngine, plan: Plan, llm: LLM, stopped: Callable[[], bool]) -> None:
+    def __init__(self, engine: BatchEngine, plan: AnyPlan, llm: LLM, stopped: Callable[[], bool]) -> None:
         self._engine, self._plan, self._llm, self._stopped = engine, plan, llm, stopped
-        self._store, self._run_id, self._address = plan.store, plan.spec.id, llm.connection.address
+        self._store, self._run_id, self._address = plan.store, plan.run_id, llm.connection.address
         self._client = client_of(llm)
         self._answered = False
         self._fetched: list[_Batch] = []
-        if llm.answers is None or not llm.answers.claims.take(plan.spec.id):
+        if llm.answers is None or not llm.answers.claims.take(plan.run_id):
             raise LLMRejectedError(
-                f"run {plan.spec.id}",
+                f"run {plan.run_id}",
                 "is being asked in batches by another process",
                 "Wait until that has ended, or stop it.",
                 stops_run=True,
@@ -71,7 +70,7 @@ class BatchEndpoint:
 
     def submit(self, path: Path, n_lines: int) -> None:
         """Upload a file, and begin its batch."""
-        RunStore(self._store).create(self._plan.spec, self._plan.dataset)
+        self._plan.create()
         batch = _Batch(f"evidencebench-{self._run_id}-{uuid.uuid4().hex}.jsonl")
         self._keep(batch)
         self._engine.note = f"sending {quantity(n_lines, 'request')} to {self._address}"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evidencebench_core.data.store import open_store
 from evidencebench_core.errors import RetrieverError
@@ -27,9 +27,10 @@ from evidencebench_core.llm.sender import OpenAISender
 from evidencebench_core.retrievers import Query, Retrieval, Retriever, make_retriever
 from evidencebench_core.retrievers.ranking import timed
 from evidencebench_core.runs.engines.ray_cluster import check_cluster, cluster
-from evidencebench_core.runs.plan import Plan, Question
+from evidencebench_core.runs.plan import AnyPlan, AnyQuestion, Plan, Question
 
 if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
     from evidencebench_core.llm.connection import Connection
     from evidencebench_core.runs.engines import Answered
 
@@ -62,12 +63,12 @@ class RayEngine:
     keep_embeddings: bool = False
     note: str = field(default="", init=False)
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: AnyPlan) -> None:
         if plan.missing:
             check_cluster(self.address)
 
     def answers(
-        self, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+        self, plan: AnyPlan, questions: Iterable[AnyQuestion], stopped: Callable[[], bool]
     ) -> Iterator[Sequence[Answered]]:
         """As `Engine.answers`; of a retriever that computes, the questions are read elsewhere."""
         if not plan.missing:
@@ -76,9 +77,9 @@ class RayEngine:
         yield []
         with cluster(self.address, self.workers) as ray:
             if plan.llm is None:
-                yield from self._computed(ray, plan, stopped)
+                yield from self._computed(ray, cast("Plan", plan), stopped)
             else:
-                yield from self._asked(ray, plan, questions, stopped)
+                yield from self._asked(ray, plan, plan.llm, questions, stopped)
 
     def _computed(self, ray: Any, plan: Plan, stopped: Callable[[], bool]) -> Iterator[Sequence[Answered]]:
         n_cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -137,15 +138,19 @@ class RayEngine:
                     thread.join(_THREADS_END_WITHIN)
 
     def _asked(
-        self, ray: Any, plan: Plan, questions: Iterable[Question], stopped: Callable[[], bool]
+        self,
+        ray: Any,
+        plan: AnyPlan,
+        llm: LLM,
+        questions: Iterable[AnyQuestion],
+        stopped: Callable[[], bool],
     ) -> Iterator[Sequence[Answered]]:
         from evidencebench_core.llm.conversation import results
 
-        llm, served = plan.served
         n_senders = self.workers or sum(node["Alive"] for node in ray.nodes())
         kind = ray.remote(num_cpus=0, max_restarts=-1, scheduling_strategy="SPREAD")(SendingWorker)
         senders = [kind.remote(llm.connection) for _ in range(n_senders)]
-        conversations = ((one, served.conversation(one.query)) for one in questions)
+        conversations = ((one, plan.conversation(one)) for one in questions)
         before, llm.sender = llm.sender, _RaySender(ray, senders)
         try:
             self.note = ""

@@ -1,0 +1,315 @@
+"""Runs whose answers are plain answers of a model, each under an id: a probe, a judgement, a stage's call.
+
+`chat_plan` finds what is still to be asked; `estimate`, `execute` and the engines are those of the runs of retrievers.
+Append-only: a result, once there, is never changed; only a failure can be replaced, by trying again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from evidencebench_core.data.integrity import check_count, damage
+from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.removal import counted
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import UnknownNameError, shown
+from evidencebench_core.llm.conversation import Ask, Conversation
+from evidencebench_core.llm.request import ChatRequest, Reply, from_json, json_bytes
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm.client import LLM
+
+Result = Mapping[str, Any]
+"""What a conversation came to, JSON-able: see `asked`."""
+
+_KEPT: Final = (
+    "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
+)  # fmt: skip
+_RUNS: Final = "SELECT id, wing, subject, settings, created_at, n_answered, n_failed FROM intact_chat_runs"
+_ADD: Final = """INSERT INTO chat_results (run_id, unit, result, error, created_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (run_id, unit) DO UPDATE SET result = excluded.result, error = excluded.error,
+        created_at = excluded.created_at WHERE chat_results.result IS NULL"""
+_REPLACE: Final = f"{_ADD} OR excluded.result IS NOT NULL"
+# A run, and those about it, such as a judge's.
+_GOING: Final = "SELECT id FROM chat_runs WHERE id = :id OR subject = :id"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRunSpec:
+    """The identity of a chat run. The ids are no part of it: a run gains them as they are asked for.
+
+    Attributes
+    ----------
+    wing : str
+        ``"reliability"``, ``"answers"`` or ``"construction"``.
+    subject : str
+        Digest of what it is about: an item set, a set of answers, a dataset; of a judge's run the id of the run judged.
+    settings : mapping
+        All that decides what is asked, JSON-able: task, mode, versions of prompts, digest of wordings, ``model`` and
+        the parameters of its requests.
+    """
+
+    wing: str
+    subject: str
+    settings: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """First 12 hexadecimal digits of the SHA-256 of the canonical JSON: sorted keys, no spaces, ASCII."""
+        document = {"wing": self.wing, "subject": self.subject, "settings": dict(self.settings)}
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRunInfo:
+    """A chat run in the store.
+
+    Attributes
+    ----------
+    id : str
+    wing, subject, settings
+        See `ChatRunSpec`.
+    created_at : str
+        ISO 8601, UTC.
+    n_answered, n_failed : int
+        Results, and ids whose last try failed.
+    """
+
+    id: str
+    wing: str
+    subject: str
+    settings: Mapping[str, Any]
+    created_at: str
+    n_answered: int
+    n_failed: int
+
+
+class ChatRuns:
+    """The chat runs of a `Store`; every method is one transaction on it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def create(self, spec: ChatRunSpec) -> ChatRunInfo:
+        """The run of this spec: a new one, or the one that is already there."""
+        settings = json.dumps(dict(spec.settings), sort_keys=True, allow_nan=False)
+        with self.store.write() as db:
+            db.execute(
+                "INSERT INTO chat_runs (id, wing, subject, settings, created_at) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO NOTHING",
+                (spec.id, spec.wing, spec.subject, settings, _now()),
+            )
+        return self.run(spec.id)
+
+    def runs(self, wing: str | None = None, subject: str | None = None) -> tuple[ChatRunInfo, ...]:
+        """All runs, oldest first, or those of a wing or about a subject."""
+        where = "WHERE (?1 IS NULL OR wing = ?1) AND (?2 IS NULL OR subject = ?2) ORDER BY created_at, id"
+        with self.store.read() as db:
+            check_count(db, "chat_runs")
+            return tuple(map(_info, db.execute(f"{_RUNS} {where}", (wing, subject))))
+
+    def run(self, id_or_prefix: str) -> ChatRunInfo:
+        """The run of this id, or the only one whose id starts like this.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none, or more than one.
+        """
+        prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
+        with self.store.read() as db:
+            check_count(db, "chat_runs")
+            where = "WHERE ?1 <> '' AND substr(id, 1, length(?1)) = ?1 ORDER BY id"
+            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
+        if len(rows) == 1:
+            return _info(rows[0])
+        if rows:
+            found = ", ".join(str(row[0]) for row in rows[:4])
+            problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
+            raise UnknownNameError(place, problem, "Give more of the id.")
+        raise UnknownNameError(place, f"is not in {self.store.path}", "List the runs there are.")
+
+    def add(self, run_id: str, results: Mapping[str, Result | str], replace: bool = False) -> None:
+        """Keep results by id, or in one line why there is none, all in one transaction.
+
+        A result that is already there stays as it is, but with ``replace`` gives way to another, not to a failure;
+        a failure that is already there gives way. A power cut can take the last ones: the answers behind them are
+        found again (`llm.answers`).
+        """
+        bodies = [json_bytes(dict(one)) for one in results.values() if not isinstance(one, str)]
+        frames, now = iter(zstd_frames(bodies)), _now()
+        rows = [
+            (run_id, unit, None, one, now)
+            if isinstance(one, str)
+            else (run_id, unit, next(frames), None, now)
+            for unit, one in results.items()
+        ]
+        with self.store.write(durable=False) as db:
+            if not db.execute("SELECT 1 FROM chat_runs WHERE id = ?", (run_id,)).fetchone():
+                raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
+            db.executemany(_REPLACE if replace else _ADD, rows)
+
+    def results(self, run_id: str) -> dict[str, Result | str]:
+        """By id the result, or in one line why the last try failed."""
+        rows = self._rows(run_id, "unit, result, error")
+        return {
+            unit: error if result is None else from_json(unpacked(result)) for unit, result, error in rows
+        }
+
+    def done(self, run_id: str) -> dict[str, bool]:
+        """The ids that were asked for, and whether each has a result."""
+        return {unit: bool(there) for unit, there in self._rows(run_id, "unit, result IS NOT NULL")}
+
+    def _rows(self, run_id: str, columns: str) -> list[Any]:
+        with self.store.read() as db:
+            db.execute("BEGIN")  # both see the same moment
+            sql = f"SELECT {columns} FROM intact_chat_results WHERE run_id = ? ORDER BY unit"
+            rows = db.execute(sql, (run_id,)).fetchall()
+            counts = "SELECT n_answered + n_failed FROM intact_chat_runs WHERE id = ?"
+            (expected,) = db.execute(counts, (run_id,)).fetchone() or (len(rows),)
+            db.execute("COMMIT")
+        if len(rows) != expected:
+            raise damage(self.store.path, f"run {run_id} has lost some of its results")
+        return rows
+
+    def dependents(self, run: ChatRunInfo) -> dict[str, int]:
+        """How many answers and runs about it go with a run; no zeros."""
+        tables = {"answer": "chat_results WHERE run_id = :id", "judge run": "chat_runs WHERE subject = :id"}
+        with self.store.read() as db:
+            return counted(db, tables, {"id": run.id})
+
+    def delete(self, run: ChatRunInfo) -> None:
+        """Delete a run with those about it, in one transaction."""
+        with self.store.write() as db:
+            db.execute(f"DELETE FROM chat_runs WHERE id IN ({_GOING})", {"id": run.id})
+
+
+def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
+    """Delete the chat runs about a subject that is deleted, and those about these, in the transaction that is open."""
+    for (run_id,) in db.execute("SELECT id FROM chat_runs WHERE subject = ?", (subject,)).fetchall():
+        db.execute(f"DELETE FROM chat_runs WHERE id IN ({_GOING})", {"id": run_id})
+
+
+# -- plans ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChatQuestion:
+    """What is asked under one id."""
+
+    instance_id: str
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPlan:
+    """A chat run that could begin; made by `chat_plan`. Attributes as of `Plan`."""
+
+    store: Store
+    spec: ChatRunSpec
+    conversations: Callable[[str], Conversation[Result]]
+    llm: LLM
+    missing: Mapping[str, Sequence[str]]
+    total: int
+    any_stored: bool
+    fresh: bool = False
+    left_out: int = 0
+
+    @property
+    def run_id(self) -> str:
+        return self.spec.id
+
+    @property
+    def model(self) -> str:
+        return str(self.spec.settings.get("model", ""))
+
+    def questions(self, ids: Sequence[str] | None = None) -> Iterator[tuple[str, tuple[ChatQuestion, ...]]]:
+        for one in self.missing if ids is None else ids:
+            yield one, (ChatQuestion(one),)
+
+    def conversation(self, question: ChatQuestion) -> Conversation[Result]:
+        return self.conversations(question.instance_id)
+
+    def result(self, question: ChatQuestion, answer: Result) -> Result:
+        return answer
+
+    def create(self) -> None:
+        ChatRuns(self.store).create(self.spec)
+
+    def keep(self, results: Mapping[str, Mapping[str, Result | str]]) -> None:
+        by_id = {one: result for one, of in results.items() for result in of.values()}
+        ChatRuns(self.store).add(self.spec.id, by_id, self.fresh)
+
+
+def chat_plan(
+    store: Store,
+    spec: ChatRunSpec,
+    ids: Sequence[str],
+    conversation: Callable[[str], Conversation[Result]],
+    llm: LLM | None = None,
+    *,
+    fresh: bool = False,
+    again: Collection[str] = (),
+) -> ChatPlan:
+    """Find which ids of a chat run are still to be asked. Nothing is sent or stored.
+
+    Parameters
+    ----------
+    store : Store
+    spec : ChatRunSpec
+    ids : sequence of str
+        In the order in which they are asked; those that failed before come last.
+    conversation : callable
+        Given an id, the conversation that gives its result. Called as the id's turn comes, by the batch engine in
+        every pass.
+    llm : LLM, optional
+        How the server is asked; without it the one in force, and answers are kept in the store.
+    fresh : bool
+        Ask again for what has a result; new results take the place of those of the run.
+    again : collection of str
+        Ids that are asked again though they have a result, such as those whose answers were cut off.
+    """
+    if llm is None:
+        from evidencebench_core.llm import LLM, AnswerCache
+
+        llm = LLM(answers=AnswerCache(store))
+    done = ChatRuns(store).done(spec.id)
+    wanted = [one for one in dict.fromkeys(ids) if fresh or not done.get(one) or one in again]
+    missing = dict.fromkeys(sorted(wanted, key=done.__contains__), ("",))
+    return ChatPlan(
+        store,
+        spec,
+        conversation,
+        llm,
+        MappingProxyType(missing),
+        len(set(ids)),
+        any(done.values()),
+        fresh or bool(again),
+    )
+
+
+def asked(request: ChatRequest, step: str = "") -> Generator[Sequence[Ask], Sequence[Reply], Result]:
+    """The conversation of one call. Its result has of the `Answer`:
+
+    ``text, finish_reason, refusal, reasoning, prompt_tokens, completion_tokens, seconds, model`` and ``key``, which
+    names request and answer in the store. An answer may be empty.
+    """
+    (answer,) = yield [Ask(step, replace(request, may_be_empty=True))]
+    return {name: getattr(answer, name) for name in _KEPT}
+
+
+def _info(row: Sequence[Any]) -> ChatRunInfo:
+    run_id, wing, subject, settings, *others = row
+    return ChatRunInfo(run_id, wing, subject, MappingProxyType(json.loads(settings)), *others)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

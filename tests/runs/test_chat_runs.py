@@ -1,0 +1,207 @@
+"""Runs of plain questions: through the same plan, engines, limits and stored answers as those of retrievers."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from evidencebench_core.data.repair import faults, repair
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import BudgetReachedError, DamageError, LLMAnswerError, UnknownNameError
+from evidencebench_core.llm import (
+    LLM,
+    AnswerCache,
+    Ask,
+    Budget,
+    ChatRequest,
+    Connection,
+    Conversation,
+    Limits,
+    Message,
+)
+from evidencebench_core.runs import (
+    ChatPlan,
+    ChatRuns,
+    ChatRunSpec,
+    Progress,
+    asked,
+    chat_plan,
+    estimate,
+    execute,
+)
+from evidencebench_core.runs.chat_runs import delete_runs_about
+from tests.llm.server import Step, answering, reply, scripted, status
+
+SPEC = ChatRunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m", "labels": ("yes", "no")})
+IDS = [f"q{number}" for number in range(6)]
+
+
+def request(one: str) -> ChatRequest:
+    return ChatRequest("m", (Message("user", f"Question {one}"),), max_tokens=10)
+
+
+def question(sent: dict[str, Any]) -> str:
+    return str(sent["messages"][-1]["content"]).removeprefix("Question ")
+
+
+def planned(store: Store, url: str, ids: list[str] = IDS, **more: Any) -> ChatPlan:
+    limits = Limits(more.pop("concurrency", 4), first_wait=0.001, give_up=5.0)
+    llm = LLM(Connection(url, "secret"), AnswerCache(store), more.pop("budget", None), limits)
+    conversation = more.pop("conversation", lambda one: asked(request(one), "the question"))
+    return chat_plan(store, more.pop("spec", SPEC), ids, conversation, llm, **more)
+
+
+def run(store: Store, url: str, ids: list[str] = IDS, **more: Any) -> Progress:
+    *_, last = execute(planned(store, url, ids, **more), more.pop("engine", None))
+    return last
+
+
+def texts(store: Store, run_id: str = SPEC.id) -> dict[str, str]:
+    results = ChatRuns(store).results(run_id)
+    return {one: result if isinstance(result, str) else result["text"] for one, result in results.items()}
+
+
+def test_results_are_kept_by_id_and_asked_once(store: Store) -> None:
+    assert len(SPEC.id) == 12
+    assert SPEC.id == ChatRunSpec(SPEC.wing, SPEC.subject, {**SPEC.settings, "labels": ["yes", "no"]}).id
+    with scripted(answering(lambda sent: reply(f"Yes \ud800, {question(sent)}"))) as server:
+        cost = estimate(planned(store, server.url))
+        assert (cost.model, cost.calls, cost.n_instances, server.requests) == ("m", 6, 6, [])
+        first = run(store, server.url, IDS[:4])
+        assert (first.run_id, first.done, first.total, first.failed) == (SPEC.id, 4, 4, 0)
+        last = run(store, server.url)
+        assert (last.done, last.total, len(server.requests)) == (6, 6, 6)
+        assert estimate(planned(store, server.url)).calls == 0
+        run(store, server.url, IDS[:2], fresh=True)
+        run(store, server.url, again=["q5"])
+        assert len(server.requests) == 9
+    assert texts(store) == {one: f"Yes \ud800, {one}" for one in IDS}
+    result = ChatRuns(store).results(SPEC.id)["q0"]
+    assert isinstance(result, dict)
+    assert set(result) == {
+        "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model",
+        "key",
+    }  # fmt: skip
+    assert AnswerCache(store).request(result["key"]) == request("q0").body()
+    (info,) = ChatRuns(store).runs("reliability", SPEC.subject)
+    assert (info.id, info.n_answered, info.n_failed) == (SPEC.id, 6, 0)
+    assert dict(info.settings) == {"task": "baseline", "model": "m", "labels": ["yes", "no"]}
+    assert ChatRuns(store).runs("answers") == ChatRuns(store).runs(subject="b") == ()
+    assert ChatRuns(store).run(SPEC.id[:5].upper()) == info
+
+
+def test_a_failure_is_tried_again_and_an_odd_answer_is_an_answer(store: Store) -> None:
+    steps: dict[str, Step] = {
+        "q1": status(400, "too long"),
+        "q2": reply(None, message={"role": "assistant", "content": None, "refusal": "No."}),
+        "q3": reply("Y", finish_reason="length"),
+        "q4": reply(""),
+    }
+    with scripted(answering(lambda sent: steps.pop(question(sent), reply("yes")))) as server:
+        last = run(store, server.url)
+        assert (last.done, last.failed, ChatRuns(store).run(SPEC.id).n_failed) == (5, 1, 1)
+        assert "too long" in texts(store)["q1"]
+        assert list(planned(store, server.url, [*IDS, "q6"]).missing) == [
+            "q6",
+            "q1",
+        ]  # what failed comes last
+        assert run(store, server.url).failed == 0
+        assert len(server.requests) == 7
+    results: dict[str, Any] = ChatRuns(store).results(SPEC.id)
+    assert results["q1"]["text"] == "yes"
+    assert (results["q2"]["refusal"], results["q3"]["finish_reason"], results["q4"]["text"]) == (
+        "No.",
+        "length",
+        "",
+    )
+    assert (ChatRuns(store).run(SPEC.id).n_answered, ChatRuns(store).run(SPEC.id).n_failed) == (6, 0)
+
+
+def test_a_conversation_of_several_calls(store: Store) -> None:
+    def conversation(one: str) -> Conversation[dict[str, Any]]:
+        first, second = yield [Ask("first", request(one)), Ask("second", request(f"{one} too"))]
+        (third,) = yield [Ask("third", request(f"{first.text}{second.text}"))]
+        if one == "q1":
+            raise LLMAnswerError("m", "has no list", "Try again.")
+        return {"together": third.text, "keys": [first.key, second.key]}
+
+    with scripted(answering(lambda sent: reply(f"<{question(sent)}>"))) as server:
+        last = run(store, server.url, IDS[:2], conversation=conversation)
+        assert (last.done, last.failed, len(server.requests)) == (1, 1, 6)
+    results: dict[str, Any] = ChatRuns(store).results(SPEC.id)
+    assert results["q0"]["together"] == "<<q0><q0 too>>"
+    assert "has no list" in results["q1"]
+
+
+def test_caps_are_exact_and_a_stopped_run_goes_on(store: Store) -> None:
+    with scripted(reply("yes")) as server:
+        with pytest.raises(BudgetReachedError):
+            run(store, server.url, budget=Budget(calls=4))
+        assert (len(server.requests), len(texts(store))) == (4, 4)
+        assert run(store, server.url, budget=Budget(calls=2)).done == len(server.requests) == 6
+
+
+def test_a_run_is_deleted_with_those_about_it(store: Store) -> None:
+    judge = ChatRunSpec("reliability", SPEC.id, {"task": "judge", "model": "j"})
+    runs = ChatRuns(store)
+    for spec in (SPEC, judge):
+        runs.create(spec)
+        runs.add(spec.id, {"q0": {"text": "yes"}, "q1": "no answer"})
+    assert runs.dependents(runs.run(SPEC.id)) == {"answer": 2, "judge run": 1}
+    runs.delete(runs.run(SPEC.id))
+    with store.read() as db:
+        counts = [
+            db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in ("chat_runs", "chat_results")
+        ]
+    assert (counts, runs.runs(), faults(store)) == ([(0,), (0,)], (), [])
+    with pytest.raises(UnknownNameError, match="has been deleted"):
+        runs.add(SPEC.id, {"q0": {"text": "yes"}})
+    for spec in (SPEC, judge):
+        runs.create(spec)
+    with store.write() as db:
+        delete_runs_about(db, SPEC.subject)
+    assert runs.runs() == ()
+
+
+@pytest.fixture
+def answered(store: Store) -> Iterator[Store]:
+    runs = ChatRuns(store)
+    runs.create(SPEC)
+    runs.add(SPEC.id, {one: {"text": f"yes {one}"} for one in IDS} | {"q6": "no answer"})
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        (
+            "UPDATE chat_results SET result = zeroblob(40), checksum = 7 WHERE unit = 'q3'",
+            "answer 'q3' is damaged",
+        ),
+        ("DELETE FROM chat_results WHERE unit = 'q3'", "has lost some of its results"),
+    ],
+)
+def test_damage_is_an_error_and_the_rest_is_saved(
+    answered: Store, tmp_path: Any, sql: str, found: str
+) -> None:
+    answered.close()
+    with sqlite3.connect(answered.path) as db:  # past the triggers: as damage comes
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute(sql)
+        for _, trigger in triggers:
+            db.execute(trigger)
+    store = open_store(answered.path)
+    with pytest.raises(DamageError, match=found):
+        ChatRuns(store).results(SPEC.id)
+    assert any("answer" in line and SPEC.id in line for line in faults(store))
+    lines = repair(store, tmp_path / "new.sqlite")
+    assert f"run {SPEC.id}, answers: 1 of 7 answers damaged or lost" in lines
+    new = open_store(tmp_path / "new.sqlite")
+    assert texts(new) == {one: f"yes {one}" for one in IDS if one != "q3"} | {"q6": "no answer"}
+    assert (faults(new), ChatRuns(new).run(SPEC.id).n_answered) == ([], 5)

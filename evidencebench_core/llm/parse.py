@@ -411,3 +411,10 @@ def parsed_hypothesis(text: str) -> str | None:
     _, *after = _HYPOTHESIS.split(after_thinking(text) or "")
     lines = after[-1].strip().splitlines() if after else []
     return lines[0].strip(" \t*_`\"'“”‘’„«»") or None if lines else None
+
+
+def index_list(inside: str) -> list[range] | None:
+    """The indices in a bracket: ``2, 5``, ``9-12``, ``S12``, ``sentences 3 and 7``; ``None`` if it is prose."""
+    elements = [] if len(inside) > 2_000 else _elements(plain_text(inside), with_reasons=False)
+    ranges = [one for one in elements if one is not None]
+    return ranges if ranges and len(ranges) == len(elements) else None

@@ -15,6 +15,7 @@ from evidencebench_core.stats.comparison import (
     compare_matrix,
     compare_paired,
 )
+from evidencebench_core.stats.mixture import Mixture, fitted_mixture, mixture_from
 from evidencebench_core.stats.randomisation import DECIMALS, holm, randomisation_p_value
 from evidencebench_core.stats.raters import RaterAgreement, rater_agreement
 from evidencebench_core.stats.resampling import (
@@ -23,20 +24,26 @@ from evidencebench_core.stats.resampling import (
     resampled_groups,
     resampled_matrix,
 )
+from evidencebench_core.stats.thresholds import Threshold, best_threshold
 
 __all__ = [
     "DECIMALS",
     "MatrixComparison",
+    "Mixture",
     "PairedComparison",
     "RaterAgreement",
+    "Threshold",
+    "best_threshold",
     "bootstrap_interval",
     "cluster_numbers",
     "cluster_sums",
     "compare_matrix",
     "compare_paired",
     "difference_interval",
+    "fitted_mixture",
     "holm",
     "kendall_tau",
+    "mixture_from",
     "overlap",
     "percentile_interval",
     "randomisation_p_value",

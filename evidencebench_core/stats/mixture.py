@@ -93,7 +93,9 @@ class Mixture:
 def mixture_from(numbers: Mapping[str, Any]) -> Mixture:
     """The mixture of `Mixture.as_dict`; `SettingError` if it is none."""
     try:
-        pairs = {name: tuple(finite_values(numbers[name], name).tolist()) for name in _PARAMETERS}
+        pairs: dict[str, Any] = {
+            name: tuple(finite_values(numbers[name], name).tolist()) for name in _PARAMETERS
+        }
         positive = all(one > 0 for name in _PARAMETERS[1:] for one in pairs[name])
         if not positive or any(len(pair) != 2 for pair in pairs.values()):
             raise ValueError("a parameter that is not positive, or not one for each of two components")
@@ -142,13 +144,16 @@ def fitted_mixture(values: ArrayLike, groups: ArrayLike) -> Mixture:
     found = (
         model.means_, model.precisions_cholesky_, model.degrees_of_freedom_, model.mean_precision_, before, behind,
     )  # fmt: skip
-    pairs = [tuple(np.asarray(one, dtype=np.float64).ravel().tolist()) for one in found]
+    pairs: dict[str, Any] = {
+        name: tuple(np.asarray(one, dtype=np.float64).ravel().tolist())
+        for name, one in zip(_PARAMETERS, found, strict=True)
+    }
     pooled = float(np.sqrt(model.weights_ @ (1.0 / model.precisions_cholesky_.ravel() ** 2)))
     problems = {
         "the fit did not converge": not model.converged_,
-        "the two components are nearer than one standard deviation": abs(np.diff(pairs[0])[0]) < pooled,
+        "the two components are nearer than one standard deviation": abs(np.diff(pairs["means"])[0]) < pooled,
         "a component holds less than 1% of the cosines": model.weights_.min() < 0.01,
     }
     digest = hashlib.sha256(np.sort(array).tobytes()).hexdigest()
     said = tuple(problem for problem, is_there in problems.items() if is_there)
-    return Mixture(*pairs, array.size, n_groups, digest, said)
+    return Mixture(**pairs, n=array.size, n_groups=n_groups, sha256=digest, warnings=said)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from evidencebench_core.llm.parse import after_thinking
+from evidencebench_core.llm.parse import after_thinking, no_answer_reason
 
 NuggetOutcome = Literal["nuggets", "none", "unparsed", "refusal", "cut_off"]
 
@@ -41,9 +41,8 @@ def parsed_nuggets(text: str, finish_reason: str = "", refusal: str | None = Non
     answer, is_cut_off = after_thinking(text), finish_reason == "length"
     heads = list(_HEAD.finditer(answer or ""))
     if answer is None or not heads:
-        if refusal or finish_reason == "content_filter":
-            return Nuggets("refusal")
-        return Nuggets("cut_off" if answer is None or is_cut_off else "unparsed", is_cut_off=is_cut_off)
+        why = no_answer_reason(answer, refusal, finish_reason)
+        return Nuggets(why or "unparsed", is_cut_off=is_cut_off)
     lines = answer[heads[-1].end() :].splitlines()
     lines = [line for line in (lines[:-1] if is_cut_off else lines) if not _FENCE.fullmatch(line)]
     facts = [fact for line in lines if (fact := _MARKER.sub("", line, count=1).strip())]

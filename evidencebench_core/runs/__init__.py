@@ -29,7 +29,7 @@ from evidencebench_core.runs.chat_runs import (
 )
 from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine, LocalEngine
-from evidencebench_core.runs.estimate import RunEstimate, estimate
+from evidencebench_core.runs.estimate import RunEstimate, estimate, together
 from evidencebench_core.runs.execute import Progress, execute
 from evidencebench_core.runs.find import (
     DEFAULT_BUDGET,
@@ -47,7 +47,7 @@ from evidencebench_core.runs.imported import (
     predictions_from,
 )
 from evidencebench_core.runs.imported_run import import_run
-from evidencebench_core.runs.plan import DEFAULT_TASKS, Plan, plan
+from evidencebench_core.runs.plan import DEFAULT_TASKS, AnyPlan, Plan, plan
 from evidencebench_core.runs.results import (
     compare_runs,
     score_predictions,
@@ -64,6 +64,7 @@ __all__ = [
     "DEFAULT_TASKS",
     "MOST_PAPERS",
     "RANKER",
+    "AnyPlan",
     "ChatPlan",
     "ChatRunInfo",
     "ChatRunSpec",
@@ -110,6 +111,7 @@ __all__ = [
     "run_label",
     "score_predictions",
     "score_run",
+    "together",
     "train_ranker",
     "trained_on_ids",
     "variant_named",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.errors import SettingError
@@ -89,6 +89,12 @@ def estimate(plan: AnyPlan, batch: bool = False) -> RunEstimate:
     model, n_instances = plan.model, round(n_there * factor)
     counts = asdict(total.times(factor))
     return RunEstimate(model, n_instances, len(looked_at), **counts, price=price_of(model), batch=batch)
+
+
+def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
+    """The cost of several plans for one model; what they have in common is counted once for each."""
+    names = ("n_instances", "n_looked_at", "calls", "cached", "prompt_tokens", "completion_tokens")
+    return replace(estimates[0], **{name: sum(getattr(one, name) for one in estimates) for name in names})
 
 
 def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`

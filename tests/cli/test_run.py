@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evidencebench_core.cli.run import _last
+from evidencebench_core.cli.asking import _last
 from evidencebench_core.errors import RetrieverError
 from evidencebench_core.retrievers import Query, Retrieval
 from evidencebench_core.retrievers.baselines import Lead
@@ -169,7 +169,7 @@ def test_calls_are_counted_while_no_instance_is_done(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     reports = (Progress("r1", 0, 4, 0, 1.0, None, None, calls=n) for n in (0, 5, 17))
-    _last(reports, lambda: False, "evidencebench run")
+    _last(reports, lambda: False, "evidencebench run", "instance")
     assert "0/4" in (shown := capsys.readouterr().err)
     assert "calls=17" in shown
 
@@ -177,5 +177,5 @@ def test_calls_are_counted_while_no_instance_is_done(
 def test_a_wait_that_comes_again_is_told_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
     waits = ("", "waiting 2 s: the server asks to wait", "", "waiting 1 s: the server asks to wait")
     reports = (Progress("r1", 0, 4, 0, 1.0, None, None, note=words) for words in waits)
-    _last(reports, lambda: False, "evidencebench run")
+    _last(reports, lambda: False, "evidencebench run", "instance")
     assert capsys.readouterr().err.count("the server asks to wait") == 1

@@ -23,7 +23,9 @@ import zstandard
 from evidencebench_core.data.packing import REPAIR, unpacked
 from evidencebench_core.errors import DamageError, shown
 
-COUNTED: Final = ("datasets", "runs", "notes", "annotations", "own_papers", "llm_answers", "chat_runs")
+COUNTED: Final = (
+    "datasets", "runs", "notes", "annotations", "own_papers", "llm_answers", "chat_runs", "item_sets",
+)  # fmt: skip
 """Tables whose numbers of rows are in ``integrity``."""
 
 _LARGE: Final = ("papers", "bodies", "retrievals", "nearest_sentences", "llm_answers")

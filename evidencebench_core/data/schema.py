@@ -468,6 +468,22 @@ _CHAT_RUNS: Final = (
     ),
 )
 
+_ITEM_SETS: Final = (
+    # Questions, with context and gold label, that reliability is tested on.
+    """CREATE TABLE item_sets (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        sha256 TEXT NOT NULL UNIQUE,          -- of kind and items
+        kind TEXT NOT NULL,                   -- 'questions', 'evidence', 'pairs'
+        source TEXT NOT NULL,
+        n_items INTEGER NOT NULL,
+        body BLOB NOT NULL,                   -- JSON list of the items, packed by zstd
+        added_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    "INSERT INTO integrity VALUES ('item_sets', 0)",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -486,6 +502,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _CHECKSUMS,
     _SORTED,
     _CHAT_RUNS,
+    _ITEM_SETS,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -5,14 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
-from evidencebench_core.llm.request import json_bytes
+import orjson
+
+from evidencebench_core.data.integrity import check_count
+from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import DataError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.perturb.wordings import UNKNOWN, MadeBy
+from evidencebench_core.words import one_line
 
 Label = Literal["yes", "no", "maybe"]
 Kind = Literal["questions", "evidence", "pairs"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+_COLUMNS: Final = "name, sha256, kind, source, n_items, added_at"
+_LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,150 @@ class ItemSet:
     added_at: str = ""  # ISO 8601, UTC; empty before it is in a store
 
 
+@dataclass(frozen=True, slots=True)
+class ItemSetInfo:
+    """An item set without its items."""
+
+    name: str
+    sha256: str
+    kind: Kind
+    source: str
+    n_items: int
+    added_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWording:
+    """Another wording of an item: of its question (``"paraphrase:..."``), or its context turned round (``"negation"``).
+
+    Of evidence both are of the hypothesis.
+    """
+
+    name: str
+    text: str
+    made_by: MadeBy = UNKNOWN
+    reviewed: bool = True
+
+
+ItemWordings = Mapping[str, tuple[ItemWording, ...]]
+"""By item id."""
+
+
 def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", source: str = "") -> ItemSet:
-    """An item set that is not in a store yet."""
-    content = json_bytes([kind, [item.as_dict() for item in items]])
+    """An item set that is not in a store yet.
+
+    Raises
+    ------
+    DataError
+        If there are no items, two have one id, or a text holds half of a surrogate pair.
+    """
+    place = f"item set {shown(name)}"
+    if not items:
+        raise DataError(place, "has no items", "Give it at least one.")
+    seen = set[str]()
+    for item in items:
+        if item.id in seen:
+            raise DataError(
+                place, f"has the id {shown(item.id)} more than once", "Give every item its own id."
+            )
+        seen.add(item.id)
+    try:
+        content = orjson.dumps([kind, [item.as_dict() for item in items]], option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        raise DataError(
+            place, f"has a text that cannot be stored ({error})", "Write it as valid UTF-8."
+        ) from error
     return ItemSet(name, hashlib.sha256(content).hexdigest(), tuple(items), kind, source)
+
+
+# -- in the store -------------------------------------------------------------------------------
+
+
+def add_items(
+    store: Store, name: str, items: Sequence[Item], kind: Kind = "questions", source: str = ""
+) -> ItemSetInfo:
+    """Keep items under a name; where the store has the same items, maybe under another name, that set.
+
+    Raises
+    ------
+    DataError
+        If there are no items, or two have one id.
+    StoreError
+        If the name is blank, too long or taken by other items.
+    """
+    added = new_item_set(_checked_name(name), items, kind, source)
+    body = zstd_frames([orjson.dumps([item.as_dict() for item in added.items])])[0]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    values = (added.name, added.sha256, kind, source, len(items), now, body)
+    with store.write() as db:
+        known = item_sets(store)
+        for info in known:
+            if info.sha256 == added.sha256:
+                return info
+        _check_free(store, added.name, known)
+        db.execute(f"INSERT INTO item_sets ({_COLUMNS}, body) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    return item_set_info(store, added.name)
+
+
+def item_sets(store: Store) -> tuple[ItemSetInfo, ...]:
+    """All item sets, in the order in which they came."""
+    with store.read() as db:
+        check_count(db, "item_sets")
+        rows = db.execute(f"SELECT {_COLUMNS} FROM intact_item_sets ORDER BY id").fetchall()
+    return tuple([ItemSetInfo(*row) for row in rows])
+
+
+def item_set_info(store: Store, name: str) -> ItemSetInfo:
+    """An item set without its items; `UnknownNameError` where there is none of that name."""
+    known = {info.name: info for info in item_sets(store)}
+    if name not in known:
+        there = (
+            f"There are: {', '.join(known)}." if known else "There is none yet: ingest a file of items first."
+        )
+        remedy = did_you_mean(name, known, 0.5) + there
+        raise UnknownNameError(f"item set {shown(name)}", f"is not in {store.path}", remedy)
+    return known[name]
+
+
+def item_set(store: Store, name: str) -> ItemSet:
+    """An item set of the store; `UnknownNameError` where there is none of that name."""
+    info = item_set_info(store, name)
+    with store.read() as db:
+        row = db.execute("SELECT body FROM intact_item_sets WHERE sha256 = ?", (info.sha256,)).fetchone()
+    if row is None:  # deleted meanwhile
+        raise UnknownNameError(f"item set {shown(name)}", f"is not in {store.path}", "Choose another one.")
+    items = tuple([Item.from_dict(one) for one in orjson.loads(unpacked(row[0]))])
+    return ItemSet(info.name, info.sha256, items, info.kind, info.source, info.added_at)
+
+
+def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
+    """Give an item set another name, which must be free; its runs stay with it."""
+    new = _checked_name(new)
+    with store.write() as db:
+        info = item_set_info(store, name)
+        if new != info.name:
+            _check_free(store, new, item_sets(store))
+        db.execute("UPDATE item_sets SET name = ? WHERE sha256 = ?", (new, info.sha256))
+    return item_set_info(store, new)
+
+
+def delete_item_set(store: Store, name: str) -> None:
+    """Delete an item set; stored answers of language models stay, and are found again if it comes back."""
+    with store.write() as db:
+        db.execute("DELETE FROM item_sets WHERE sha256 = ?", (item_set_info(store, name).sha256,))
+
+
+def _checked_name(name: str) -> str:
+    called = one_line(name).strip()
+    if not 0 < len(called) <= _LONGEST_NAME:
+        problem = f"has {len(called):,} characters" if called else "is blank"
+        remedy = f"Give it a name of at most {_LONGEST_NAME} characters."
+        raise StoreError("name of the item set", problem, remedy)
+    return called
+
+
+def _check_free(store: Store, name: str, known: Sequence[ItemSetInfo]) -> None:
+    if any(info.name == name for info in known):
+        raise StoreError(
+            f"item set {shown(name)}", f"is in {store.path} with other items", "Choose another name."
+        )

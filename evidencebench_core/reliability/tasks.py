@@ -70,7 +70,7 @@ class ReliabilityTask:
         return "seed" in self.settings
 
 
-_QA: Final[Mapping[Kind, str]] = {"questions": "reliability-qa", "evidence": "reliability-evidence"}
+_QA: Final[Mapping[Kind, str]] = {"questions": "reliability-baseline", "evidence": "reliability-evidence"}
 _SHORT: Final = ("question", "context", "answer")
 _YES_NO: Final = ("yes", "no")
 _SIMILAR: Final = "reliability-judge"
@@ -132,7 +132,7 @@ _TASKS: Final = (
     ReliabilityTask(
         "distraction", "T6", "Distraction", "recall",
         "Whether the model finds the text that matters among others that do not.",
-        {"questions": "reliability-qa", "evidence": "reliability-evidence-passage"},
+        {"questions": "reliability-baseline", "evidence": "reliability-evidence-passage"},
         _SHORT, _YES_NO, "weighted_f1",
         settings={
             "distractors": SettingSpec(2, int, "How many other contexts are shown.", minimum=0, maximum=8),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard, name_window
+from components.app.page import dataset_picker, guard, name_window, tell_of_gold
 from components.app.state import PageState
 from components.browse.instance_list import LIST_DEFAULTS, draw_list, found_sentence, listing
 from components.browse.reading import READING_DEFAULTS, draw_reading
@@ -39,6 +39,7 @@ def draw(state: PageState) -> None:
             if dataset is not None:
                 copy_link(state.link(dataset=dataset.name))
         if dataset is not None:
+            tell_of_gold(dataset)
             draw_list(state, dataset)
             scroll_to_top("")
         return
@@ -71,7 +72,8 @@ def _neighbours(state: PageState, dataset: DatasetInfo, instance: Instance) -> N
     st.button("Next", disabled=is_last, on_click=_step, args=(state, dataset, ids, 1))
     where = f"{place + 1:,} of {len(ids):,}" if place is not None else "outside the current filter"
     synthetic = " :orange-background[Synthetic paper, not evidence]" if instance.synthetic else ""
-    st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}{synthetic}", width=270)
+    partial = " :orange-background[Gold sufficient, not complete]" if instance.is_sufficient else ""
+    st.caption(f"{literal(here)} in {literal(dataset.name)}, {where}{synthetic}{partial}", width=270)
 
 
 def _step(state: PageState, dataset: DatasetInfo, ids: Sequence[str], by: int) -> None:

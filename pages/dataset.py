@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.app import resources
 from components.app.jobs import Job
-from components.app.page import dataset_picker, guard
+from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.dataset.parts import draw_distributions, draw_overview, draw_places
 from components.widgets.copy_link import copy_link
@@ -42,6 +42,7 @@ def draw(state: PageState) -> None:
         _draw_keeping(state, dataset)
     if dataset.synthetic:
         st.caption("These are invented papers, made for trying things out.")
+    tell_of_gold(dataset)
     with st.spinner("Reading the papers …"):
         report = resources.report(
             "dataset",

@@ -63,7 +63,8 @@ def _draw_datasets(datasets: tuple[DatasetInfo, ...]) -> None:
                     info.n_instances,
                     info.n_papers,
                     info.n_result_instances,
-                    "synthetic" if info.synthetic else "benchmark format",
+                    ("synthetic" if info.synthetic else "benchmark format")
+                    + (", gold sufficient, not complete" if info.sufficient else ""),
                     _origin(info.source),
                     info.ingested_at[:10],
                 ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard
+from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.leaderboard.comparison import draw_comparison
 from components.leaderboard.import_run import import_dialog
@@ -29,6 +29,7 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
+    tell_of_gold(dataset)
     runs = resources.runs(dataset)
     with st.container(horizontal=True):
         if st.button("Start or resume a run", type="primary"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.app.page import dataset_picker, guard
+from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.middle.along import ALONG_DEFAULTS, draw_along
 from components.middle.moved import MOVED_DEFAULTS, draw_moved
@@ -40,6 +40,7 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state)
         copy_link(state.link("task", dataset=dataset.name))
+    tell_of_gold(dataset)
     runs = run_picker(
         state,
         dataset,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard, name_window
+from components.app.page import dataset_picker, guard, name_window, tell_of_gold
 from components.app.state import PageState
 from components.missed.miss import draw_miss
 from components.missed.misses import draw_filters, draw_queue, draw_shares, draw_summary
@@ -53,6 +53,7 @@ def draw(state: PageState) -> None:
         return
     if not state["instance"]:
         tell_of_seen([run])
+    tell_of_gold(dataset)
     with st.spinner("Looking through the run …", show_time=True):
         queue = queue_from(state, dataset, run, task)
     scroll_to_top(state["instance"] + state["aspect"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard
+from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
@@ -56,6 +56,7 @@ def draw(state: PageState) -> None:
             return
         task = task_picker(state) if state["part"] not in _DRAWN else None
         copy_link(state.link("task", "r", "question", dataset=dataset.name))
+    tell_of_gold(dataset)
     waiting = Drafts(resources.store(), dataset.name).counts()["waiting"]
     words = PARTS | ({"review": f"{PARTS['review']} ({waiting:,})"} if waiting else {})
     option_switch(

@@ -91,6 +91,12 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
     return datasets[wanted]
 
 
+def tell_of_gold(dataset: DatasetInfo) -> None:
+    """What to know of a dataset's gold wherever a recall on it is shown; nothing where it is complete."""
+    for note in dataset.gold_notes:
+        st.caption(literal(note))
+
+
 def percent(share: float | None, digits: int = 1) -> str:
     """``0.4567`` as ``45.7%``; a dash where there is no value."""
     return "–" if share is None else f"{100 * share:.{digits}f}%"

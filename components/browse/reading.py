@@ -47,7 +47,9 @@ from components.widgets.table import Column, Row, table
 from components.widgets.task_picker import TASK_HELP
 from components.widgets.when_seen import draw_when_seen
 from components.widgets.why_list import why_list, whys_of
+from evidencebench_core.construction import provenance_line
 from evidencebench_core.data import DatasetInfo, Instance
+from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.metrics import (
     aspect_recall,
     ceiling_range,
@@ -202,6 +204,9 @@ def _scores(instance: Instance, task: Task, answers: Mapping[str, Retrieval], be
     )
     if (aspect_recall(beside.best, covers) or 0.0) < high or len(beside.best) > optimal:
         st.caption("The optimal selection takes too long to find: “Optimal” is the best that was found.")
+    made = provenance_line(instance.construction)
+    for line in (*[SUFFICIENT_NOTE] * instance.is_sufficient, *filter(None, [made])):
+        st.caption(literal(line))
 
 
 def _ledger(

@@ -146,6 +146,7 @@ def _notes(info: DatasetInfo, values: Mapping[str, Numbers]) -> Iterator[str]:
         )
     if n_uncovered := int(values["aspects"].sum()) - len(per_aspect):
         yield f"{n_uncovered:,} aspects that no sentence covers."
+    yield from info.gold_notes
     if len(values["tokens"]) < info.n_instances:
         yield (
             f"Tokens, sections and sentence types stand on {len(values['tokens']):,} instances, evenly spread "

@@ -97,6 +97,7 @@ def disagreements(
         notes.append(
             f"{table.n_uncovered:,} aspects that no sentence covers are left out: nobody can find them."
         )
+    notes += store.dataset(a.dataset).gold_notes
     tables = {"counts": counts, "aspects": _listed(aspects, at_most)}
     return Report(f"A {a.label}, B {b.label}: {a.dataset}, {chosen.title}", tables, tuple(notes))
 

@@ -19,6 +19,7 @@ from evidencebench_core.analyses.report import Report
 from evidencebench_core.analyses.systems import runs_over_one_dataset
 from evidencebench_core.data import published_results
 from evidencebench_core.data.gold import Gold
+from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import RunInfo, RunStore
@@ -153,6 +154,7 @@ def ends_report(
         tables |= {"recall": pd.DataFrame(recalls), "difference": pd.DataFrame(differences)}
     tables["published"] = published_ends()
     notes = [*_notes(frame, split, bool(runs), n_resamples), *dict.fromkeys(unknown)]
+    notes += [SUFFICIENT_NOTE] * gold.sufficient
     return Report(f"Ends: {task.title}", tables, tuple(notes))
 
 

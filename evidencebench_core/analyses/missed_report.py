@@ -92,6 +92,7 @@ def missed_report(
             + " ".join(f"{by}: {text}" for by, text in BINNINGS.items()),
             *(f"Cause {cause.name}: {cause.rule_text(limits)}" for cause in CAUSES.values() if cause.rule),
             "Causes are suggestions by these rules, in this order, never verdicts.",
+            *store.dataset(run.dataset).gold_notes,
         ),
     )
 

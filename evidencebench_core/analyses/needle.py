@@ -145,7 +145,7 @@ def needle(
     for number, prefix in enumerate(_PREFIXES.values()):
         frame[[f"{prefix}low", f"{prefix}high"]] = bounds[:, number]
     without = {part: int((~_has_part(table, in_parts[part])).sum()) for part in parts}
-    notes = tuple(_notes(infos, table, without, missing, n_resamples))
+    notes = (*_notes(infos, table, without, missing, n_resamples), *store.dataset(dataset).gold_notes)
     return Report(f"Needle: {dataset}, {chosen.title}", {"needle": frame}, notes)
 
 

@@ -8,6 +8,7 @@ sentences cover them, and what as many sentences drawn at random would find of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -56,7 +57,7 @@ def positions(
     infos = runs_over_one_dataset(store, runs, dataset)
     table = aspect_table(store, dataset, chosen)
     known = RunStore(store)
-    return position_report(
+    report = position_report(
         table,
         buckets_of(store, dataset, table, buckets, by),
         buckets,
@@ -67,6 +68,7 @@ def positions(
         f"Positions: {dataset}, {chosen.title}, {buckets} buckets by {by}",
         n_resamples=n_resamples,
     )
+    return replace(report, notes=(*report.notes, *store.dataset(dataset).gold_notes))
 
 
 def position_report(

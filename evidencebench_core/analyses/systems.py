@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs import RunInfo, RunStore, imported_named
@@ -87,6 +88,7 @@ def systems_of_runs(store: Store, infos: Sequence[RunInfo], task: Task) -> Syste
     ]
     if n_skipped:
         notes.append(f"Skipped, nothing to cover on this task: {n_skipped:,}.")
+    notes += [SUFFICIENT_NOTE] * gold.sufficient
     rows = np.flatnonzero(shared).tolist()
     return Systems(
         task=task,

@@ -95,6 +95,7 @@ def paraphrase_report(store: Store, setup: Setup) -> Report:
             "The p-values are not corrected for the number of paraphrases.",
             "Spread and SD are over the original and the paraphrases of an instance.",
             _ELSEWHERE,
+            *store.dataset(setup.dataset).gold_notes,
         ),
     )
 
@@ -125,6 +126,7 @@ def negation_report(store: Store, setup: Setup, by_rules: bool = True) -> Report
             *_notes(original, others),
             "negation:rules leaves out every hypothesis that the rules refuse, so its n differs.",
             _ELSEWHERE,
+            *store.dataset(setup.dataset).gold_notes,
         ),
     )
 
@@ -168,6 +170,7 @@ def spelling_report(
             "A retriever that matches words, such as bm25, answers in the order of the paper once no word"
             " matches: its recall is then that of the first sentences (lead), not a sign of robustness.",
             *_notes(original, ()),
+            *store.dataset(setup.dataset).gold_notes,
         ),
     )
 

@@ -136,7 +136,8 @@ def _datasets(args: argparse.Namespace) -> int:
                 f"{dataset.n_instances:,}",
                 f"{dataset.n_papers:,}",
                 f"{dataset.n_result_instances:,}",
-                "synthetic" if dataset.synthetic else "real",
+                ("synthetic" if dataset.synthetic else "real")
+                + (", gold sufficient, not complete" if dataset.sufficient else ""),
                 dataset.ingested_at[:10],
                 dataset.source,
                 dataset.sha256[:12],
@@ -149,7 +150,16 @@ def _datasets(args: argparse.Namespace) -> int:
 
 
 def _document(dataset: DatasetInfo) -> dict[str, Any]:
-    names = ("name", "sha256", "n_instances", "n_papers", "n_result_instances", "synthetic", "source")
+    names = (
+        "name",
+        "sha256",
+        "n_instances",
+        "n_papers",
+        "n_result_instances",
+        "synthetic",
+        "source",
+        "sufficient",
+    )
     return {name: getattr(dataset, name) for name in (*names, "ingested_at")}
 
 

@@ -67,6 +67,7 @@ VERBS: Final[Mapping[str, Verb]] = {
     "finetune-encoder": Verb(
         "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
     ),
+    "construct": Verb("construct", "make instances: from doctors' evidence in trials"),
     "find": Verb("find", "show the sentences of any paper that bear on a hypothesis"),
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evidencebench_core.cli.output import interval, p_value, percent, print_table
+from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.runs import RANKER, CrossValidation
 from evidencebench_core.stats import compare_paired, holm
 from evidencebench_core.tasks import task_named
@@ -91,6 +92,8 @@ def print_validation(found: CrossValidation, dataset: str) -> None:
         )
     )
     _print_scores(found.scores)
+    if any(score.sufficient for score in found.scores[RANKER].values()):
+        print(SUFFICIENT_NOTE)
     print(f"\n{RANKER} minus each other, paired by instance, papers drawn whole")
     _print_pairs(pairs(found, _others(found)))
     if found.ablation_scores:

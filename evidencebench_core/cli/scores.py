@@ -17,6 +17,7 @@ from evidencebench_core.cli.output import (
     print_json,
     print_table,
 )
+from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ def _print_scores(scores: Sequence[Score]) -> None:
     for score in scores:
         for line in _left_out(score):
             print(one_line(f"{score.task.title}: {line}"))
+    if any(score.sufficient for score in scores):
+        print(SUFFICIENT_NOTE)
 
 
 def _left_out(score: Score) -> list[str]:
@@ -280,6 +283,8 @@ def _compare(args: argparse.Namespace) -> int:
     for name, ids in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         if ids:
             print(one_line(f"only in {name}             {len(ids):,}: {listing(ids)}"))
+    if comparison.sufficient:
+        print(SUFFICIENT_NOTE)
     return 0
 
 

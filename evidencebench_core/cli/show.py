@@ -65,6 +65,7 @@ def _print_gold(dataset: str, instance: Instance, columns: int) -> None:
     n_results = len(evidence.focused("results"))
     results = f", for the results {evidence.results_optimal}" if evidence.results_optimal else ""
     made_up = ", synthetic" if instance.synthetic else ""
+    made_up += ", gold sufficient, not complete" if instance.is_sufficient else ""
     print(one_line(f"{instance.id}  ({dataset}, paper {instance.paper_id}{made_up})"))
     print_wrapped(f"Hypothesis: {instance.hypothesis}", "", columns)
     print(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NoReturn, TypeVar, get_args
 
-from evidencebench_core.data.model import SentenceType
+from evidencebench_core.data.model import SUFFICIENT, SentenceType
 from evidencebench_core.errors import InstanceError, shown
 
 KEYS: Final = (
@@ -28,7 +28,11 @@ KEYS: Final = (
     "sentence_types_in_candidate_pool",
     "paper_id",
 )
-OPTIONAL_KEYS: Final = ("aspect_texts", "hypothesis_paraphrases", "hypothesis_negation", "synthetic")
+OPTIONAL_KEYS: Final = (
+    *("aspect_texts", "hypothesis_paraphrases", "hypothesis_negation", "synthetic", "construction"),
+)
+GOLD_KINDS: Final = ("every sentence looked at", SUFFICIENT)
+"""What ``construction.gold`` may say."""
 EVALUATIONS: Final = {  # key -> (task, fixed budget or None where the object brings its optimal K)
     "evidence_retrieval_at_optimal_evaluation": ("er@optimal", None),
     "evidence_retrieval_at_10_evaluation": ("er@10", 10),
@@ -124,11 +128,20 @@ class _Checks:
             self.text("hypothesis_negation", raw["hypothesis_negation"])
         if not isinstance(raw.get("synthetic"), bool | None):
             self.fail("synthetic", f"is {shown(raw['synthetic'])}", "Give true or false.")
+        self.construction(raw.get("construction"))
         return follows
 
     def fail(self, field: str, problem: str, remedy: str) -> NoReturn:
         name = self.id if self.id.strip() and _is_unicode(self.id) else shown(self.id)
         raise InstanceError(f"{name}.{field}" if field else name, problem, remedy)
+
+    def construction(self, value: object) -> None:
+        if value is None:
+            return
+        made = self.of_kind("construction", value, dict, "Give an object that says how it was made.")
+        gold = made.get("gold")
+        if gold is not None and gold not in GOLD_KINDS:
+            self.fail("construction.gold", f"is {shown(gold)}", f"Give one of: {', '.join(GOLD_KINDS)}.")
 
     # -- plain values ---------------------------------------------------------------------
 

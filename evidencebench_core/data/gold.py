@@ -33,6 +33,8 @@ class Gold:
     is_result : array of bool, shape (n_aspects,)
     aspect, sentence : arrays of int, shape (n_pairs,)
         One pair for every aspect and every sentence that covers it, ascending by aspect, then sentence.
+    sufficient : bool
+        Whether an instance says that its gold is sufficient, not complete.
     """
 
     ids: tuple[str, ...]
@@ -45,6 +47,7 @@ class Gold:
     is_result: NDArray[np.bool_]
     aspect: Numbers
     sentence: Numbers
+    sufficient: bool = False
 
     @classmethod
     def of(cls, sets: Iterable[tuple[str, EvidenceSet]]) -> Gold:
@@ -120,6 +123,7 @@ class Gold:
             self.is_result[kept],
             (np.cumsum(kept) - 1)[self.aspect[pairs]],
             self.sentence[pairs],
+            self.sufficient,
         )
 
     def per_instance(self, aspects: NDArray[np.bool_] | None = None) -> Numbers:

@@ -32,6 +32,8 @@ def instance_html(instance: Instance) -> str:
     ]
     if instance.synthetic:
         facts.append("synthetic: an invented paper")
+    if instance.is_sufficient:
+        facts.append("gold sufficient, not complete")
     return "".join(
         [
             f'<div class="evidencebench-instance" style="{_ROOT}">',

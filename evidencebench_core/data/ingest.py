@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from evidencebench_core.data.check import check_instance
 from evidencebench_core.data.hidden import hidden, remove_left_over
+from evidencebench_core.data.model import SUFFICIENT
 from evidencebench_core.data.packing import packed_evidence, packed_instance, packed_paper, zstd_frames
 from evidencebench_core.data.source import Source, change_error
 from evidencebench_core.data.store import MARKED_BY_HAND, DatasetInfo, Store, datasets_in
@@ -36,7 +37,11 @@ class IngestResult:
 
 
 def ingest(
-    store: Store, path: Path, name: str | None = None, progress: Progress | None = None
+    store: Store,
+    path: Path,
+    name: str | None = None,
+    progress: Progress | None = None,
+    source: str | None = None,
 ) -> IngestResult:
     """Read a dataset file into the store, batch by batch: others can write in between, and see it once it is whole.
 
@@ -53,6 +58,8 @@ def ingest(
         Called now and then with bytes of the file done, bytes in all, and instances done. If the
         file may be one that the store has, its content is hashed first, and the bytes run twice,
         the first time with 0 instances. An exception that it raises cancels the ingest.
+    source : str, optional
+        Where the dataset says that it is from; the file if left out.
 
     Raises
     ------
@@ -72,6 +79,7 @@ def ingest(
     remove_left_over(store)
     with hidden(store) as token:
         figures = _write_file(store, path, token, sha256, progress)
+        figures["source"] = source or str(path.resolve())
         with store.write() as db:
             known = datasets_in(db)
             for info in known:
@@ -81,7 +89,7 @@ def ingest(
             db.execute(
                 "UPDATE datasets SET name = :name, sha256 = :sha256, n_bytes = :n_bytes, n_instances = :n_instances,"
                 " n_papers = :n_papers, n_result_instances = :n_results, synthetic = :synthetic,"
-                " ingested_at = :now WHERE sha256 = :token",
+                " sufficient = :sufficient, source = :source, ingested_at = :now WHERE sha256 = :token",
                 {**figures, "name": name, "token": token, "now": _now("seconds")},
             )
             return IngestResult(datasets_in(db)[-1], added=True)
@@ -123,19 +131,27 @@ def add_instance(store: Store, name: str, instance_id: str, raw: Mapping[str, An
         place = "SELECT coalesce(max(position) + 1, 0) FROM instances WHERE dataset_id = ?"
         position = db.execute(place, (dataset_id,)).fetchone()[0]
         _write(db, dataset_id, position, [record], Path(name))
-        count_instances(db, dataset_id, record.synthetic)
+        count_instances(db, dataset_id, record.synthetic, record.sufficient)
         return next(info for info in datasets_in(db) if info.id == dataset_id)
 
 
-def count_instances(db: sqlite3.Connection, dataset_id: int, synthetic: bool = False) -> None:
+def count_instances(
+    db: sqlite3.Connection, dataset_id: int, synthetic: bool = False, sufficient: bool = False
+) -> None:
     """Bring the figures of a dataset up to date that an instance was added to, or deleted from."""
     of_dataset = "FROM instances WHERE dataset_id = :id"
     db.execute(
         f"UPDATE datasets SET n_instances = (SELECT count(*) {of_dataset}),"
         f" n_papers = (SELECT count(DISTINCT paper_id) {of_dataset}),"
         f" n_result_instances = (SELECT count(*) {of_dataset} AND n_result_aspects > 0),"
-        " synthetic = synthetic OR :synthetic, ingested_at = :now WHERE id = :id",
-        {"id": dataset_id, "synthetic": synthetic, "now": _now("microseconds")},
+        " synthetic = synthetic OR :synthetic, sufficient = sufficient OR :sufficient, ingested_at = :now"
+        " WHERE id = :id",
+        {
+            "id": dataset_id,
+            "synthetic": synthetic,
+            "sufficient": sufficient,
+            "now": _now("microseconds"),
+        },
     )
 
 
@@ -173,7 +189,7 @@ def _write_file(
     with store.write() as db:
         dataset_id = _new_dataset(db, token, token, str(path.resolve()))
     with Source(path) as source:
-        n_instances = n_results = synthetic = 0
+        n_instances = n_results = synthetic = sufficient = 0
         records = starmap(_record, instances_in(source))
         while batch := list(islice(records, _BATCH)):
             with store.write(durable=False) as db:
@@ -181,6 +197,7 @@ def _write_file(
             n_instances += len(batch)
             n_results += sum(record.has_results for record in batch)
             synthetic |= any(record.synthetic for record in batch)
+            sufficient |= any(record.sufficient for record in batch)
             if progress is not None and len(batch) == _BATCH:
                 progress(source.bytes_read, source.n_bytes, n_instances)
         source.check_unchanged()
@@ -192,7 +209,12 @@ def _write_file(
     with store.read() as db:
         count = "SELECT count(DISTINCT paper_id) FROM instances WHERE dataset_id = ?"
         (n_papers,) = db.execute(count, (dataset_id,)).fetchone()
-    return figures | {"n_papers": n_papers, "n_results": n_results, "synthetic": synthetic}
+    return figures | {
+        "n_papers": n_papers,
+        "n_results": n_results,
+        "synthetic": synthetic,
+        "sufficient": sufficient,
+    }
 
 
 def _new_dataset(db: sqlite3.Connection, name: str, sha256: str, source: str) -> int:
@@ -221,6 +243,7 @@ class _Record(NamedTuple):
     paper_words: bytes
     has_results: bool
     synthetic: bool
+    sufficient: bool
 
 
 def _record(instance_id: str, value: object) -> _Record:
@@ -252,6 +275,7 @@ def _record(instance_id: str, value: object) -> _Record:
         paper_words,
         n_results > 0,
         synthetic,
+        (raw.get("construction") or {}).get("gold") == SUFFICIENT,
     )
 
 

@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Final, Literal
 
 SentenceType = Literal["section_name", "abstract", "normal_paragraph"]
 Focus = Literal["all", "results"]
+
+SUFFICIENT: Final = "sufficient spans"
+"""``construction.gold`` of an instance whose gold is what people quoted, and not all that would do."""
+
+SUFFICIENT_NOTE: Final = (
+    "The gold is sufficient, not complete: sentences that nobody quoted may cover an aspect too. Recall is a lower "
+    "bound, and optimal K an upper one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,13 @@ class Instance:
     paraphrases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # by name
     negation: str | None = None  # the hypothesis turned into its opposite
     synthetic: bool = False  # marks itself as made up, as ours in sample_data do
+    # How it was made, and of what, where the file says so (construction rule 38).
+    construction: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Whether its gold is sufficient, not complete."""
+        return self.construction.get("gold") == SUFFICIENT
 
     def _repr_html_(self) -> str:
         """The paper with its gold, escaped, for notebooks."""

@@ -1,12 +1,13 @@
 """Raw dict -> `Instance`.
 
-The twelve keys of the format are checked in `check`. Keys beyond them are ignored, but for four
+The twelve keys of the format are checked in `check`. Keys beyond them are ignored, but for five
 that mean something to us:
 
 - ``aspect_texts``: ``{aspect id: text}``
 - ``hypothesis_paraphrases``: ``{name: text}``
 - ``hypothesis_negation``: text
 - ``synthetic``: true for an invented paper
+- ``construction``: how the instance was made; its ``gold`` says whether every sentence was looked at
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def instance_of(instance_id: str, raw: Mapping[str, Any]) -> Instance:
         paraphrases=MappingProxyType(dict(raw.get("hypothesis_paraphrases") or {})),
         negation=raw.get("hypothesis_negation"),
         synthetic=raw.get("synthetic") is True,
+        construction=MappingProxyType(dict(raw.get("construction") or {})),
     )
 
 

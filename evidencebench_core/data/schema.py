@@ -484,6 +484,11 @@ _ITEM_SETS: Final = (
     "INSERT INTO integrity VALUES ('item_sets', 0)",
 )
 
+_SUFFICIENT: Final = (
+    # Whether an instance says that its gold is sufficient, not complete.
+    "ALTER TABLE datasets ADD COLUMN sufficient INTEGER NOT NULL DEFAULT 0",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -503,6 +508,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _SORTED,
     _CHAT_RUNS,
     _ITEM_SETS,
+    _SUFFICIENT,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -15,7 +15,7 @@ import orjson
 
 from evidencebench_core.data.connection import Connections
 from evidencebench_core.data.integrity import Connection, check_count, damage
-from evidencebench_core.data.model import Aspect, EvidenceSet, Instance
+from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, EvidenceSet, Instance
 from evidencebench_core.data.packing import unpacked_covering, unpacked_instance
 from evidencebench_core.data.parse import instance_of
 from evidencebench_core.data.query import RANGES, Filter, matching_sql
@@ -44,6 +44,12 @@ class DatasetInfo:
     ingested_at: str  # ISO 8601, UTC
     id: int  # its row; the key of runs.dataset_id
     n_bytes: int  # of the decompressed content
+    sufficient: bool = False  # whether an instance says that its gold is sufficient, not complete
+
+    @property
+    def gold_notes(self) -> tuple[str, ...]:
+        """What to say beside every recall on it."""
+        return (SUFFICIENT_NOTE,) if self.sufficient else ()
 
     @property
     def version(self) -> str:
@@ -227,7 +233,7 @@ class Store:
                 if self.dataset(dataset) != info:
                     return self.gold(dataset)
                 raise self._lost(info, "has lost some of its gold evidence")
-            known = self._gold = (info, Gold.from_rows(rows))
+            known = self._gold = (info, replace(Gold.from_rows(rows), sufficient=info.sufficient))
         return known[1]
 
     def aspect_names(self, dataset: str) -> tuple[list[str], list[str | None]]:
@@ -340,7 +346,13 @@ def datasets_in(db: sqlite3.Connection) -> tuple[DatasetInfo, ...]:
     names = [field.name for field in fields(DatasetInfo)]
     rows = db.execute(f"SELECT {', '.join(names)} FROM intact_datasets ORDER BY id").fetchall()
     infos = [DatasetInfo(**dict(zip(names, row, strict=True))) for row in rows]
-    return tuple([replace(info, synthetic=bool(info.synthetic)) for info in infos if info.ingested_at])
+    return tuple(
+        [
+            replace(info, synthetic=bool(info.synthetic), sufficient=bool(info.sufficient))
+            for info in infos
+            if info.ingested_at
+        ]
+    )
 
 
 def _evidence_set(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final
 
 from evidencebench_core.data import check_instance, inverse_of
@@ -155,15 +156,35 @@ def changed_parts(before: Annotation, after: Annotation) -> frozenset[tuple[str,
     return frozenset(parts)
 
 
-def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> dict[str, Any]:
+def annotated_instance(
+    paper: Paper | Instance,
+    annotation: Annotation,
+    instance_id: str,
+    *,
+    construction: Mapping[str, Any] | None = None,
+    keep_uncovered: bool = False,
+    pad: bool = False,
+) -> dict[str, Any]:
     """The raw instance, as it would stand in a file of the benchmark.
 
     Its twelve keys come in the order of the released files, then ``aspect_texts``. Aspect ids are
     ``<instance_id>_aspect_0`` and on, in the annotator's order. The selections are computed: a smallest
     cover for the tasks at Optimal, a largest coverage with 10 and 5 sentences for the others.
+
+    With ``construction``, which is written behind them, aspects keep the numbers that they were made with, gaps
+    included (construction rule 28). ``keep_uncovered`` writes aspects that no sentence covers (rule 17), and
+    ``pad`` fills the selections of 10 and 5 with the lowest unused sentences, as the release does (rule 30).
     """
-    _check_complete(paper, annotation, instance_id)
-    ids = {aspect.id: f"{instance_id}_aspect_{number}" for number, aspect in enumerate(annotation.aspects)}
+    _check_complete(paper, annotation, instance_id, keep_uncovered)
+    numbers = [
+        aspect.id.removeprefix("aspect_") if construction is not None else number
+        for number, aspect in enumerate(annotation.aspects)
+    ]
+    ids = {
+        aspect.id: f"{instance_id}_aspect_{number}"
+        for number, aspect in zip(numbers, annotation.aspects, strict=True)
+    }
+    n_pool = len(paper.sentences) if pad else 0
     results = [aspect for aspect in annotation.aspects if aspect.is_result]
     covering = {ids[aspect.id]: list(aspect.sentences) for aspect in annotation.aspects}
     raw: dict[str, Any] = {
@@ -174,13 +195,15 @@ def annotated_instance(paper: Paper | Instance, annotation: Annotation, instance
         "aspect2sentence_indices": covering,
         "sentence_index2aspects": inverse_of(covering, len(paper.sentences)),
         "evidence_retrieval_at_optimal_evaluation": _evaluation(annotation.aspects, ids, None),
-        "evidence_retrieval_at_10_evaluation": _evaluation(annotation.aspects, ids, 10),
+        "evidence_retrieval_at_10_evaluation": _evaluation(annotation.aspects, ids, 10, n_pool),
         "results_evidence_retrieval_at_optimal_evaluation": _evaluation(results, ids, None),
-        "results_evidence_retrieval_at_5_evaluation": _evaluation(results, ids, 5),
+        "results_evidence_retrieval_at_5_evaluation": _evaluation(results, ids, 5, n_pool),
         "sentence_types_in_candidate_pool": list(paper.sentence_types),
         "paper_id": paper.paper_id,
         "aspect_texts": {ids[aspect.id]: aspect.text for aspect in annotation.aspects},
     }
+    if construction is not None:
+        raw["construction"] = dict(construction)
     check_instance(instance_id, raw)
     return raw
 
@@ -215,7 +238,9 @@ def _words(text: str) -> str:
     return words
 
 
-def _check_complete(paper: Paper | Instance, annotation: Annotation, instance_id: str) -> None:
+def _check_complete(
+    paper: Paper | Instance, annotation: Annotation, instance_id: str, keep_uncovered: bool
+) -> None:
     place = f"annotation of {annotation.annotator or 'nobody'}"
     if not instance_id.strip():
         raise PaperError("instance id", "is empty", "Give the instance a name of its own.")
@@ -227,19 +252,22 @@ def _check_complete(paper: Paper | Instance, annotation: Annotation, instance_id
         raise PaperError(place, "has no hypothesis", "Write the hypothesis that the aspects are about.")
     if not annotation.aspects:
         raise PaperError(place, "has no aspects", "Write at least one, and mark the sentences that cover it.")
-    if annotation.uncovered:
+    if annotation.uncovered and not (keep_uncovered and any(a.sentences for a in annotation.aspects)):
         texts = ", ".join(shown(aspect.text, 40) for aspect in annotation.uncovered)
         problem = f"has aspects that no sentence covers: {texts}"
         raise PaperError(place, problem, "Mark a sentence for each, or remove them.")
 
 
 def _evaluation(
-    aspects: Sequence[MarkedAspect], ids: dict[str, str], budget: int | None
+    aspects: Sequence[MarkedAspect], ids: dict[str, str], budget: int | None, n_pool: int = 0
 ) -> dict[str, Any] | None:
     if not aspects:  # there are no result aspects
         return None
     covers = [frozenset(aspect.sentences) for aspect in aspects]
     picks = optimal_cover(covers) if budget is None else best_cover(covers, budget)
+    if budget is not None:
+        unused = (index for index in range(n_pool) if index not in picks)
+        picks = _in_order((*picks, *islice(unused, budget - len(picks))))
     evaluation: dict[str, Any] = {
         "one_selection_of_sentences": list(picks),
         "covered_aspects": [

@@ -25,16 +25,20 @@ class ScoreComparison(PairedComparison):
     task : Task
     only_in_a, only_in_b : tuple of str
         Ids of the instances scored in one only; they count for nothing here.
+    sufficient : bool
+        Whether the gold is sufficient, not complete.
     """
 
     task: Task
     only_in_a: tuple[str, ...]
     only_in_b: tuple[str, ...]
+    sufficient: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-able values."""
         values = asdict(self) | {"task": self.task.name}
         lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+        values["sufficient_gold"] = values.pop("sufficient")
         return {"task": self.task.name} | values | lists
 
     def to_pandas(self) -> pd.DataFrame:
@@ -73,4 +77,5 @@ def compare_scores(a: Score, b: Score, seed: int = 0) -> ScoreComparison:
         task=a.task,
         only_in_a=tuple(name for name in a.per_instance if name not in b.per_instance),
         only_in_b=tuple(name for name in b.per_instance if name not in a.per_instance),
+        sufficient=a.sufficient,
     )

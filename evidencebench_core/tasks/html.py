@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from evidencebench_core.data.model import SUFFICIENT_NOTE
+
 if TYPE_CHECKING:
     from evidencebench_core.tasks.comparison import ScoreComparison
     from evidencebench_core.tasks.scoring import Score
@@ -26,6 +28,7 @@ def score_html(score: Score) -> str:
         ("skipped", _count(score.n_skipped, [f"{i}: {reason}" for i, reason in score.skipped.items()])),
         ("missing", _count(score.n_missing, score.missing)),
         ("empty selections", _count(score.n_empty, ())),
+        *[("note", SUFFICIENT_NOTE)] * score.sufficient,
     ]
     note = "" if score.denominator == "all" else ", over coverable aspects"
     return _table(score.task.title + note, rows)
@@ -43,6 +46,7 @@ def comparison_html(comparison: ScoreComparison) -> str:
         ("scored in both", _count(comparison.n, ())),
         ("only in a", _count(len(comparison.only_in_a), comparison.only_in_a)),
         ("only in b", _count(len(comparison.only_in_b), comparison.only_in_b)),
+        *[("note", SUFFICIENT_NOTE)] * comparison.sufficient,
     ]
     return _table(f"{comparison.task.title}, a against b", rows)
 

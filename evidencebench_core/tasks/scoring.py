@@ -61,6 +61,8 @@ class Score:
         Aspect Recall of every scored instance, in the order of the dataset.
     denominator : {"all", "coverable"}
         Which aspects count.
+    sufficient : bool
+        Whether the gold is sufficient, not complete: the mean is a lower bound then.
     """
 
     task: Task
@@ -77,6 +79,7 @@ class Score:
     random_expectation: float | None
     per_instance: Mapping[str, float]
     denominator: Denominator = "all"
+    sufficient: bool = False
 
     @property
     def ceiling(self) -> float | None:
@@ -105,6 +108,7 @@ class Score:
             "random_expectation": self.random_expectation,
             "skipped": dict(self.skipped),
             "missing": list(self.missing),
+            "sufficient_gold": self.sufficient,
             "per_instance": dict(self.per_instance),
         }
 
@@ -200,6 +204,7 @@ def score(
         random_expectation=_mean(_expectations(task, gold, scored, denominator)),
         per_instance=MappingProxyType(dict(zip(names[scored], recalls.tolist(), strict=True))),
         denominator=denominator,
+        sufficient=gold.sufficient,
     )
 
 

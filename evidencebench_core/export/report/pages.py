@@ -15,7 +15,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from evidencebench_core.data.model import Aspect, Instance
+from evidencebench_core.data.model import SUFFICIENT_NOTE, Aspect, Instance
 from evidencebench_core.export.answers import Answer
 from evidencebench_core.export.report.input import ReportInput
 from evidencebench_core.export.tables import places_and_scores
@@ -70,7 +70,11 @@ def report_html(report: ReportInput, plain: bool = False) -> str:
         cited=cited,
         beside=" · ".join(text for text in beside if text and text != cited),
         n_headings=paper.sentence_types.count("section_name"),
-        notes=(*[_SYNTHETIC] * paper.synthetic, *report.notes),
+        notes=(
+            *[_SYNTHETIC] * paper.synthetic,
+            *[SUFFICIENT_NOTE] * (paper.is_sufficient and not plain),
+            *report.notes,
+        ),
         left_out=left_out_text(report.left_out),
         notice=_PLAIN_NOTICE if plain else NOTICE,
         picks=[_pick(report, gain, plain) for gain in gains],
@@ -299,6 +303,7 @@ def _score_facts(score: Score) -> dict[str, str]:
         "random expectation": share(score.random_expectation),
         "instances": f"{score.n_scored:,} scored, {score.n_skipped:,} skipped, {score.n_missing:,} without an answer,"
         f" {score.n_empty:,} answered with no sentence",
+        **({"gold": SUFFICIENT_NOTE} if score.sufficient else {}),
     }
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from components.app import resources
-from components.app.page import dataset_picker, guard, tell_of_gold
+from components.app.page import dataset_picker, guard
 from components.app.state import PageState
 from components.charts.dots import difference_height
 from components.compare.pair import draw_disagreements, draw_forest, draw_slices, draw_verdict
@@ -62,7 +62,6 @@ def draw(state: PageState) -> None:
 
 
 def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
-    tell_of_gold(dataset)
     runs = chosen_runs(state, dataset, task)
     if not runs:
         return

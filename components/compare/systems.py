@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app import resources
-from components.app.page import points
+from components.app.page import points, tell_of_gold
 from components.app.state import PageState
 from components.compare.pair_map import draw_map, map_data, map_width
 from components.widgets.chart import is_dark
@@ -72,6 +72,7 @@ def source_picker(state: PageState) -> str:
 
 def chosen_runs(state: PageState, dataset: DatasetInfo, task: Task) -> tuple[RunInfo, ...]:
     """The runs that the address names, else the first ten that have answers for the task (of many: three)."""
+    tell_of_gold(dataset)
     runs = run_picker(
         state,
         dataset,

@@ -7,7 +7,7 @@ it does not say. "no" is a label only where it stands for itself: not in "no evi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
@@ -93,6 +93,28 @@ def read_label(
     if why is None:
         why = "empty" if not plain else "other_language" if _FOREIGN.match(plain) else "no_label"
     return LabelRead(None, reason=why)
+
+
+_STATED: Final = re.compile(r"^[ \t#*_`]*LABEL[ \t*_`]*:[ \t*_`]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_AROUND: Final = " \t\r\n.;,!*_`\"'()[]{}<>“”‘’"
+
+
+def stated_label(
+    text: str, forms: Mapping[str, str], *, refusal: str | None = None, finish_reason: str | None = None
+) -> LabelRead:
+    """The label on the last line that begins with ``LABEL:``, else the whole answer if it is one label.
+
+    ``forms`` has the label of every form in which it may be written, in lower case. Nothing is searched for within
+    prose: what stands on the line is the label, or there is none (rule 33 of BioACE's specification).
+    """
+    answer = after_thinking(plain_text(text))
+    lines = [] if answer is None else _STATED.findall(answer)
+    said = lines[-1] if lines else answer or ""
+    words = " ".join(without_marks(said[:200]).casefold().strip(_AROUND).split()) if len(said) <= 200 else ""
+    if label := forms.get(words):
+        return LabelRead(label, "stated" if lines else "only")
+    why: NullReason | None = no_answer_reason(answer, refusal, finish_reason)
+    return LabelRead(None, reason=why or ("no_label" if (answer or "").strip() else "empty"))
 
 
 def _words(labels: tuple[str, ...]) -> str:

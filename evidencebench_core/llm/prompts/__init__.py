@@ -21,16 +21,20 @@ from typing import Final, cast
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm.request import Message, Role
 
-FIELDS: Final = frozenset(
-    {"aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences"}
-)
+FIELDS: Final = frozenset({
+    "aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences",
+    "answer", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
+})  # fmt: skip
 
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = re.compile(r"^=== *(system|user|assistant) *=== *$", re.MULTILINE)
 _VERSION: Final = re.compile(r"version: *(\S+)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)>")
-_OUR_TAGS: Final = frozenset({"hypothesis", "sentences", "example", "examples", "aspect", "aspects"})
+_OUR_TAGS: Final = frozenset({
+    "hypothesis", "sentences", "example", "examples", "aspect", "aspects",
+    "answer", "document", "document_nuggets", "nuggets", "question", "sentence",
+})  # fmt: skip
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
 
 

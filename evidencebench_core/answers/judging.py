@@ -1,0 +1,224 @@
+"""What a judge is asked about an answer, and how its label is read (bioace spec rules 22, 27 to 33)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from evidencebench_core.answers.matching import Support, similarities
+from evidencebench_core.answers.nuggets import parsed_nuggets
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.llm import ChatRequest, Conversation, prompt
+from evidencebench_core.llm.labels import LabelRead, stated_label
+from evidencebench_core.llm.parse import after_thinking, plain_text
+from evidencebench_core.runs import Result, asked
+
+Scale = Literal["binary", "ternary", "four", "relevance"]
+SourceSetting = Literal["document", "maxsim"]
+
+LABELS: Final[Mapping[Scale, Mapping[str, str]]] = MappingProxyType({
+    "binary": {
+        "attributable": "the source says what the claim says",
+        "not attributable": "it does not: it says the opposite, or nothing for or against the claim",
+    },
+    "ternary": {
+        "supports": "the source says what the claim says",
+        "neutral": "it says nothing for or against the claim, though it may be about the same topic",
+        "contradicts": "it says the opposite of the claim",
+    },
+    "four": {
+        "supporting": "the source says what the claim says",
+        "contradicting": "it says the opposite of the claim",
+        "neutral": "it is about the same topic, and says nothing for or against the claim",
+        "not relevant": "it is about something else",
+    },
+    "relevance": dict.fromkeys(("required", "borderline", "unnecessary", "inappropriate"), ""),
+})  # fmt: skip
+"""The labels of each scale, with what they mean."""
+
+_FORMS: Final = {
+    "support": ("support", "supports", "supporting", "supported"),
+    "contradict": ("contradict", "contradicts", "contradicting", "contradicted"),
+}
+MAX_TOKENS: Final = 1_024
+MOST_GOLD: Final = 10  # gold nuggets that a judge is shown at once
+_ASSIGNED: Final[Mapping[str, Support]] = {"support": "support", "partial": "partial", "none": "none"}
+
+
+def forms_of(scale: Scale) -> Mapping[str, str]:
+    """The label of every form in which it may be written."""
+    labels = LABELS[scale]
+    forms = {label: label for label in labels}
+    for stem, words in _FORMS.items():
+        forms |= {word: label for label in labels if label.startswith(stem) for word in words}
+    return forms
+
+
+def read_judgement(result: Result, scale: Scale) -> LabelRead:
+    """The label in the stored answer of a judge."""
+    return stated_label(
+        result["text"],
+        forms_of(scale),
+        refusal=result.get("refusal"),
+        finish_reason=result.get("finish_reason"),
+    )
+
+
+def coarser(label: str, scale: Scale) -> str:
+    """A label of four, or of three, on a coarser scale (rule 4)."""
+    if label.startswith("support"):
+        return {"binary": "attributable", "ternary": "supports"}[scale]
+    if scale == "binary":
+        return "not attributable"
+    return "contradicts" if label.startswith("contradict") else "neutral"
+
+
+# -- what is asked --------------------------------------------------------------------------------
+
+
+def citation_question(
+    request: ChatRequest, claim: str, source: str, scale: Scale = "ternary"
+) -> Conversation[Result]:
+    """Does the source support the claim? On the scale ``four`` as on the others."""
+    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in LABELS[scale].items())
+    messages = prompt("citation-judge").messages(sentence=claim, document=source, labels=labels)
+    return asked(replace(request, messages=messages))
+
+
+def nuggets_question(request: ChatRequest, claim: str, source: str) -> Conversation[Result]:
+    """Does the source support the claim, by the nuggets of both? The label is one of four."""
+    both = []
+    for name, fields in (
+        ("answer-nuggets", {"question": "What does this sentence state?", "answer": claim}),
+        ("document-nuggets", {"document": source}),
+    ):
+        result = yield from asked(replace(request, messages=prompt(name).messages(**fields)), name)
+        both.append(result)
+    listed = ["\n".join(parsed_nuggets(one["text"]).nuggets) or "(no fact)" for one in both]
+    messages = prompt("citation-judge-nuggets").messages(nuggets=listed[0], document_nuggets=listed[1])
+    judged = yield from asked(replace(request, messages=messages), "judge")
+    return {**judged, "nuggets": [one["text"] for one in both]}
+
+
+def relevance_question(
+    request: ChatRequest, question: str, claim: str, answer: str | None = None
+) -> Conversation[Result]:
+    """How much does an answer need the sentence? With ``answer`` the judge sees all of it."""
+    asking = prompt("answer-relevance" if answer is None else "answer-relevance-context")
+    return asked(
+        replace(request, messages=asking.messages(question=question, sentence=claim, answer=answer or ""))
+    )
+
+
+def nugget_request(request: ChatRequest, question: str, answer: str) -> Conversation[Result]:
+    """The nuggets of an answer; `parsed_nuggets` reads them."""
+    return asked(
+        replace(request, messages=prompt("answer-nuggets").messages(question=question, answer=answer))
+    )
+
+
+def support_question(
+    request: ChatRequest, question: str, answer: str, gold: Sequence[str]
+) -> Conversation[Result]:
+    """Which gold nuggets does the answer give? At most ten are shown at once; `read_support` reads the results."""
+    parts = []
+    for start in range(0, len(gold), MOST_GOLD):
+        shown_gold = "\n".join(
+            f"{n}: {' '.join(one.split())}" for n, one in enumerate(gold[start : start + MOST_GOLD], 1)
+        )
+        messages = prompt("nugget-assign").messages(question=question, answer=answer, nuggets=shown_gold)
+        part = yield from asked(replace(request, messages=messages), f"nuggets from {start + 1}")
+        parts.append(part)
+    return {"parts": parts, "n": len(gold)}
+
+
+def read_support(result: Result) -> tuple[Support | None, ...]:
+    """Of each gold nugget what the judge said; ``None`` where it said nothing that can be read."""
+    read: list[Support | None] = []
+    for part in result["parts"]:
+        here: list[Support | None] = [None] * min(MOST_GOLD, result["n"] - len(read))
+        for line in (after_thinking(plain_text(part["text"])) or "").splitlines():
+            number, colon, word = line.strip(" \t*_`-").partition(":")
+            said = word.strip(" \t*_`.").casefold()
+            if colon and number.isascii() and number.isdecimal() and said in _ASSIGNED and len(number) < 4:
+                place = int(number) - 1
+                if 0 <= place < len(here):
+                    here[place] = _ASSIGNED[said]
+        read += here
+    return tuple(read)
+
+
+# -- correctness ----------------------------------------------------------------------------------
+
+
+def windows(n: int, k: int = 3) -> tuple[range, ...]:
+    """Windows of k consecutive of n sentences, each one on; of fewer than k sentences one with all."""
+    if k < 1:
+        raise SettingError("window", f"is {shown(k)}", "Give the number of sentences, 1 or more.")
+    return tuple(range(start, start + k) for start in range(n - k + 1)) or ((range(n),) if n else ())
+
+
+def window_texts(documents: Sequence[Sequence[str]], k: int = 3) -> list[str]:
+    """The windows of all documents as texts, each once."""
+    texts = (
+        " ".join(sentences[i] for i in one) for sentences in documents for one in windows(len(sentences), k)
+    )
+    return list(dict.fromkeys(texts))
+
+
+def nearest(claim: str, texts: Sequence[str], most: int, model: str = "minilm") -> list[int]:
+    """The places of the texts most similar to a claim, the best first, ties in order."""
+    cosines = similarities([claim], texts, model)[0]
+    return [int(place) for place in np.argsort(-cosines, kind="stable")[:most]]
+
+
+def correctness_question(
+    request: ChatRequest, claim: str, documents: Sequence[Sequence[str]], k: int = 3, prefilter: int = 5
+) -> Conversation[Result]:
+    """Does any window of any document support the claim? Only the ``prefilter`` nearest are put to the judge."""
+    texts = window_texts(documents, k)
+    chosen = nearest(claim, texts, prefilter) if 0 < prefilter < len(texts) else list(range(len(texts)))
+    parts = []
+    for place in chosen:
+        part = yield from citation_question(request, claim, texts[place])
+        parts.append({**part, "window": texts[place]})
+        if read_judgement(part, "ternary").label == "supports":
+            break  # the others cannot change it
+    return {"parts": parts, "n_windows": len(texts)}
+
+
+def read_correctness(result: Result) -> LabelRead | None:
+    """Supports if any window does, else the first that could not be read, else neutral; ``None``: nothing to check."""
+    reads = [read_judgement(part, "ternary") for part in result["parts"]]
+    if not reads:
+        return None
+    best = next((one for one in reads if one.label == "supports"), None)
+    return best or next((one for one in reads if one.label is None), LabelRead("neutral", "stated"))
+
+
+# -- sources --------------------------------------------------------------------------------------
+
+
+def source_text(setting: SourceSetting, claim: str, title: str, sentences: Sequence[str]) -> str:
+    """What of a document is put to the judge (rule 31); empty if there is nothing.
+
+    ``document``: title and abstract. ``maxsim``: the one sentence nearest to the claim, the title only where there
+    is nothing else.
+    """
+    if setting == "document":
+        return " ".join(filter(None, (title.strip(), " ".join(sentences)))).strip()
+    if setting != "maxsim":
+        raise SettingError("setting", f"is {shown(setting)}", "Choices are: document, maxsim, nuggets.")
+    return sentences[nearest(claim, sentences, 1)[0]] if sentences else title.strip()
+
+
+def request_of(settings: Mapping[str, Any]) -> ChatRequest:
+    """The request of a run without its messages."""
+    return ChatRequest(
+        settings["model"], (), settings.get("temperature", 0.0), settings.get("seed", 0),
+        settings.get("max_tokens", MAX_TOKENS) or None, settings.get("extra", {}),
+    )  # fmt: skip

@@ -1,0 +1,189 @@
+"""Short answers that cite a paper, against gold and a judge (bioace spec rules 61 to 71)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidencebench_core.answers.brackets import CitedSentence
+from evidencebench_core.answers.cited import CitedAnswer, cited_scores, pair_verdicts, read_cited_answer
+from evidencebench_core.data.store import Store
+from evidencebench_core.metrics import aspect_recall
+from evidencebench_core.metrics.cited import CitedScore, cited_score
+
+COVERS = tuple(map(frozenset, ({2, 5}, {5}, {7, 8}, {9})))
+CITED = ((2, 5), (7, 3), (), (11,), (5,))
+JUDGED = {
+    (0, 2): "supports",
+    (0, 5): "neutral",
+    (1, 7): "supports",
+    (1, 3): "supports",
+    (3, 11): "contradicts",
+    (4, 5): "supports",
+}
+
+
+def answer(cited: tuple[tuple[int, ...], ...]) -> CitedAnswer:
+    return CitedAnswer("answer", tuple(CitedSentence("x", one) for one in cited))
+
+
+def test_example_70() -> None:
+    score = cited_score(CITED, COVERS, 12, JUDGED)  # type: ignore[arg-type]
+    wanted = {
+        "n_cited": 5, "n_pairs": 6, "n_answer": 5, "cited_recall": 0.75, "grounded_recall": 0.75,
+        "evidence_precision": 4 / 6, "evidence_precision_set": 0.6, "chance": 5 / 12, "lift": 1.6,
+        "support_rate": 4 / 6, "contradict_rate": 1 / 6, "sound_precision": 0.5, "coverage_any": 0.8,
+        "coverage_gold": 0.6, "coverage_sound": 0.6, "grounded_f": 0.6, "repeated": 1 / 6, "ceiling": 1.0,
+        "random_expectation": 0.549242, "n_unjudged": 0,
+        "position": (0.75 - 0.549242) / (1 - 0.549242),
+    }  # fmt: skip
+    assert {name: getattr(score, name) for name in wanted} == pytest.approx(wanted, abs=1e-6)
+    assert score.stated_recall is None
+    verdicts = pair_verdicts(answer(CITED), COVERS, JUDGED)  # type: ignore[arg-type]
+    assert list(verdicts.values()) == ["sound", "misread", "sound", "not in gold", "contradicts", "sound"]
+    without = cited_score(CITED[:4], COVERS, 12, JUDGED)  # type: ignore[arg-type]
+    assert (without.grounded_recall, without.cited_recall) == (0.5, 0.75)
+
+
+def test_without_labels() -> None:
+    none = cited_score(CITED, COVERS, 12)
+    assert none.cited_recall == 0.75
+    assert none.support_rate is None is none.grounded_recall is none.coverage_sound is none.grounded_f  # type: ignore[comparison-overlap]
+    failed = cited_score(CITED, COVERS, 12, {pair: one for pair, one in JUDGED.items() if pair != (0, 2)})  # type: ignore[arg-type]
+    assert (failed.support_rate, failed.n_unjudged) == (None, 1)
+    unread = cited_score(CITED, COVERS, 12, JUDGED | {(0, 2): None})  # type: ignore[arg-type]
+    assert (unread.support_rate, unread.n_unjudged) == (0.5, 1)
+    left_out = cited_score(CITED, COVERS, 12, JUDGED | {(0, 2): None}, unjudged="leave_out")  # type: ignore[arg-type]
+    assert (left_out.support_rate, left_out.sound_precision) == (3 / 5, 2 / 5)
+    assert pair_verdicts(answer(((2,),)), COVERS, None) == {(0, 2): "unjudged"}
+    assert list(
+        pair_verdicts(answer(((2, 4),)), COVERS, {(0, 2): "neutral", (0, 4): "neutral"}).values()
+    ) == [
+        "misread",
+        "unsupported",
+    ]
+
+
+def test_empty_answers_and_papers() -> None:
+    empty = cited_score((), COVERS, 12, {})
+    assert (empty.cited_recall, empty.grounded_recall) == (0, 0)
+    assert empty.evidence_precision is None is empty.coverage_any is empty.support_rate is empty.position  # type: ignore[comparison-overlap]
+    nothing = cited_score(((1,),), (), 12, {(0, 1): "supports"})
+    assert nothing.cited_recall is None is nothing.grounded_f  # type: ignore[comparison-overlap]
+    assert (nothing.evidence_precision, nothing.support_rate, nothing.lift) == (0.0, 1.0, None)
+    neutral = cited_score(((2,),), COVERS, 12, {(0, 2): "neutral"})
+    assert neutral.grounded_f == 0.0
+
+
+SENTENCES = st.integers(0, 9)
+LABELS = st.sampled_from(["supports", "contradicts", "neutral", None])
+
+
+@given(
+    st.lists(st.lists(SENTENCES, max_size=3), max_size=4),
+    st.lists(st.frozensets(SENTENCES, max_size=3), max_size=4),
+    st.data(),
+)
+def test_rule_64(cited: list[list[int]], covers: list[frozenset[int]], data: st.DataObject) -> None:
+    every = {(u, s): data.draw(LABELS) for u in range(len(cited)) for s in range(10)}
+    score = cited_score(cited, covers, 10, every, stated=True)  # type: ignore[arg-type]
+    if covers:
+        assert score.grounded_recall is not None is not score.stated_recall
+        assert score.grounded_recall <= (score.cited_recall or 0)
+        assert score.grounded_recall <= score.stated_recall
+        assert score.cited_recall == aspect_recall({s for one in cited for s in one}, covers)
+        assert score.cited_recall <= (score.ceiling or 0) + 1e-12
+    if (
+        score.sound_precision is not None
+        and score.evidence_precision is not None
+        and score.support_rate is not None
+    ):
+        assert score.sound_precision <= min(score.evidence_precision, score.support_rate)
+    for name in {one.name for one in fields(CitedScore)} - {"lift", "position"}:
+        value = getattr(score, name)
+        assert value is None or name.startswith("n_") or 0 <= value <= 1
+
+
+TEXT = """<think>ANSWER: no [1]</think>
+**VERDICT:** Mixed
+**ANSWER:** Drug A lowered pressure by 2.5 mmHg (95% CI [1.2, 3.4]) [2, 5-6]. [S7]
+- It did nothing in women [sentence 3 and 99]
+- Nobody asked why."""
+
+
+def test_an_answer_is_read() -> None:
+    read = read_cited_answer(TEXT, 12)
+    assert (read.outcome, read.verdict, read.n_unknown) == ("answer", "mixed", 1)
+    assert [one.text for one in read.sentences] == [
+        "Drug A lowered pressure by 2.5 mmHg (95% CI [1.2, 3.4]).",
+        "It did nothing in women",
+        "Nobody asked why.",
+    ]
+    assert read.cited == ((2, 5, 6, 7), (3,), ())
+    assert read.selection == (2, 5, 6, 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "outcome"),
+    [
+        ("VERDICT: cannot tell\nANSWER: Nothing in the paper.", "stop", "empty"),
+        ("VERDICT: cannot tell\nANSWER:", "stop", "empty"),
+        ("It lowers it [3].", "stop", "no_list"),
+        ('Sentence 4 says "ANSWER: it lowers it [3]".', "stop", "no_list"),
+        ("I'm sorry, I cannot help with that.", "stop", "refusal"),
+        ("", "content_filter", "refusal"),
+        ("<think>Well", "length", "cut_off"),
+        ("ANSWER: It lowers it [3]. And", "length", "cut_off"),
+        ("ANSWER: Nothing was lowered, as group A shows [3].", "stop", "answer"),
+    ],
+)
+def test_outcomes(text: str, finish_reason: str, outcome: str) -> None:
+    assert read_cited_answer(text, 12, finish_reason=finish_reason).outcome == outcome
+
+
+def test_ten_megabytes_in_linear_time() -> None:
+    began = time.perf_counter()
+    for text in ("ANSWER:\n" * 500_000, "ANSWER: " + "a [1]\n" * 20_000, "ANSWER: " + "- " * 2_000_000):
+        read_cited_answer(text, 12)
+    assert time.perf_counter() - began < 30
+
+
+@pytest.mark.realdata
+def test_anchors_71(train_store: Store) -> None:
+    instances = {one.id: one for one in train_store.iter("train")}
+    gold = {name: one.evidence for name, one in instances.items()}
+    papers = {name: one.paper_id for name, one in instances.items()}
+    first = gold["evidencebench_train_id_0"]
+    for cited, recall, precision in (
+        ((7, 10), 1, 1), ((7, 12, 64), 0.875, 2 / 3), ((64, 68, 3), 0.5, 2 / 3), (tuple(range(2, 12)), 1, 0.2),
+    ):  # fmt: skip
+        score = cited_score((cited,), first.covers("all"), first.n_sentences)
+        assert (score.cited_recall, score.evidence_precision_set) == pytest.approx((recall, precision))
+
+    def means(answers: dict[str, CitedAnswer]) -> dict[str, tuple[float | None, int]]:
+        scores = cited_scores(gold, answers, papers)
+        assert (scores.n_scored, scores.n_missing, scores.n_skipped) == (96, 0, 0)
+        return {name: (mean, n) for name, (mean, n, _) in scores.means.items()}
+
+    for task, recall, precision in (("er@optimal", 1.0, 1.0), ("er@10", 0.9982, 0.4594)):
+        of = means({name: answer((one.stored[task].sentence_indices,)) for name, one in instances.items()})
+        assert of["cited_recall"][0] == pytest.approx(recall, abs=5e-5)
+        assert of["evidence_precision_set"][0] == pytest.approx(precision, abs=5e-5)
+        assert of["chance"][0] == pytest.approx(0.1332, abs=5e-5)
+    assert means({n: answer((one.stored["er@optimal"].sentence_indices,)) for n, one in instances.items()})[
+        "n_cited"
+    ][0] == pytest.approx(3.57, abs=5e-3)
+    abstracts = {
+        name: answer(tuple((i,) for i, kind in enumerate(one.sentence_types) if kind == "abstract"))
+        for name, one in instances.items()
+    }
+    of = means(abstracts)
+    assert of["cited_recall"] == (pytest.approx(0.6132, abs=5e-5), 96)
+    assert of["evidence_precision"] == (pytest.approx(0.3260, abs=5e-5), 92)
+    assert of["n_cited"][0] == pytest.approx(9.68, abs=5e-3)
+    results = cited_scores(gold, abstracts, papers, "results")
+    assert (results.n_skipped, results.n_scored) == (1, 95)

@@ -19,6 +19,8 @@ from evidencebench_core.runs.across import (
     picks_across,
 )
 from evidencebench_core.runs.chat_runs import (
+    MAX_TOKENS,
+    REQUEST_SETTINGS,
     ChatPlan,
     ChatRunInfo,
     ChatRuns,
@@ -26,6 +28,8 @@ from evidencebench_core.runs.chat_runs import (
     Result,
     asked,
     chat_plan,
+    request_settings,
+    request_with,
 )
 from evidencebench_core.runs.crossvalidation import RANKER, embedded_papers
 from evidencebench_core.runs.engines import Engine, LocalEngine
@@ -62,8 +66,10 @@ from evidencebench_core.runs.variant import Variant, digest_of, variant_named
 __all__ = [
     "DEFAULT_BUDGET",
     "DEFAULT_TASKS",
+    "MAX_TOKENS",
     "MOST_PAPERS",
     "RANKER",
+    "REQUEST_SETTINGS",
     "AnyPlan",
     "ChatPlan",
     "ChatRunInfo",
@@ -108,6 +114,8 @@ __all__ = [
     "plan",
     "predictions_from",
     "read_content",
+    "request_settings",
+    "request_with",
     "run_label",
     "score_predictions",
     "score_run",

@@ -21,7 +21,10 @@ from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.llm.conversation import Ask, Conversation
-from evidencebench_core.llm.request import ChatRequest, Reply, from_json, json_bytes
+from evidencebench_core.llm.request import ChatRequest, Message, Reply, from_json, json_bytes
+from evidencebench_core.retrievers import Setting, SettingSpec
+from evidencebench_core.retrievers.settings import canonical_settings
+from evidencebench_core.retrievers.table import RETRIEVERS
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -39,6 +42,19 @@ _ADD: Final = """INSERT INTO chat_results (run_id, unit, result, error, created_
 _REPLACE: Final = f"{_ADD} OR excluded.result IS NOT NULL"
 # A run, and those about it, such as a judge's.
 _GOING: Final = "SELECT id FROM chat_runs WHERE id = :id OR subject = :id"
+
+MAX_TOKENS: Final = 4096
+"""Of an answer, thoughts included: the same for all models."""
+
+REQUEST_SETTINGS: Final[Mapping[str, SettingSpec]] = MappingProxyType(
+    {name: RETRIEVERS["llm"].settings[name] for name in ("temperature", "reasoning_effort", "extra_body")}
+    | {
+        "max_tokens": SettingSpec(
+            MAX_TOKENS, int, "Most tokens of an answer, thoughts included; 0: the server's limit.", minimum=0
+        )
+    }
+)
+"""What the requests of a chat run can be told, as those of the retriever ``llm``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +227,10 @@ class ChatQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ChatPlan:
-    """A chat run that could begin; made by `chat_plan`. Attributes as of `Plan`."""
+    """A chat run that could begin; made by `chat_plan`. Attributes as of `Plan`.
+
+    ``prepare`` is called before the run is in the store, such as to keep what it depends on.
+    """
 
     store: Store
     spec: ChatRunSpec
@@ -222,6 +241,7 @@ class ChatPlan:
     any_stored: bool
     fresh: bool = False
     left_out: int = 0
+    prepare: Callable[[], object] = lambda: None
 
     @property
     def run_id(self) -> str:
@@ -242,6 +262,7 @@ class ChatPlan:
         return answer
 
     def create(self) -> None:
+        self.prepare()
         ChatRuns(self.store).create(self.spec)
 
     def keep(self, results: Mapping[str, Mapping[str, Result | str]]) -> None:
@@ -294,6 +315,27 @@ def chat_plan(
         any(done.values()),
         fresh or bool(again),
     )
+
+
+def request_settings(
+    settings: Mapping[str, object] | None = None, max_tokens: int = MAX_TOKENS
+) -> dict[str, Setting]:
+    """All of `REQUEST_SETTINGS` in canonical form, defaults filled in: they go into a run's identity.
+
+    Raises
+    ------
+    SettingError
+        If there is no such setting, or it cannot have the value.
+    """
+    return canonical_settings("request", REQUEST_SETTINGS, {"max_tokens": max_tokens, **(settings or {})})
+
+
+def request_with(model: str, settings: Mapping[str, Any], messages: tuple[Message, ...]) -> ChatRequest:
+    """The request of a model, with `request_settings`."""
+    extra = json.loads(settings["extra_body"] or "{}")
+    if settings["reasoning_effort"]:
+        extra["reasoning_effort"] = settings["reasoning_effort"]
+    return ChatRequest(model, messages, settings["temperature"], 0, settings["max_tokens"] or None, extra)
 
 
 def asked(request: ChatRequest, step: str = "") -> Generator[Sequence[Ask], Sequence[Reply], Result]:

@@ -5,14 +5,15 @@
 FOLDER holds ``store.sqlite`` with 20,000 instances (``shared/tools/make_scale_dataset.py``) and two runs or more on
 them; another CHECKOUT is measured by the same walk, on a store that its own code has made. Each person has a browser
 context, and walks over all pages from another start: a page by its name in the menu, an instance from the table, then
-"Next". A wait ends with the last change on screen. The browser works on the same processors as the server: seconds
-of processor time say whose they were.
+"Next", and looks at each for one to four seconds. A wait ends with the last change on screen. The browser works on the
+same processors as the server: seconds of processor time say whose they were.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import random
 import statistics
 import sys
 from collections.abc import Awaitable, Callable
@@ -27,6 +28,7 @@ from tests.browser.serving import CHROMIUM_FLAGS, chromium, served
 PEOPLE = 5
 ROUNDS = 2
 N_NEXT = 5
+LOOKS = (1.0, 4.0)  # seconds, at what has come
 MOST_MS = 240_000  # after which something is wrong
 TARGETS = {"page, median": 1_500, "page, worst": 4_000, "Next, median": 300, "server MB": 600}
 ROW = ".table-root tbody tr"
@@ -50,7 +52,7 @@ async def waited(page: Page, act: Act, shows: str) -> float:
     """Milliseconds from what is done to the last change of a page that shows what it should."""
     await act()
     await page.locator(shows).first.wait_for()
-    settled = await page.wait_for_function(SETTLED, polling="raf")
+    settled = await page.wait_for_function(SETTLED, polling=50)
     return float(await settled.json_value())
 
 
@@ -68,19 +70,22 @@ async def walk(browser: Browser, address: str, first: int, waits: Waits) -> None
     await context.add_init_script(WATCH)
     page = await context.new_page()
     page.set_default_timeout(MOST_MS)
-    waits.setdefault("start", []).append(await waited(page, lambda: page.goto(address), "h1"))
+    looks = random.Random(first)  # noqa: S311 - a reproducible draw, not a secret
+
+    async def wait(name: str, act: Act, shows: str) -> None:
+        waits.setdefault(name, []).append(await waited(page, act, shows))
+        await asyncio.sleep(looks.uniform(*LOOKS))
+
+    await wait("start", lambda: page.goto(address), "h1")
     names = [*PAGES] * 2
     for name in names[first : first + len(PAGES)] * ROUNDS:
-        wait = await waited(page, lambda name=name: choose(page, name), PAGES[name])  # type: ignore[misc]
-        waits.setdefault(name, []).append(wait)
+        await wait(name, lambda name=name: choose(page, name), PAGES[name])  # type: ignore[misc]
         if name == "Browse":
-            rows = page.locator(ROW)
-            wait = await waited(page, rows.nth(first).click, ".reader .s")
-            waits.setdefault("reader", []).append(wait)
+            await wait("reader", page.locator(ROW).nth(first).click, ".reader .s")
             following = page.get_by_role("button", name="Next", exact=True)
             for _ in range(N_NEXT):
-                waits.setdefault("Next", []).append(await waited(page, following.click, ".reader .s"))
-            await waited(page, page.get_by_role("button", name="All instances").click, ROW)
+                await wait("Next", following.click, ".reader .s")
+            await wait("back", page.get_by_role("button", name="All instances").click, ROW)
 
 
 def processes(word: bytes) -> list[Path]:

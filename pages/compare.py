@@ -83,9 +83,9 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
     ):
         state.put(aspects="1" if dataset.n_instances >= SECTIONS_UP_TO else None)
         st.markdown("### Rankings side by side")
-        draw_divergence(state, dataset, task, (a, b))
+        draw_when_seen("divergence", partial(draw_divergence, state, dataset, task, (a, b)), 480)
         st.markdown("### Disagreements, aspect by aspect")
-        draw_disagreements(state, dataset, task, (a, b))
+        draw_when_seen("disagreements", partial(draw_disagreements, state, dataset, task, (a, b)), 480)
     st.markdown("### Slice by slice")
     both = resources.systems(runs, task.name).only(b.id, a.id)
     sliced = resources.report("slices", (key, both.keys), lambda: _slices(dataset, task, both))

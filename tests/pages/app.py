@@ -28,9 +28,10 @@ class App:
     """An AppTest whose every step fails on an uncaught exception; what it lacks is AppTest's own."""
 
     def __init__(self, test: AppTest, kept: Mapping[str, str] | None = None, **params: str) -> None:
-        """``kept``: what the session remembers; ``params``: of the address."""
+        """``kept``: what the session remembers; ``params``: of the address. The page has been scrolled through."""
         self.test = test
-        for name, value in (kept or {}).items():
+        seen = {"seen-divergence": "yes", "seen-disagreements": "yes"}
+        for name, value in {**seen, **(kept or {})}.items():
             test.session_state[f"kept.{name}"] = value
         self.run(**params)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.app.page import guarded_part
-from components.app.state import session_text, set_session_text
+from components.app.state import open_requested_page, session_text, set_session_text
 from components.widgets.component import component
 
 _component = component("when_seen", Path(__file__).parent, "<span hidden></span>")
@@ -20,8 +20,9 @@ def draw_when_seen(name: str, draw: Callable[[], None], height: int) -> None:
     """Call ``draw`` once the place is on screen, and from then on in every run of the session.
 
     Until then ``height`` pixels are held free. ``draw`` runs in a fragment: a click in it reaches the rest of the
-    page by ``st.rerun``.
+    page by ``st.rerun``, and another page as everywhere.
     """
+    open_requested_page()
     seen = f"seen-{name}"
     if session_text(seen):
         draw()

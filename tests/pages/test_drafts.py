@@ -9,7 +9,14 @@ import pytest
 
 from components.app.resources import jobs
 from evidencebench_core.data import Store
-from evidencebench_core.perturb import Draft, Drafts, MadeBy, added_wordings, hypothesis_variants
+from evidencebench_core.perturb import (
+    Draft,
+    Drafts,
+    HypothesisDrafts,
+    MadeBy,
+    added_wordings,
+    hypothesis_variants,
+)
 from tests.llm.server import Step, answering, reply, scripted, status
 from tests.pages.app import App, OpenPage, listing, with_server
 
@@ -23,7 +30,7 @@ SALT = ("sample_trial", "paraphrase", "Salt and pressure.", "")
 
 @pytest.fixture
 def drafts(sample_store: Store) -> Drafts:
-    return Drafts(sample_store, "sample_data")
+    return HypothesisDrafts(sample_store, "sample_data")
 
 
 def worded(request: dict[str, Any]) -> Step:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import orjson
@@ -15,9 +15,10 @@ import orjson
 from evidencebench_core.data.packing import unpacked, zstd_frames
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
-from evidencebench_core.perturb.drafts import COLUMNS, Draft, Drafts, Kind, draft_of_row
+from evidencebench_core.perturb.drafts import COLUMNS, Draft, Drafts, DraftState, Kind, draft_of_row
 from evidencebench_core.perturb.wordings import MadeBy, wording_problem
 from evidencebench_core.reliability.items import Item, ItemWording, ItemWordings, item_set
+from evidencebench_core.reliability.tasks import reliability_task
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.conversation import Conversation
@@ -64,7 +65,9 @@ class ItemDrafts(Drafts):
             remedy = "Reword its hypotheses on the page Wording, and make the item set again."
             raise SettingError(f"item set {shown(items)}", "was not made of questions and contexts", remedy)
         with store.read() as db:
-            row = db.execute("SELECT id FROM intact_item_sets WHERE sha256 = ?", (self._items.sha256,)).fetchone()
+            row = db.execute(
+                "SELECT id FROM intact_item_sets WHERE sha256 = ?", (self._items.sha256,)
+            ).fetchone()
         if row is None:  # deleted meanwhile
             raise UnknownNameError(
                 f"item set {shown(items)}", f"is not in {store.path}", "Choose another one."
@@ -105,7 +108,7 @@ class ItemDrafts(Drafts):
                 self,
                 draft,
                 request,
-                lambda text, mark=mark: _behind(mark, text),
+                partial(_behind, mark),
                 f"{mark}: Not {draft.original}",
             )
             is_checked = kind == "negation" and self.checker
@@ -121,7 +124,9 @@ class ItemDrafts(Drafts):
         draft = yield from conversation
         if draft.problem:
             return draft
-        messages = prompt("reliability-qa").messages(question=item.question, context=draft.text)
+        messages = prompt(reliability_task("baseline").prompts["questions"]).messages(
+            question=item.question, context=draft.text
+        )
         (answer,) = yield [Ask("check", ChatRequest(self.checker, messages))]
         read = read_label(answer.text, _YES_NO, refusal=answer.refusal, finish_reason=answer.finish_reason)
         opposite = _OPPOSITE[str(item.answer)]
@@ -158,14 +163,14 @@ class ItemDrafts(Drafts):
         for item in self._items.items:
             own = {name: text for name, text in item.wordings.items() if name.partition(":")[0] == kind}
             found[item.id] |= {name: ItemWording(name, text) for name, text in own.items()}
-        states = ("accepted",) if reviewed_only else ("waiting", "accepted")
+        states: tuple[DraftState, ...] = ("accepted",) if reviewed_only else ("waiting", "accepted")
         for state in states:
             for draft in self.drafts(state):
                 if draft.kind == kind:
                     reviewed = state == "accepted"
                     wording = ItemWording(draft.name, draft.wording, draft.made_by, reviewed)
                     found[draft.subject_id][draft.name] = wording
-        return {one: tuple(by_name.values()) for one, by_name in found.items() if by_name}
+        return {one: tuple(by[name] for name in sorted(by)) for one, by in found.items() if by}
 
     def _with_texts(self, draft: Draft) -> Draft:
         item = self._by_id[draft.subject_id]

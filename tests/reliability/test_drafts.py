@@ -25,7 +25,9 @@ from tests.llm.server import Scripted, Step, answering, reply, scripted
 
 ITEMS = (
     Item("1", "Does IL-6 fall with tea?", ("Tea was given.", "IL-6 fell."), "yes"),
-    Item("2", "Is sleep shorter?", ("Sleep was as long.",), "no", wordings={"paraphrase:own": "Shorter sleep?"}),
+    Item(
+        "2", "Is sleep shorter?", ("Sleep was as long.",), "no", wordings={"paraphrase:own": "Shorter sleep?"}
+    ),
     Item("3", "Is it so?", ("It may be.",), "maybe"),
     Item("4", "Is it?", (), "yes"),
 )
@@ -64,7 +66,10 @@ def worded(request: dict[str, Any]) -> Step:
 
 def test_drafts_of_questions_and_contexts(store: Store) -> None:
     drafts = ItemDrafts(store, "tea")
-    assert drafts.ids() == ["1", "2"]  # maybe has no opposite, and without a context there is nothing to reword
+    assert drafts.ids() == [
+        "1",
+        "2",
+    ]  # maybe has no opposite, and without a context there is nothing to reword
     with scripted(answering(worded)) as server:
         found = made(drafts, server)
         prompts = [request.json["messages"][-1]["content"] for request in server.requests]
@@ -75,9 +80,14 @@ def test_drafts_of_questions_and_contexts(store: Store) -> None:
     assert (negation.text, negation.problem) == ("Tea was given.\n\nIL-6 rose.", "")  # paragraphs stay
     assert negation.original == "Tea was given.\n\nIL-6 fell."
     assert negation.about == "Does IL-6 fall with tea? Gold: yes. The draft must make it no."
-    assert "Answer from the text: yes" in next(one for one in prompts if "IL-6 fell" in one and "CONTEXT" in one)
+    assert "Answer from the text: yes" in next(
+        one for one in prompts if "IL-6 fell" in one and "CONTEXT" in one
+    )
     assert drafts.counts()["waiting"] == 4
-    assert {one.original for one in drafts.drafts() if one.kind == "negation"} == {ITEMS[0].text, ITEMS[1].text}
+    assert {one.original for one in drafts.drafts() if one.kind == "negation"} == {
+        ITEMS[0].text,
+        ITEMS[1].text,
+    }
 
 
 @pytest.mark.parametrize(
@@ -97,7 +107,7 @@ def test_what_is_refused(store: Store, kind: Kind, said: str, problem: str) -> N
         one = made(ItemDrafts(store, "tea"), server, kinds=[kind])["1", kind]
     assert problem in one.problem
     assert (one.state, one.failed) == ("refused", False)
-    assert not ItemDrafts(store, "tea").wordings(kind) or kind == "paraphrase"  # "2" brings its own
+    assert "1" not in ItemDrafts(store, "tea").wordings(kind)
 
 
 def test_what_was_cut_off_is_refused(store: Store) -> None:
@@ -111,7 +121,11 @@ def test_a_second_model_checks_negations(store: Store) -> None:
     with scripted(answering(worded)) as server:
         wanted = drafts.missing("m", KINDS)
         cost = draft_estimate(drafts, wanted, "m", client(store, server))
-        assert (cost.n_instances, cost.calls, len(server.requests)) == (4, 6, 0)  # two negations, a check each
+        assert (cost.n_instances, cost.calls, len(server.requests)) == (
+            4,
+            6,
+            0,
+        )  # two negations, a check each
         found = made(drafts, server)
         assert len(server.requests) == 6
         asked = next(one.json for one in server.requests if one.json["model"] == "checker")
@@ -157,7 +171,9 @@ def test_a_cap_is_exact_and_the_rest_comes_later(store: Store) -> None:
 
 def test_the_wordings_of_a_run(store: Store) -> None:
     drafts = ItemDrafts(store, "tea")
-    for number, (model, text) in enumerate([("a", "Falls IL-6?"), ("b", "Is IL-6 lower?"), ("a", "IL-6 falls?")]):
+    for number, (model, text) in enumerate(
+        [("a", "Falls IL-6?"), ("b", "Is IL-6 lower?"), ("a", "IL-6 falls?")]
+    ):
         by = MadeBy(model, f"p {number}")
         drafts.add([Draft("1", f"paraphrase:{model}", "", text, made_by=by)])
     # Of each name the latest; item 2 brings its own.

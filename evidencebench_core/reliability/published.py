@@ -1,7 +1,7 @@
 """The printed figures of the RAmBLA paper: neighbours of one's own, not targets.
 
-The prompts and the models' dates were others. Intervals are of 1,000 resamples of items; n is never printed, and is what
-the construction gives.
+The prompts and the models' dates were others. Intervals are of 1,000 resamples of items; n is never printed; it
+is what the construction gives.
 """
 
 from __future__ import annotations

@@ -1,0 +1,525 @@
+"""Answers to the probes of a task -> the score: the task's figure and all that is needed to read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from evidencebench_core import metrics
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.llm.labels import UNKNOWN
+from evidencebench_core.reliability.items import ItemSet
+from evidencebench_core.reliability.judge import Judgements, JudgeReport, judge_report, judged_reads
+from evidencebench_core.reliability.paired import Paired, paired
+from evidencebench_core.reliability.probes import Probes
+from evidencebench_core.reliability.published import PublishedFigure, neighbours
+from evidencebench_core.reliability.reads import (
+    Axes,
+    Draws,
+    Estimate,
+    ProbeRead,
+    Results,
+    Statistic,
+    Tables,
+    known,
+    probe_read,
+)
+from evidencebench_core.reliability.tasks import ReliabilityTask
+
+NULL: Final = "null"
+_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {  # variants that a task's figure is of, where not of all
+    "spelling": ("3",),
+    "unknown": ("shuffled",),
+    "judge": ("given",),
+}
+_SLICES: Final = {  # of the headline, by what was changed
+    "other_gold": ("a distractor has the other answer", "no distractor has the other answer"),
+    "digits_changed": ("a digit was changed", "no digit was changed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VariantScore:
+    """The figures of some probes, such as those of one order of examples.
+
+    Attributes
+    ----------
+    n : int
+        Probes.
+    f1_weighted, share_of_yes : Estimate
+    f1_answered, null_rate : float or None
+    shares : mapping of str to float
+        Of each label and of ``"null"``; sums to 1.
+    other_words : float
+        Share of unknown in other words, part of that of unknown.
+    """
+
+    n: int
+    f1_weighted: Estimate
+    f1_answered: float | None
+    null_rate: float | None
+    share_of_yes: Estimate
+    shares: Mapping[str, float]
+    other_words: float
+
+
+@dataclass(frozen=True, slots=True)
+class BiasDetail:
+    """Few-shot bias with its sign; above 0 is for yes. Primacy, recency: see `metrics.place_contrast`."""
+
+    signed: Estimate
+    primacy: Estimate
+    recency: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScore:
+    """The score of a model on a task. Shares and figures are 0 to 1, ``None`` where undefined.
+
+    What has no variant's name is of the headline variants (``headline``): three spelling errors, the wrong context,
+    statements in the given order; else of all.
+
+    Attributes
+    ----------
+    task, items, model, run : str
+        Names; the run's id.
+    as_published : bool
+    reader : {"ours", "official"}
+        Whose labels count.
+    n_items, n_scored, left_out
+        Items of the set; those behind the figure; how many others by reason.
+    n_probes : int
+        Answers behind the figure: labels + nulls.
+    labels, nulls : mapping of str to int
+        How often each label was read, and none for each reason.
+    figure, value : str, Estimate
+        The one figure of the task.
+    f1_weighted, f1_macro, f1_answered, coverage, accuracy
+    confusion : mapping of str to mapping of str to int
+        By expected label, how often each label and ``"null"`` was read.
+    constants, annotators : mapping of str to float
+        The figure of an answer that is always the same; weighted F1 of the gold's annotators, maybe being null.
+    readers, readers_differ : mapping of str to float, int
+        The figure by each reader; answers that they read differently.
+    n_unreviewed : int
+        Probes whose wording nobody has reviewed.
+    variants, slices : mapping of str to VariantScore
+        By variant, in the order of the probes; the headline by what was changed.
+    bias, judged : BiasDetail, JudgeReport or None
+    refrain_gap : Estimate or None
+        Refrain rate of the wrong minus that of the right context.
+    followed : (n_flipped, n) or None
+        Of the items right in the baseline and answered here, those whose label turned round with the text.
+    baseline : Paired or None
+    published : tuple of PublishedFigure
+    reads : tuple of ProbeRead
+        Every answer.
+    before : mapping of str to str
+        By item id the state in the baseline, if that is known.
+    """
+
+    task: str
+    items: str
+    model: str
+    run: str
+    as_published: bool
+    settings: Mapping[str, Any]
+    headline: tuple[str, ...]
+    n_items: int
+    n_scored: int
+    left_out: Mapping[str, int]
+    n_probes: int
+    labels: Mapping[str, int]
+    nulls: Mapping[str, int]
+    figure: str
+    value: Estimate
+    f1_weighted: Estimate
+    f1_macro: float | None
+    f1_answered: float | None
+    coverage: float | None
+    accuracy: float | None
+    confusion: Mapping[str, Mapping[str, int]]
+    constants: Mapping[str, float | None]
+    annotators: Mapping[str, float | None]
+    readers: Mapping[str, float | None]
+    readers_differ: int
+    n_unreviewed: int
+    variants: Mapping[str, VariantScore]
+    slices: Mapping[str, VariantScore]
+    bias: BiasDetail | None
+    refrain_gap: Estimate | None
+    judged: JudgeReport | None
+    followed: tuple[int, int] | None
+    baseline: Paired | None
+    published: tuple[PublishedFigure, ...]
+    reads: tuple[ProbeRead, ...] = field(repr=False)
+    before: Mapping[str, str] = field(repr=False)
+
+    @property
+    def reader(self) -> str:
+        return "official" if self.as_published else "ours"
+
+    @property
+    def null_rate(self) -> float | None:
+        return None if self.coverage is None else 1.0 - self.coverage
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able values; ``ci95`` is that of weighted F1, and the orders of few-shot examples are its variants."""
+        values = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.repr}
+        values |= {
+            "reader": self.reader,
+            "n_left_out": sum(self.left_out.values()),
+            "null_rate": self.null_rate,
+        }
+        values |= {"f1_weighted": self.f1_weighted.value, "ci95": _plain(self.f1_weighted.ci95)}
+        if self.bias:
+            orders = {
+                name: {"share": one.share_of_yes.value, "f1": one.f1_weighted.value}
+                for name, one in self.variants.items()
+            }
+            detail = {"bias": self.value} | {
+                one.name: getattr(self.bias, one.name) for one in fields(self.bias)
+            }
+            values |= {"orders": orders} | {name: one.value for name, one in detail.items()}
+            values |= {f"{name}_ci95": _plain(one.ci95) for name, one in detail.items()}
+        return values
+
+    def frame(self) -> pd.DataFrame:
+        """One row an answer, in the order of the probes; a judge's tokens and seconds where a judge reads."""
+        return pd.DataFrame(
+            [
+                {
+                    "probe": one.probe.id,
+                    "item": one.probe.item_id,
+                    "variant": one.probe.variant,
+                    "expected": one.probe.expected,
+                    "gold": one.probe.gold,
+                    "official": one.official,
+                    "label": one.ours.label,
+                    "rule": one.ours.rule,
+                    "reason": one.ours.reason,
+                    "state": one.state,
+                    "before": self.before.get(one.probe.item_id),
+                    "tokens": None if isinstance(one.result, str) else one.result.get("completion_tokens"),
+                    "seconds": None if isinstance(one.result, str) else one.result.get("seconds"),
+                }
+                for one in self.reads
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """The answers of a model to the probes of a task.
+
+    Attributes
+    ----------
+    probes : Probes
+        Of the whole item set.
+    results : mapping of str to result or str
+        By id of the probe; a text is why its call failed.
+    id, model : str
+    settings : mapping
+        Of `task_settings`. With ``as_published`` RAmBLA's own reader counts.
+    """
+
+    task: ReliabilityTask
+    items: ItemSet
+    probes: Probes
+    results: Results
+    id: str = ""
+    model: str = ""
+    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def as_published(self) -> bool:
+        return self.settings.get("as_published") is True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Those of the answers, or of the judge that reads them."""
+        return self.task.labels or self.task.judge_labels
+
+
+def task_score(
+    run: TaskRun, baseline: TaskScore | None = None, judge: Judgements | None = None, seed: int = 0
+) -> TaskScore:
+    """Score the answers of a run; no model is asked.
+
+    Parameters
+    ----------
+    run : TaskRun
+        Items none of whose probes has a result are left out.
+    baseline : TaskScore, optional
+        Of the baseline task, the same model and items.
+    judge : Judgements, optional
+        For free texts: without them nothing is scored.
+    seed : int
+        Of the resamples (10,000).
+    """
+    task, items = run.task, run.items
+    reads = _reads(run, judge)
+    axes = _axes(task, reads)
+    labels, pooled = axes.labels, axes.pooled
+    top = [one for one in reads if one.probe.variant in axes.headline]
+    draws = Draws(axes.units(reads), seed, by_label=task.figure == "bias")
+    statistic = _statistic(task, axes)
+    total = pooled(draws.total)
+    scored = {one.probe.item_id for one in top}
+    return TaskScore(
+        task=task.name,
+        items=items.name,
+        model=run.model,
+        run=run.id,
+        as_published=run.as_published,
+        settings=run.settings,
+        headline=axes.headline,
+        n_items=len(items.items),
+        n_scored=len(scored),
+        left_out=_left_out(run, scored),
+        n_probes=len(top),
+        labels={label: sum(one.label == label for one in top) for label in labels},
+        nulls=dict(Counter(one.reason for one in top if one.label is None).most_common()),
+        figure=task.figure,
+        value=draws.estimate(statistic),
+        f1_weighted=draws.estimate(lambda tables: metrics.weighted_f1(pooled(tables))),
+        f1_macro=known(metrics.macro_f1(total)),
+        f1_answered=known(metrics.answered_f1(total)),
+        coverage=known(metrics.coverage(total)),
+        accuracy=known(metrics.accuracy(total)),
+        confusion={
+            label: dict(zip((*labels, NULL), row, strict=True))
+            for label, row in zip(labels, total.tolist(), strict=True)
+            if sum(row)
+        },
+        constants={} if task.figure == "judged_accuracy" else _constants(draws.total, labels, statistic),
+        annotators=_annotators(items, top),
+        readers=_by_reader(reads, axes, statistic),
+        readers_differ=sum(one.official != one.ours.label for one in top),
+        n_unreviewed=sum(one.probe.details.get("reviewed") is False for one in top),
+        variants={
+            name: _variant(draws, place, labels, [one for one in reads if one.probe.variant == name])
+            for place, name in enumerate(axes.variants)
+            if reads
+        },
+        slices=_slices(top, labels, seed),
+        bias=_bias(draws, axes.variants) if task.figure == "bias" and reads else None,
+        refrain_gap=_refrain_gap(draws, axes),
+        judged=judge_report(run.task, draws, statistic, reads, judge, run.model),
+        followed=_followed(top, baseline),
+        baseline=_against(reads, baseline, axes, seed),
+        published=neighbours(task.name),
+        reads=reads,
+        before={one.probe.item_id: one.state for one in baseline.reads} if baseline else {},
+    )
+
+
+def compare_scores(a: TaskScore, b: TaskScore, task: ReliabilityTask, seed: int = 0) -> Paired:
+    """Two models on the same probes of a task: a against b, as against a baseline. Differences are a minus b.
+
+    Raises
+    ------
+    SettingError
+        If they are of different tasks, item sets or constructions, or no probe was put to both in the same words.
+    """
+    for name in ("task", "items", "as_published"):
+        one, other = getattr(a, name), getattr(b, name)
+        if one != other:
+            remedy = "Compare two scores of one task, item set and construction."
+            raise SettingError("compare", f"{name} is {shown(one)} in a and {shown(other)} in b", remedy)
+    if a.judged and b.judged and a.judged.judge != b.judged.judge:
+        problem = f"a is judged by {shown(a.judged.judge)}, b by {shown(b.judged.judge)}"
+        raise SettingError("compare", problem, "Judge both with one model.")
+    others = {one.probe.id: one for one in b.reads}
+    pairs = [
+        (others[one.probe.id], one)
+        for one in a.reads
+        if one.probe.id in others and dict(others[one.probe.id].probe.fields) == dict(one.probe.fields)
+    ]
+    if not pairs:
+        problem = f"none of the {len(a.reads)} probes of a and {len(b.reads)} of b was put in the same words"
+        raise SettingError("compare", problem, "Compare runs with the same settings, seed and wordings.")
+    axes = _axes(task, [one for _, one in pairs])
+    figure = task.figure, _statistic(task, axes)
+    return paired(pairs, axes, figure, (b.run, b.model), len(a.reads) - len(pairs), seed)
+
+
+# -- figures --------------------------------------------------------------------------------------
+
+
+def _reads(run: TaskRun, judge: Judgements | None) -> tuple[ProbeRead, ...]:
+    if not run.task.labels:
+        return judged_reads(run.task, run.probes.probes, run.results, judge, run.as_published)
+    return tuple(
+        probe_read(one, run.results[one.id], run.labels, run.as_published)
+        for one in run.probes.probes
+        if one.id in run.results and one.expected is not None
+    )
+
+
+def _axes(task: ReliabilityTask, reads: Sequence[ProbeRead]) -> Axes:
+    variants = tuple(dict.fromkeys(one.probe.variant for one in reads)) or ("",)
+    wanted = _HEADLINES.get(task.name, variants)
+    headline = tuple(one for one in variants if one in wanted)
+    return Axes(task.labels or task.judge_labels, variants, headline or variants[-1:])
+
+
+def _statistic(task: ReliabilityTask, axes: Axes) -> Statistic:
+    """The task's figure, of tables of shape (..., n_variants, n_labels, n_labels + 1)."""
+    pooled = axes.pooled
+    if task.figure == "bias":
+        return _bias_value
+    if task.figure == "refrain_rate":
+        place = axes.labels.index(UNKNOWN)
+        return lambda tables: metrics.label_shares(pooled(tables))[..., place]
+    of = metrics.accuracy if task.figure == "judged_accuracy" else metrics.weighted_f1
+    return lambda tables: of(pooled(tables))
+
+
+def _bias_value(tables: Tables) -> NDArray[np.float64]:
+    return metrics.bias(_shares_of_yes(tables))
+
+
+def _shares_of_yes(tables: Tables) -> NDArray[np.float64]:
+    """By order; undefined without both classes, since the share says nothing then."""
+    both = (tables[..., :2, :].sum(axis=-1) > 0).all(axis=-1)
+    return np.where(both, metrics.share_of_yes(tables), np.nan)
+
+
+def _bias(draws: Draws, orders: Sequence[str]) -> BiasDetail:
+    return BiasDetail(
+        draws.estimate(lambda tables: metrics.signed_bias(_shares_of_yes(tables))),
+        draws.estimate(lambda tables: metrics.place_contrast(_shares_of_yes(tables), orders, 0)),
+        draws.estimate(lambda tables: metrics.place_contrast(_shares_of_yes(tables), orders, -1)),
+    )
+
+
+def _refrain_gap(draws: Draws, axes: Axes) -> Estimate | None:
+    if not {"shuffled", "mirror"} <= set(axes.variants):
+        return None
+    wrong, right = map(axes.variants.index, ("shuffled", "mirror"))
+    place = axes.labels.index(UNKNOWN)
+
+    def gap(tables: Tables) -> NDArray[np.float64]:
+        rates = metrics.label_shares(tables)[..., place]
+        return np.asarray(rates[..., wrong] - rates[..., right])
+
+    return draws.estimate(gap)
+
+
+def _variant(draws: Draws, place: int, labels: Sequence[str], reads: Sequence[ProbeRead]) -> VariantScore:
+    table = draws.total[place]
+    in_other_words = sum(one.label == UNKNOWN and one.ours.rule == "other words" for one in reads)
+    coverage = known(metrics.coverage(table))
+    return VariantScore(
+        len(reads),
+        draws.estimate(lambda tables: metrics.weighted_f1(tables[..., place, :, :])),
+        known(metrics.answered_f1(table)),
+        None if coverage is None else 1.0 - coverage,
+        draws.estimate(lambda tables: metrics.share_of_yes(tables[..., place, :, :])),
+        dict(zip((*labels, NULL), metrics.label_shares(table).tolist(), strict=True)),
+        in_other_words / len(reads),
+    )
+
+
+def _slices(top: Sequence[ProbeRead], labels: Sequence[str], seed: int) -> dict[str, VariantScore]:
+    slices = {}
+    for detail, names in _SLICES.items():
+        has_it = [one for one in top if detail in one.probe.details]
+        for name, wanted in zip(names, (True, False), strict=True):
+            if some := [one for one in has_it if bool(one.probe.details[detail]) is wanted]:
+                variants = tuple(dict.fromkeys(one.probe.variant for one in some))
+                draws = Draws(Axes(tuple(labels), variants).units(some).sum(axis=1, keepdims=True), seed)
+                slices[name] = _variant(draws, 0, labels, some)
+    return slices
+
+
+def _constants(total: Tables, labels: Sequence[str], statistic: Statistic) -> dict[str, float | None]:
+    """The figure, if every answer were the same label."""
+    constants = {}
+    for place, label in enumerate(labels):
+        always = np.zeros_like(total)
+        always[..., place] = total.sum(axis=-1)
+        constants[f"always {label}"] = known(statistic(always))
+    return constants
+
+
+def _annotators(items: ItemSet, top: Sequence[ProbeRead]) -> dict[str, float | None]:
+    """Weighted F1 of each annotator over the items behind the figure, where their gold label is the one expected."""
+    asked = {one.probe.item_id for one in top if one.probe.expected == one.probe.gold}
+    labels = ("yes", "no")
+    marked = [one for one in items.items if one.id in asked and one.answer in labels]
+    figures = {}
+    for name in dict.fromkeys(name for one in marked for name in one.annotators):
+        read = [one.annotators.get(name) for one in marked]
+        table = metrics.confusion(
+            [str(one.answer) for one in marked], [one if one in labels else None for one in read], labels
+        )
+        figures[name] = known(metrics.weighted_f1(table))
+    return figures
+
+
+def _by_reader(reads: Sequence[ProbeRead], axes: Axes, statistic: Statistic) -> dict[str, float | None]:
+    by_reader = {
+        "ours": [replace(one, label=one.ours.label) for one in reads],
+        "official": [replace(one, label=one.official) for one in reads],
+    }
+    return {name: known(statistic(axes.units(some).sum(axis=0))) for name, some in by_reader.items()}
+
+
+def _left_out(run: TaskRun, scored: Collection[str]) -> dict[str, int]:
+    """How many items have no part in the figure, by reason; the most frequent reason first."""
+    answered = {one.item_id for one in run.probes.probes if one.id in run.results}
+    waiting = {True: "no expected label" if run.task.labels else "not judged yet", False: "not asked yet"}
+    reasons = (
+        run.probes.left_out.get(one.id) or waiting[one.id in answered]
+        for one in run.items.items
+        if one.id not in scored
+    )
+    return dict(Counter(reasons).most_common())
+
+
+# -- against the baseline -------------------------------------------------------------------------
+
+
+def _against(reads: Sequence[ProbeRead], baseline: TaskScore | None, axes: Axes, seed: int) -> Paired | None:
+    """Every answer against that to the same item in the baseline, where both can answer the same."""
+    before = {one.probe.item_id: one for one in baseline.reads} if baseline else {}
+    pairs = [(before[one.probe.item_id], one) for one in reads if one.probe.item_id in before]
+    if not baseline or not pairs or any(one.probe.labels != axes.labels for pair in pairs for one in pair):
+        return None
+    figure = "weighted_f1", lambda tables: metrics.weighted_f1(axes.pooled(tables))
+    alone = [one for one in reads if one.probe.variant in axes.headline and one.probe.item_id not in before]
+    return paired(pairs, axes, figure, (baseline.run, baseline.model), len(alone), seed)
+
+
+def _followed(top: Sequence[ProbeRead], baseline: TaskScore | None) -> tuple[int, int] | None:
+    """Labels that turned round with a text that says the opposite; ``None`` where no text does."""
+    before = {one.probe.item_id: one for one in baseline.reads} if baseline else {}
+    turned = [
+        one for one in top if one.probe.expected != one.probe.gold and one.probe.expected in ("yes", "no")
+    ]
+    if not turned or not before:
+        return None
+    was_right = [
+        (before[one.probe.item_id], one)
+        for one in turned
+        if one.label and one.probe.item_id in before and before[one.probe.item_id].state == "right"
+    ]
+    return sum(one.label != other.label for other, one in was_right), len(was_right)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value

@@ -21,6 +21,11 @@ SETTINGS: Final[Mapping[Setting, str]] = {
 """Which sentences were clustered, and what the paper calls that."""
 
 
+def unit_id(*parts: str) -> str:
+    """What a judge's label is filed under: question/system/sentence, and /document for a citation."""
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """What a person said of one excerpt of a cited document; ``excerpt`` is empty where nothing was copied out."""
@@ -73,7 +78,7 @@ class Answer:
     @property
     def id(self) -> str:
         """Unique in its set: the keys of runs over answers begin with it."""
-        return f"{self.question_id}/{self.system}"
+        return unit_id(self.question_id, self.system)
 
 
 @dataclass(frozen=True, slots=True)

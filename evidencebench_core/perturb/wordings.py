@@ -39,7 +39,6 @@ class MadeBy:
     )
     reviewed_at: str = ""
     edited: bool = False  # whether the reviewer changed the model's words
-    checked_by: str = ""  # another model that has found no fault
 
     def __bool__(self) -> bool:
         return bool(self.model or self.prompt or self.reviewer)
@@ -70,8 +69,7 @@ class MadeBy:
 
     def __str__(self) -> str:
         """``"gpt-x, negation 1-3fa9c2d1, 2026-01-31; accepted and edited by Ana, 2026-02-01"``."""
-        checked = f"checked by {self.checked_by}" if self.checked_by else ""
-        made = ", ".join(filter(None, (self.model, self.prompt, self.made_at[:10], checked)))
+        made = ", ".join(filter(None, (self.model, self.prompt, self.made_at[:10])))
         if not self.reviewer:
             return f"{made}; not reviewed" if self.model else made
         how = "accepted and edited" if self.edited else "accepted"
@@ -100,16 +98,13 @@ Wordings = Mapping[str, Mapping[str, Wording]]
 """By the wording's name, by instance id."""
 
 
-def wording_problem(original: str, text: str, mark: str = "HYPOTHESIS") -> str:
-    """The objection to a text as another wording, whoever wrote it; empty if there is none.
-
-    A model's answer has it behind the ``mark``.
-    """
+def wording_problem(original: str, text: str) -> str:
+    """The objection to a text as another wording of a hypothesis, whoever wrote it; empty if there is none."""
     if not text:
-        return f"the answer has no line {mark}:"
-    if len(text) > max(LONGEST_WORDING, 3 * len(original)):
+        return "the answer has no line HYPOTHESIS:"
+    if len(text) > LONGEST_WORDING:
         return f"the wording has {len(text):,} characters"
-    if not text.replace("\n", "").isprintable():
+    if not text.isprintable():
         return "the wording has characters that cannot be printed"
     if " ".join(text.split()).casefold().rstrip(".") == " ".join(original.split()).casefold().rstrip("."):
         return "the wording is the original"

@@ -15,6 +15,13 @@ from evidencebench_core.stats.comparison import (
     compare_matrix,
     compare_paired,
 )
+from evidencebench_core.stats.correlation import (
+    RankCorrelation,
+    kendall_tau_b,
+    rank_correlation,
+    spearman_rho,
+)
+from evidencebench_core.stats.labels import LabelAgreement, best_constant, label_agreement
 from evidencebench_core.stats.mixture import Mixture, fitted_mixture, mixture_from
 from evidencebench_core.stats.randomisation import DECIMALS, holm, randomisation_p_value
 from evidencebench_core.stats.raters import RaterAgreement, rater_agreement
@@ -28,11 +35,14 @@ from evidencebench_core.stats.thresholds import Threshold, best_threshold
 
 __all__ = [
     "DECIMALS",
+    "LabelAgreement",
     "MatrixComparison",
     "Mixture",
     "PairedComparison",
+    "RankCorrelation",
     "RaterAgreement",
     "Threshold",
+    "best_constant",
     "best_threshold",
     "bootstrap_interval",
     "cluster_numbers",
@@ -43,15 +53,19 @@ __all__ = [
     "fitted_mixture",
     "holm",
     "kendall_tau",
+    "kendall_tau_b",
+    "label_agreement",
     "mixture_from",
     "overlap",
     "percentile_interval",
     "randomisation_p_value",
     "rank_biased_overlap",
+    "rank_correlation",
     "rater_agreement",
     "ratio_intervals",
     "resampled_groups",
     "resampled_matrix",
     "resampled_tables",
+    "spearman_rho",
     "standard_error",
 ]

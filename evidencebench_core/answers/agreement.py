@@ -1,0 +1,210 @@
+"""A judge's labels against those of people: in two, three or four classes, beside a judge that never looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from evidencebench_core.answers.model import RELATIONS, RELEVANCES, AnswerSet, Precedence, Relation, unit_id
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.stats import LabelAgreement, best_constant, label_agreement
+
+Form = Literal["binary", "ternary", "four", "relevance"]
+
+FORMS: Final[Mapping[Form, tuple[str, ...]]] = {
+    "binary": ("attributable", "not attributable"),
+    "ternary": ("supports", "neutral", "contradicts"),
+    "four": ("supporting", "contradicting", "neutral", "not relevant"),
+    "relevance": RELEVANCES,
+}
+"""The labels of each form; of binary the first is the positive class."""
+
+_TERNARY: Final = {
+    "supporting": "supports", "contradicting": "contradicts", "neutral": "neutral", "not relevant": "neutral",
+}  # fmt: skip
+_ORDER: Final[Mapping[Precedence, tuple[Relation, ...]]] = {
+    "support-first": RELATIONS,
+    "contradict-first": ("contradicting", "supporting", *RELATIONS[2:]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HumanLabels:
+    """What people said of the units that a judge is measured on.
+
+    Attributes
+    ----------
+    labels : mapping from `unit_id` to label
+    groups : mapping from `unit_id` to (question, system)
+    n_invalid : int
+        Citations of documents that there are not: left out, as there is nothing to read.
+    n_both : int
+        Citations said to be supporting and contradicting: one label by the precedence, in both rates.
+    """
+
+    labels: Mapping[str, str]
+    groups: Mapping[str, tuple[str, str]]
+    n_invalid: int = 0
+    n_both: int = 0
+
+
+def one_relation(
+    relations: tuple[Relation, ...], precedence: Precedence = "support-first"
+) -> Relation | None:
+    """One relation for a citation that has several, whatever their order; ``None`` where nothing was said.
+
+    The paper's script takes supporting if any, and otherwise the first that is listed.
+    """
+    if precedence not in _ORDER:
+        raise SettingError("precedence", f"is {shown(precedence)}", f"Choices are: {', '.join(_ORDER)}.")
+    return next((one for one in _ORDER[precedence] if one in relations), None)
+
+
+def label_in(form: Form, label: str) -> str:
+    """A label of a finer form as one of this: ``neutral`` is ``not attributable`` in binary."""
+    known = FORMS[form]
+    if label in known:
+        return label
+    ternary = _TERNARY.get(label, label)
+    if form == "ternary" and ternary in known:
+        return ternary
+    if form == "binary" and ternary in FORMS["ternary"]:
+        return known[ternary != "supports"]
+    raise SettingError(
+        "label", f"is {shown(label)}, of a judge with other labels", f"Choose among: {', '.join(FORMS)}."
+    )
+
+
+def human_units(answers: AnswerSet, form: Form, precedence: Precedence = "support-first") -> HumanLabels:
+    """The labels of people in one form: of sentences (``relevance``), or of citations."""
+    labels, groups = dict[str, str](), dict[str, tuple[str, str]]()
+    n_invalid = n_both = 0
+    for key, answer in answers.answers.items():
+        for sentence in answer.sentences:
+            if form == "relevance":
+                if sentence.relevance:
+                    labels[unit := unit_id(*key, sentence.id)] = sentence.relevance
+                    groups[unit] = key
+                continue
+            for document in sentence.citations:
+                relations = sentence.relations(document)
+                relation = one_relation(relations, precedence)
+                n_both += {"supporting", "contradicting"} <= set(relations)
+                if relation == "invalid citation":
+                    n_invalid += 1
+                elif relation is not None:
+                    labels[unit := unit_id(*key, sentence.id, document)] = label_in(form, relation)
+                    groups[unit] = key
+    return HumanLabels(labels, groups, n_invalid, n_both)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """How a judge agrees with people.
+
+    Attributes
+    ----------
+    form : str
+    agreement : LabelAgreement
+    constant, constant_agreement : str, LabelAgreement
+        A judge that always gives this label: stands beside every figure.
+    by_system, by_question : mapping to LabelAgreement
+        Without intervals.
+    n_missing : int
+        Units with a label of people and no judgement yet.
+    n_unlabelled : int
+        Judgements without a label: wrong, or left out where asked.
+    n_invalid, n_both : int
+        As of `HumanLabels`.
+    """
+
+    form: Form
+    agreement: LabelAgreement
+    constant: str
+    constant_agreement: LabelAgreement
+    by_system: Mapping[str, LabelAgreement]
+    by_question: Mapping[str, LabelAgreement]
+    n_missing: int
+    n_unlabelled: int
+    n_invalid: int
+    n_both: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able values."""
+        return {
+            "form": self.form,
+            **self.agreement.as_dict(),
+            "constant": {"label": self.constant, **self.constant_agreement.as_dict()},
+            "by_system": {name: one.as_dict() for name, one in self.by_system.items()},
+            "by_question": {name: one.as_dict() for name, one in self.by_question.items()},
+            **{name: getattr(self, name) for name in ("n_missing", "n_unlabelled", "n_invalid", "n_both")},
+        }
+
+
+def judge_agreement(
+    answers: AnswerSet,
+    judged: Mapping[str, str | None],
+    form: Form,
+    *,
+    precedence: Precedence = "support-first",
+    unparsed: Literal["wrong", "leave_out"] = "wrong",
+    rng: np.random.Generator | None = None,
+    n_resamples: int = 10_000,
+) -> JudgeAgreement:
+    """Measure a judge on the units that people labelled.
+
+    Parameters
+    ----------
+    judged : mapping from `unit_id` to label or None
+        Labels of this form or a finer one; ``None`` for a judgement without a label. A unit that is not in it was
+        not judged (yet).
+    form : {"binary", "ternary", "four", "relevance"}
+    precedence : {"support-first", "contradict-first"}
+        One label for a citation about which people said several things.
+    unparsed : {"wrong", "leave_out"}
+        A judgement without a label is wrong, in the denominator; the paper's script leaves it out.
+    rng : numpy Generator, optional
+        Intervals over questions; none without it.
+    """
+    human = human_units(answers, form, precedence)
+    units = [unit for unit in human.labels if unit in judged]
+    n_unlabelled = sum(judged[unit] is None for unit in units)
+    if unparsed == "leave_out":
+        units = [unit for unit in units if judged[unit] is not None]
+    given = {unit: None if (one := judged[unit]) is None else label_in(form, one) for unit in units}
+    labels = FORMS[form]
+
+    def agreement(some: list[str], judge: Callable[[str], str | None], draw: bool = False) -> LabelAgreement:
+        return label_agreement(
+            [human.labels[unit] for unit in some],
+            [judge(unit) for unit in some],
+            labels,
+            groups=[human.groups[unit][0] for unit in some],
+            rng=rng if draw else None,
+            n_resamples=n_resamples,
+        )
+
+    constant = best_constant([human.labels[unit] for unit in units], labels)
+
+    def parts(place: int) -> dict[str, LabelAgreement]:
+        names = dict.fromkeys(human.groups[unit][place] for unit in units)
+        return {
+            name: agreement([unit for unit in units if human.groups[unit][place] == name], given.__getitem__)
+            for name in names
+        }
+
+    return JudgeAgreement(
+        form,
+        agreement(units, given.__getitem__, draw=True),
+        constant,
+        agreement(units, lambda _: constant),
+        parts(1),
+        parts(0),
+        n_missing=len(human.labels.keys() - judged.keys()),
+        n_unlabelled=n_unlabelled,
+        n_invalid=human.n_invalid,
+        n_both=human.n_both,
+    )

@@ -1,0 +1,58 @@
+"""What tests know of MedAESQA: label letters of nine answers, and where the cluster files are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import real_file
+
+STEM = "medaesqa/question_to_clustered_answer_sentences_{}_kmeans_transformed.json"
+
+# Question 116 (spec 12.2): relevance letters; citations of each sentence: s supporting, x neither, v invalid, sn both.
+ANSWERS = {
+    "M1": ("rrrrrb", "s; s s s; s; s s x; s s s; s s x"),
+    "M2": ("rrrrrrr", "none; s x; s s; s s; s x; s s; s"),
+    "M5": ("----", "none; x; x; x"),
+    "M7": ("-", "none"),
+    "M8": ("urbru", "s; s; s; v; none"),
+    "M27": ("rrrrrrru", "none; none; none; none; none; none; none; none"),
+    "M28": ("rrib", "none; s; none; x"),
+    "M29": ("rrrrrr", "sn sn; s s; s; s s s; s x; s x x"),
+    "M30": ("urr", "none; none; none"),
+}
+RELEVANCES = {"r": "Required", "b": "borderline", "u": " unnecessary", "i": "inappropriate", "-": None}
+RELATIONS = {"s": "supporting", "x": "neutral", "n": "neutral", "v": "invalid citation"}
+
+
+def cluster_paths() -> list[Path]:
+    """The two cluster files; without them the test is skipped."""
+    return [real_file(STEM.format(name)) for name in ("sentence_transformers", "sim_cse")]
+
+
+def main_file() -> list[dict[str, Any]]:
+    """A file of the shape of ``medaesqa_v1.json`` with the labels of `ANSWERS` and no text of it."""
+    answers = {}
+    for system, (letters, citations) in ANSWERS.items():
+        sentences = []
+        number = 1000
+        for place, (letter, cited) in enumerate(zip(letters, citations.split("; "), strict=True), start=1):
+            assessments = []
+            for kinds in [] if cited == "none" else cited.split():
+                number += 1
+                for kind in kinds:
+                    relation = RELATIONS[kind]
+                    assessments.append({
+                        "cited_pmid": str(number), "evidence_relation": relation,
+                        "evidence_support": "words" if kind in "sn" else None,
+                    })  # fmt: skip
+            sentences.append({
+                "answer_sentence_id": str(place), "answer_sentence": f"Sentence {place} [{number}].",
+                "answer_sentence_relevance": RELEVANCES[letter], "citation_assessment": assessments or None,
+            })  # fmt: skip
+        answers[system] = {
+            "answer": "text",
+            "is_answer_accurate": "no" if "-" in letters else "yes",
+            "answer_sentences": sentences,
+        }
+    return [{"question_id": "116", "question": "?", "nuggets": ["a"], "machine_generated_answers": answers}]

@@ -1,0 +1,262 @@
+"""MedAESQA's metrics: examples 12.2, 12.3 and 12.9, and the two cluster files against other code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, spearmanr
+
+from evidencebench_core.answers.model import AnswerSet, unit_id
+from evidencebench_core.answers.read import answer_set, counts, read_answers
+from evidencebench_core.answers.systems import (
+    SystemScores,
+    human_labels,
+    judged_labels,
+    ranking,
+    recall_name,
+    system_scores,
+)
+from tests.answers.medaesqa import ANSWERS, cluster_paths, main_file
+
+SETTINGS = ("supported_required", "required", "required_and_borderline")
+
+
+def percents(scores: SystemScores, metric: str, systems: Sequence[str] | None = None) -> list[float | None]:
+    places = [scores.systems.index(name) for name in systems or scores.systems]
+    means = scores.means[scores.metrics.index(metric), places]
+    return [None if np.isnan(mean) else round(100 * float(mean), 2) for mean in means]
+
+
+@pytest.fixture
+def cluster_files() -> list[Path]:
+    return cluster_paths()
+
+
+@pytest.fixture
+def nine(tmp_path: Path) -> AnswerSet:
+    path = tmp_path / "medaesqa_v1.json"
+    path.write_text(json.dumps(main_file()))
+    return answer_set(read_answers([path]))
+
+
+def test_nine_answers_to_a_real_question(nine: AnswerSet) -> None:
+    scores = system_scores(nine)
+    assert scores.systems == tuple(ANSWERS)
+    assert percents(scores, "precision") == [83.33, 100, 0, 0, 40, 87.5, 50, 100, 66.67]
+    assert percents(scores, "redundancy") == [0, 0, 0, 0, 40, 12.5, 0, 0, 33.33]
+    assert percents(scores, "harmfulness") == [0, 0, 0, 0, 0, 0, 25, 0, 0]
+    assert percents(scores, "coverage") == [100, 85.71, 0, 0, 60, 0, 25, 100, 0]
+    support = [85.71, 81.82, 0, None, 75, None, 50, 76.92, None]
+    assert percents(scores, "support rate") == support
+    assert percents(scores, "accuracy") == [100, 100, 0, 0, 100, 100, 100, 100, 100]
+    assert percents(scores, "citations") == [100 * n for n in (14, 11, 3, 0, 4, 0, 2, 13, 0)]
+    official = system_scores(nine, official=True)
+    assert percents(official, "support rate") == [0 if one is None else one for one in support]
+
+
+def test_counts_of_a_file(nine: AnswerSet) -> None:
+    found = counts(nine)
+    assert (found["questions"], found["systems"], found["answers judged accurate"]) == (1, 9, 7)
+    assert (found["sentences"], found["sentences required"], found["sentences not judged"]) == (44, 31, 5)
+    assert (found["assessments supporting"], found["assessments invalid citation"]) == (35, 1)
+    assert found["citations"] == 47
+    assert found["documents cited and not given"] > 0
+
+
+@pytest.mark.realdata
+def test_their_recall_from_the_cluster_files(cluster_files: list[Path]) -> None:
+    scores = system_scores(answer_set(read_answers(cluster_files)))
+    systems = ("M1", "M2", "M8", "M27", "M28", "M29", "M30", "M5", "M7")
+    expected = {
+        "ST": [50, 50, 50, 60, 60, 50, 10, 20, 30, 0, 50, 50, 10, 10, 20, 50, 50, 50, 0, 10, 10, *[0] * 6],
+        "SimCSE": [
+            50,
+            50,
+            40,
+            50,
+            60,
+            70,
+            10,
+            20,
+            20,
+            0,
+            50,
+            60,
+            10,
+            20,
+            20,
+            50,
+            60,
+            40,
+            0,
+            20,
+            20,
+            *[0] * 6,
+        ],
+    }
+    places = [scores.systems.index(name) for name in systems]
+    question = scores.questions.index("116")
+    for name, values in expected.items():
+        recalls = [scores.of(recall_name(setting, name))[places, question] for setting in SETTINGS]
+        assert (100 * np.array(recalls)).round().T.ravel().tolist() == values
+
+
+RECALL = """M1 31.50/31.25 M2 39.75/39.50 M3 31.00/30.25 M4 31.00/30.50 M5 7.75/7.75 M6 41.50/40.50 M7 15.25/15.00
+M8 32.75/32.75 M9 31.75/34.50 M10 38.25/36.25 M11 31.75/31.25 M12 28.50/28.00 M13 30.50/33.50 M14 35.75/33.25
+M15 9.00/8.50 M16 36.75/40.00 M17 29.00/29.25 M18 29.75/30.00 M19 39.25/41.00 M20 32.00/31.25 M21 28.25/29.25
+M22 8.50/9.25 M23 10.00/9.50 M24 42.75/45.75 M25 20.25/21.50 M26 39.00/41.50 M27 40.25/41.00 M28 26.25/26.00
+M29 32.75/32.50 M30 17.50/17.75"""
+
+
+def recalls_by_hand(path: Path) -> dict[str, dict[str, float]]:
+    """By setting and system: other code, which knows nothing of ours."""
+    raw: dict[str, dict[str, Any]] = json.loads(path.read_text())
+    totals: dict[str, dict[str, float]] = {}
+    for settings in raw.values():
+        for setting, clusters in settings.items():
+            for members in clusters.values():
+                for system in {one["answer_sentence_id"].split("-")[0] for one in members}:
+                    of_setting = totals.setdefault(setting, {})
+                    of_setting[system] = of_setting.get(system, 0) + 1 / (10 * len(raw))
+    return totals
+
+
+@pytest.mark.realdata
+def test_recall_of_thirty_systems_over_forty_questions(cluster_files: list[Path]) -> None:
+    answers = answer_set(read_answers(cluster_files))
+    scores = system_scores(answers)
+    assert (len(scores.systems), len(scores.questions)) == (30, 40)
+    for path, name in zip(cluster_files, ("ST", "SimCSE"), strict=True):
+        for setting, by_system in recalls_by_hand(path).items():
+            metric = recall_name(setting.removesuffix("_answer_sentences_cluster"), name)
+            means = scores.means[scores.metrics.index(metric)]
+            assert means == pytest.approx([by_system.get(system, 0) for system in scores.systems])
+    words = RECALL.split()
+    st, sim = zip(*(pair.split("/") for pair in words[1::2]), strict=True)
+    assert scores.systems == tuple(words[::2])
+    for name, expected in (("ST", st), ("SimCSE", sim)):
+        assert percents(scores, recall_name(SETTINGS[2], name)) == [float(one) for one in expected]
+    for name, expected in (("ST", (20.52, 27.81, 28.94)), ("SimCSE", (20.84, 28.02, 29.28))):
+        metrics = [scores.metrics.index(recall_name(setting, name)) for setting in SETTINGS]
+        assert 100 * scores.means[metrics].mean(axis=1) == pytest.approx(expected, abs=0.0051)
+    assert counts(answers)["clusters"] == 2 * 3 * 400
+    sizes = [
+        sum(len(c) for one in answers.clusters if (one.setting, one.name) == (s, "ST") for c in one.clusters)
+        for s in SETTINGS
+    ]
+    assert sizes == [2859, 3958, 4201]
+
+
+@pytest.mark.realdata
+def test_recalls_and_plain_counting_put_the_systems_in_the_same_order(cluster_files: list[Path]) -> None:
+    """Rules 25, 41, 42 and example 12.3."""
+    scores = system_scores(answer_set(read_answers(cluster_files)))
+    rng = np.random.default_rng(0)
+    expected = {SETTINGS[0]: (0.9859, 0.9488), SETTINGS[1]: (0.9886, 0.9421), SETTINGS[2]: (0.9649, 0.8840)}
+    for setting, (rho, tau) in expected.items():
+        names = recall_name(setting, "ST"), recall_name(setting, "SimCSE")
+        found = ranking(scores, scores, *names, rng, 2_000)
+        assert (found.rho, found.tau) == pytest.approx((rho, tau), abs=1e-4)
+        means = [scores.means[scores.metrics.index(name)].round(9) for name in names]
+        assert (found.rho, found.tau) == pytest.approx((spearmanr(*means)[0], kendalltau(*means)[0]))
+    assert found.rho_ci95 == pytest.approx((0.920, 0.986), abs=0.01)
+    raw = json.loads(cluster_files[0].read_text())
+    ids = [
+        one["answer_sentence_id"].split("-")[0]
+        for settings in raw.values()
+        for members in settings["required_and_borderline_answer_sentences_cluster"].values()
+        for one in members
+    ]
+    n_sentences = [ids.count(system) for system in scores.systems]
+    for name, rho, tau in (("SimCSE", 0.966, 0.891), ("ST", 0.931, 0.820)):
+        recall = scores.means[scores.metrics.index(recall_name(SETTINGS[2], name))]
+        assert spearmanr(n_sentences, recall.round(9))[0] == pytest.approx(rho, abs=1e-3)
+        assert kendalltau(n_sentences, recall.round(9))[0] == pytest.approx(tau, abs=1e-3)
+    for name, n_fewer in (("ST", 144), ("SimCSE", 151)):
+        fewer = scores.of(recall_name(SETTINGS[2], name)) < scores.of(recall_name(SETTINGS[1], name))
+        assert fewer.sum() == n_fewer
+
+
+def three_questions(second: Sequence[str]) -> AnswerSet:
+    """Example 12.9: citations by sentence, s supporting; a second system has not answered q3."""
+    lines = []
+    for question, sentences in {"q1": ["sss", "x"], "q2": second, "q3": [""]}.items():
+        raw = []
+        for place, kinds in enumerate(sentences, start=1):
+            cited = [f"{place}{number}" for number in range(len(kinds))]
+            relations = ["supporting" if kind == "s" else "not relevant" for kind in kinds]
+            pairs = zip(cited, relations, strict=True)
+            assessments = [{"document": one, "relation": relation} for one, relation in pairs]
+            raw.append({"text": "Words.", "citations": cited, "assessments": assessments})
+        lines += [
+            {"kind": "answer", "question_id": question, "system": system, "answer": "", "sentences": raw}
+            for system in ("A", "B")
+            if (system, question) != ("B", "q3")
+        ]
+    return answer_set([(f"line {number}", line) for number, line in enumerate(lines)])
+
+
+def test_means_over_questions() -> None:
+    covered = system_scores(three_questions(["s"] * 4))
+    assert percents(covered, "coverage", ["A"]) == [50]
+    assert covered.pooled[covered.metrics.index("coverage"), 0] == pytest.approx(5 / 7)
+    answers = three_questions(["s", "", "", ""])
+    scores = system_scores(answers, rng=np.random.default_rng(0), n_resamples=100)
+    support = scores.metrics.index("support rate")
+    assert percents(scores, "support rate", ["A"]) == [87.5]
+    assert scores.pooled[support, 0] == pytest.approx(0.8)
+    row = scores.table().query("system == 'A' and metric == 'support rate'").iloc[0]
+    assert (row["n"], row["n_undefined"], row["n_missing"]) == (2, 1, 0)
+    assert percents(system_scores(answers, official=True), "support rate", ["A"]) == [58.33]
+    row = scores.table().query("system == 'B' and metric == 'coverage'").iloc[0]
+    assert (row["n"], row["n_missing"]) == (2, 1)
+    zero = system_scores(answers, missing="zero")
+    assert percents(zero, "coverage", ["B"]) == [round(100 * (0.5 + 0.25) / 3, 2)]
+    assert ranking(scores, scores, "coverage", "citations", np.random.default_rng(0), 10).n_questions == 2
+
+
+def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:
+    relevances = {
+        unit_id(*key, sentence.id): sentence.relevance
+        for key, answer in nine.answers.items()
+        for sentence in answer.sentences
+    }
+    people, judge = system_scores(nine), system_scores(nine, judged_labels(nine, relevances))
+    for metric in ("precision", "redundancy", "harmfulness"):
+        assert np.array_equal(people.of(metric), judge.of(metric))
+    assert "support rate" not in judge.metrics
+    del relevances[unit_id("116", "M1", "1")]  # a call that failed
+    assert percents(system_scores(nine, judged_labels(nine, relevances)), "precision", ["M1"]) == [None]
+    relevances |= {unit_id("116", "M1", str(number)): None for number in range(1, 7)}  # unparsed
+    assert percents(system_scores(nine, judged_labels(nine, relevances)), "precision", ["M1"]) == [0]
+
+
+def test_documents_without_text_are_not_judged(nine: AnswerSet) -> None:
+    (found,) = {
+        one.citations and sum(map(len, one.citations)) for one in judged_labels(nine, None, {}).values()
+    }
+    assert found == 0
+
+
+def test_answers_that_nobody_labelled_have_no_metrics() -> None:
+    line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "Tea helps [1]. It is hot."}
+    answers = answer_set([("a", {**line, "sentences": [{"text": "Tea helps [1]."}, {"text": "It is hot."}]})])
+    (labels,) = human_labels(answers).values()
+    assert (labels.relevances, labels.citations) == (None, None)
+    assert system_scores(answers).metrics == ("sentences", "citations")
+
+
+def test_recall_does_not_depend_on_the_names_of_clusters(nine: AnswerSet) -> None:
+    clusters = {"0": ["M1-1", "M2-1"], "1": ["M1-2"], "2": ["M8-3"]}
+    line = {"kind": "clusters", "question_id": "116", "setting": "R+B", "name": "x", "clusters": clusters}
+    other = {**line, "clusters": dict(zip("xyz", reversed(clusters.values()), strict=True))}
+    item = ("i", {"kind": "question", "question_id": "116"})
+    for one in (line, other):
+        answers = AnswerSet(nine.questions, nine.answers, {}, answer_set([item, ("c", one)]).clusters)
+        recall = percents(system_scores(answers), "recall R+B (x)", ["M1", "M2", "M8", "M7"])
+        assert recall == [66.67, 33.33, 33.33, 0]

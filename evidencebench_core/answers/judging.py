@@ -15,6 +15,7 @@ from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm import ChatRequest, Conversation, prompt
 from evidencebench_core.llm.labels import LabelRead, stated_label
 from evidencebench_core.llm.parse import after_thinking, plain_text
+from evidencebench_core.llm.prompts import prompt_version
 from evidencebench_core.runs import Result, asked
 
 Scale = Literal["binary", "ternary", "four", "relevance"]
@@ -44,6 +45,7 @@ _FORMS: Final = {
     "support": ("support", "supports", "supporting", "supported"),
     "contradict": ("contradict", "contradicts", "contradicting", "contradicted"),
 }
+WING: Final = "answers"  # of the runs
 MAX_TOKENS: Final = 1_024
 MOST_GOLD: Final = 10  # gold nuggets that a judge is shown at once
 _ASSIGNED: Final[Mapping[str, Support]] = {"support": "support", "partial": "partial", "none": "none"}
@@ -222,3 +224,14 @@ def request_of(settings: Mapping[str, Any]) -> ChatRequest:
         settings["model"], (), settings.get("temperature", 0.0), settings.get("seed", 0),
         settings.get("max_tokens", MAX_TOKENS) or None, settings.get("extra", {}),
     )  # fmt: skip
+
+
+def run_settings(model: str, names: Sequence[str], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What identifies the requests of a run."""
+    request = {"temperature": 0.0, "seed": 0, "max_tokens": MAX_TOKENS, "extra": {}} | dict(parameters)
+    return {"model": model, "prompts": {name: prompt_version(name) for name in names}} | request
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to judge in a text."""
+    return any(map(str.isalnum, text))

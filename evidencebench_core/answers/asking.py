@@ -1,0 +1,269 @@
+"""Runs in which a model answers the hypotheses of a dataset, and those in which another one judges its citations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from evidencebench_core.answers.cited import CitedAnswer, CitedScores, cited_scores, read_cited_answer
+from evidencebench_core.answers.judging import (
+    WING,
+    citation_question,
+    has_words,
+    read_judgement,
+    request_of,
+    run_settings,
+)
+from evidencebench_core.data.model import Focus
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.llm import Conversation, prompt
+from evidencebench_core.llm.prompts import numbered
+from evidencebench_core.metrics.cited import Pair, Support, Unjudged
+from evidencebench_core.runs import ChatPlan, ChatRunInfo, ChatRuns, ChatRunSpec, Result, asked, chat_plan
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
+
+ASKED: Final = "cited-answer"
+
+# -- answers to hypotheses ------------------------------------------------------------------------
+
+
+def answer_plan(  # noqa: PLR0913 - what is asked, and how
+    store: Store,
+    dataset: str,
+    model: str,
+    *,
+    focus: Focus = "all",
+    limit: int | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
+    retry_lost: bool = False,
+    **parameters: Any,
+) -> ChatPlan:
+    """The run in which a model answers each hypothesis of a dataset from its paper, citing sentences.
+
+    Parameters
+    ----------
+    focus : {"all", "results"}
+        With ``results`` it is asked for findings only, and instances without a result aspect are left out.
+    retry_lost : bool
+        Ask again where there was no answer that could be read.
+    **parameters
+        Of the requests: ``temperature``, ``seed``, ``max_tokens``, ``extra``.
+    """
+    info, name = store.dataset(dataset), _prompt_of(focus)
+    spec = ChatRunSpec(
+        WING, info.sha256, {"task": ASKED, "focus": focus} | run_settings(model, (name,), parameters)
+    )
+    ids: Sequence[str] = store.ids(dataset, limit)
+    if focus == "results":
+        ids = [one for one, gold in store.evidence_sets(dataset, ids) if gold.focused(focus)]
+    lost = (
+        {one for one, read in _read(store, dataset, spec.id).items() if not read.is_scored}
+        if retry_lost
+        else ()
+    )
+    request, asking = request_of(spec.settings), prompt(name)
+
+    def conversation(instance_id: str) -> Conversation[Result]:
+        instance = store.get(dataset, instance_id)
+        messages = asking.messages(hypothesis=instance.hypothesis, sentences=numbered(instance.sentences))
+        return asked(replace(request, messages=messages), "answer")
+
+    return chat_plan(store, spec, ids, conversation, llm, fresh=fresh, again=lost)
+
+
+def answers_of(store: Store, run: ChatRunInfo) -> dict[str, CitedAnswer]:
+    """The answers of a run as they are read today, by instance id; a call that failed is one of outcome "failed"."""
+    return _read(store, dataset_of(store, run).name, run.id)
+
+
+def _read(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
+    gold = store.gold(dataset)
+    sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
+    answers = {}
+    for one, result in ChatRuns(store).results(run_id).items():
+        if isinstance(result, str):
+            answers[one] = CitedAnswer("failed")
+        elif one in sizes:
+            said = {name: result.get(name) for name in ("refusal", "finish_reason")}
+            answers[one] = read_cited_answer(result["text"], sizes[one], **said)
+    return answers
+
+
+def dataset_of(store: Store, run: ChatRunInfo) -> DatasetInfo:
+    """The dataset whose hypotheses a run answers; `UnknownNameError` if it is not in the store any more."""
+    found = next((one for one in store.datasets() if one.sha256 == run.subject), None)
+    if found is None:
+        raise UnknownNameError(
+            f"run {run.id}", "answers a dataset that is not in the store", "Ingest it again."
+        )
+    return found
+
+
+# -- judges of such answers -----------------------------------------------------------------------
+
+
+def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
+    store: Store,
+    run_id: str,
+    model: str,
+    *,
+    window: int = 0,
+    stated: bool = False,
+    limit: int | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
+    **parameters: Any,
+) -> ChatPlan:
+    """The run in which a judge says of every citation of a run's answers whether it supports its sentence.
+
+    Parameters
+    ----------
+    window : int
+        How many neighbours on each side the judge is shown with the cited sentence.
+    stated : bool
+        Every answer sentence is judged with every gold sentence too, cited or not: for the stated recall.
+    limit : int, optional
+        Only the answers to the first so many instances.
+    """
+    run = cited_run(store, run_id)
+    dataset, focus = dataset_of(store, run), run.settings["focus"]
+    own = {"task": "citations", "scale": "ternary", "window": window}
+    spec = ChatRunSpec(WING, run.id, own | run_settings(model, ("citation-judge",), parameters))
+    answers, ids = answers_of(store, run), list[str]()
+    for instance in store.get_many(
+        dataset.name, [one for one in store.ids(dataset.name, limit) if one in answers]
+    ):
+        gold = sorted(frozenset().union(*instance.evidence.covers(focus))) if stated else []
+        for u, sentence in enumerate(answers[instance.id].sentences):
+            if has_words(sentence.text):
+                ids += [
+                    _pair_id(instance.id, u, s, sentence.text)
+                    for s in dict.fromkeys((*sentence.citations, *gold))
+                ]
+    request = request_of(spec.settings)
+
+    @lru_cache(maxsize=64)  # the pairs of an instance follow each other
+    def sentences_of(instance_id: str) -> tuple[str, ...]:
+        return store.get(dataset.name, instance_id).sentences
+
+    def conversation(unit: str) -> Conversation[Result]:
+        instance_id, (u, s) = _pair_of(unit)
+        source = " ".join(sentences_of(instance_id)[max(0, s - window) : s + window + 1])
+        return citation_question(request, answers[instance_id].sentences[u].text, source)
+
+    return chat_plan(store, spec, ids, conversation, llm, fresh=fresh)
+
+
+def pair_labels(
+    store: Store, judge_run: str, answers: Mapping[str, CitedAnswer]
+) -> dict[str, dict[Pair, Support | None]]:
+    """What a judge said of the pairs of each instance's answer; ``None``: no label could be read.
+
+    Absent are calls that failed, and what the judge said of an answer that has been asked for again since.
+    """
+    labels: dict[str, dict[Pair, Support | None]] = {}
+    for unit, result in ChatRuns(store).results(judge_run).items():
+        instance_id, (u, s) = _pair_of(unit)
+        sentences = answers[instance_id].sentences if instance_id in answers else ()
+        if not isinstance(result, str) and u < len(sentences):
+            label: Any = read_judgement(result, "ternary").label
+            if unit == _pair_id(instance_id, u, s, sentences[u].text):
+                labels.setdefault(instance_id, {})[u, s] = label
+    return labels
+
+
+def cited_run_scores(
+    store: Store,
+    run_id: str,
+    judge_run: str | None = None,
+    *,
+    limit: int | None = None,
+    unjudged: Unjudged = "count",
+    seed: int = 0,
+) -> CitedScores:
+    """The scores of a run of answers, with a judge's labels where a judge's run is named."""
+    run = cited_run(store, run_id)
+    dataset, focus = dataset_of(store, run), run.settings["focus"]
+    gold = dict(store.evidence_sets(dataset.name, store.ids(dataset.name, limit)))
+    every = store.gold(dataset.name)
+    papers = dict(zip(every.ids, every.paper_ids, strict=True))
+    answers = answers_of(store, run)
+    judged = None
+    if judge_run is not None:
+        judge = judge_of(store, run, judge_run)
+        judged = pair_labels(store, judge.id, answers)
+        for one, answer in answers.items():  # a sentence without words is not put to a judge
+            for u, sentence in enumerate(answer.sentences):
+                if not has_words(sentence.text):
+                    judged.setdefault(one, {}).update(dict.fromkeys([(u, s) for s in sentence.citations]))
+    return cited_scores(
+        gold,
+        answers,
+        papers,
+        focus,
+        judged,
+        stated=_is_stated(gold, answers, judged, focus),
+        unjudged=unjudged,
+        seed=seed,
+    )
+
+
+def judge_of(store: Store, run: ChatRunInfo, judge_run: str) -> ChatRunInfo:
+    """A judge's run about a run, by its id or its beginning."""
+    judge = ChatRuns(store).run(judge_run)
+    if judge.subject != run.id:
+        every = ", ".join(one.id for one in ChatRuns(store).runs(WING, run.id)) or "none yet"
+        raise SettingError(
+            f"run {judge.id}", f"judges no answers of run {run.id}", f"Judges' runs of it: {every}."
+        )
+    return judge
+
+
+def _is_stated(
+    gold: Mapping[str, Any],
+    answers: Mapping[str, CitedAnswer],
+    judged: Mapping[str, Mapping[Pair, Any]] | None,
+    focus: Focus,
+) -> bool:
+    """Whether every answer sentence was judged with every gold sentence."""
+    return judged is not None and all(
+        (u, s) in judged.get(one, {})
+        for one in gold
+        if one in answers
+        for u, sentence in enumerate(answers[one].sentences)
+        if has_words(sentence.text)
+        for s in frozenset().union(*gold[one].covers(focus))
+    )
+
+
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def _prompt_of(focus: Focus) -> str:
+    return "cited-answer-results" if focus == "results" else "cited-answer"
+
+
+def _pair_id(instance_id: str, u: int, s: int, claim: str) -> str:
+    """A pair of this wording of the answer sentence."""
+    return f"{instance_id}#{u}-{s}-{hashlib.sha256(claim.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _pair_of(unit: str) -> tuple[str, Pair]:
+    instance_id, _, pair = unit.rpartition("#")
+    u, s, _ = pair.split("-")
+    return instance_id, (int(u), int(s))
+
+
+def cited_run(store: Store, run_id: str) -> ChatRunInfo:
+    """A run of answers to hypotheses, by its id or its beginning."""
+    run = ChatRuns(store).run(run_id)
+    if run.wing != WING or run.settings.get("task") != ASKED:
+        raise SettingError(f"run {run.id}", "is no run of `evidencebench answers ask`", "Name one that is.")
+    return run

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import CitedAnswer, CitedScores, cited_scores, read_cited_answer
 from evidencebench_core.answers.judging import (
     WING,
@@ -43,7 +44,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     llm: LLM | None = None,
     fresh: bool = False,
     retry_lost: bool = False,
-    **parameters: Any,
+    request: Mapping[str, object] | None = None,
 ) -> ChatPlan:
     """The run in which a model answers each hypothesis of a dataset from its paper, citing sentences.
 
@@ -53,12 +54,12 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
         With ``results`` it is asked for findings only, and instances without a result aspect are left out.
     retry_lost : bool
         Ask again where there was no answer that could be read.
-    **parameters
-        Of the requests: ``temperature``, ``seed``, ``max_tokens``, ``extra``.
+    request : mapping, optional
+        What differs from the defaults of `runs.REQUEST_SETTINGS`.
     """
     info, name = store.dataset(dataset), _prompt_of(focus)
     spec = ChatRunSpec(
-        WING, info.sha256, {"task": ASKED, "focus": focus} | run_settings(model, (name,), parameters)
+        WING, info.sha256, {"task": ASKED, "focus": focus} | run_settings(model, (name,), request)
     )
     ids: Sequence[str] = store.ids(dataset, limit)
     if focus == "results":
@@ -68,12 +69,12 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
         if retry_lost
         else ()
     )
-    request, asking = request_of(spec.settings), prompt(name)
+    sent, asking = request_of(spec.settings), prompt(name)
 
     def conversation(instance_id: str) -> Conversation[Result]:
         instance = store.get(dataset, instance_id)
         messages = asking.messages(hypothesis=instance.hypothesis, sentences=numbered(instance.sentences))
-        return asked(replace(request, messages=messages), "answer")
+        return asked(replace(sent, messages=messages), "answer")
 
     return chat_plan(store, spec, ids, conversation, llm, fresh=fresh, again=lost)
 
@@ -119,7 +120,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
     limit: int | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
-    **parameters: Any,
+    request: Mapping[str, object] | None = None,
 ) -> ChatPlan:
     """The run in which a judge says of every citation of a run's answers whether it supports its sentence.
 
@@ -135,7 +136,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
     run = cited_run(store, run_id)
     dataset, focus = dataset_of(store, run), run.settings["focus"]
     own = {"task": "citations", "scale": "ternary", "window": window}
-    spec = ChatRunSpec(WING, run.id, own | run_settings(model, ("citation-judge",), parameters))
+    spec = ChatRunSpec(WING, run.id, own | run_settings(model, ("citation-judge",), request))
     answers, ids = answers_of(store, run), list[str]()
     for instance in store.get_many(
         dataset.name, [one for one in store.ids(dataset.name, limit) if one in answers]
@@ -147,7 +148,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
                     _pair_id(instance.id, u, s, sentence.text)
                     for s in dict.fromkeys((*sentence.citations, *gold))
                 ]
-    request = request_of(spec.settings)
+    sent = request_of(spec.settings)
 
     @lru_cache(maxsize=64)  # the pairs of an instance follow each other
     def sentences_of(instance_id: str) -> tuple[str, ...]:
@@ -156,7 +157,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
     def conversation(unit: str) -> Conversation[Result]:
         instance_id, (u, s) = _pair_of(unit)
         source = " ".join(sentences_of(instance_id)[max(0, s - window) : s + window + 1])
-        return citation_question(request, answers[instance_id].sentences[u].text, source)
+        return citation_question(sent, answers[instance_id].sentences[u].text, source)
 
     return chat_plan(store, spec, ids, conversation, llm, fresh=fresh)
 
@@ -213,6 +214,23 @@ def cited_run_scores(
         unjudged=unjudged,
         seed=seed,
     )
+
+
+def abstract_scores(store: Store, run_id: str, limit: int | None = None) -> CitedScores:
+    """The scores of the papers' abstracts as answers, each sentence citing itself, on the instances that a run has.
+
+    An answer that is no better has told a reader nothing new.
+    """
+    run = cited_run(store, run_id)
+    dataset = dataset_of(store, run).name
+    answered = {one for one, read in answers_of(store, run).items() if read.is_scored}
+    ids = [one for one in store.ids(dataset, limit) if one in answered]
+    answers, papers = dict[str, CitedAnswer](), dict[str, str]()
+    for instance in store.get_many(dataset, ids):
+        of_abstract = [i for i, kind in enumerate(instance.sentence_types) if kind == "abstract"]
+        sentences = tuple(CitedSentence(instance.sentences[i], (i,)) for i in of_abstract)
+        answers[instance.id], papers[instance.id] = CitedAnswer("answer", sentences), instance.paper_id
+    return cited_scores(dict(store.evidence_sets(dataset, ids)), answers, papers, run.settings["focus"])
 
 
 def judge_of(store: Store, run: ChatRunInfo, judge_run: str) -> ChatRunInfo:

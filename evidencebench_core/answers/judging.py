@@ -16,7 +16,7 @@ from evidencebench_core.llm import ChatRequest, Conversation, prompt
 from evidencebench_core.llm.labels import LabelRead, stated_label
 from evidencebench_core.llm.parse import after_thinking, plain_text
 from evidencebench_core.llm.prompts import prompt_version
-from evidencebench_core.runs import Result, asked
+from evidencebench_core.runs import MAX_TOKENS, Result, asked, request_settings, request_with
 
 Scale = Literal["binary", "ternary", "four", "relevance"]
 SourceSetting = Literal["document", "maxsim"]
@@ -46,7 +46,7 @@ _FORMS: Final = {
     "contradict": ("contradict", "contradicts", "contradicting", "contradicted"),
 }
 WING: Final = "answers"  # of the runs
-MAX_TOKENS: Final = 1_024
+NUGGET_TOKENS: Final = 1_024
 MOST_GOLD: Final = 10  # gold nuggets that a judge is shown at once
 _ASSIGNED: Final[Mapping[str, Support]] = {"support": "support", "partial": "partial", "none": "none"}
 
@@ -218,18 +218,17 @@ def source_text(setting: SourceSetting, claim: str, title: str, sentences: Seque
     return sentences[nearest(claim, sentences, 1)[0]] if sentences else title.strip()
 
 
+def run_settings(
+    model: str, prompts: Sequence[str], request: Mapping[str, object] | None, max_tokens: int = MAX_TOKENS
+) -> dict[str, Any]:
+    """What identifies the requests of a run: model, versions of prompts, `runs.REQUEST_SETTINGS`."""
+    versions = {name: prompt_version(name) for name in prompts}
+    return {"model": model, "prompts": versions, "request": request_settings(request, max_tokens)}
+
+
 def request_of(settings: Mapping[str, Any]) -> ChatRequest:
     """The request of a run without its messages."""
-    return ChatRequest(
-        settings["model"], (), settings.get("temperature", 0.0), settings.get("seed", 0),
-        settings.get("max_tokens", MAX_TOKENS) or None, settings.get("extra", {}),
-    )  # fmt: skip
-
-
-def run_settings(model: str, names: Sequence[str], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What identifies the requests of a run."""
-    request = {"temperature": 0.0, "seed": 0, "max_tokens": MAX_TOKENS, "extra": {}} | dict(parameters)
-    return {"model": model, "prompts": {name: prompt_version(name) for name in names}} | request
+    return request_with(settings["model"], settings["request"], ())
 
 
 def has_words(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.answers.brackets import without_citations
 from evidencebench_core.answers.judging import (
+    NUGGET_TOKENS,
     WING,
     citation_question,
     correctness_question,
@@ -28,7 +29,15 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import ChatRequest, Conversation
 from evidencebench_core.llm.labels import LabelRead
-from evidencebench_core.runs import ChatPlan, ChatRunInfo, ChatRuns, ChatRunSpec, Result, chat_plan
+from evidencebench_core.runs import (
+    MAX_TOKENS,
+    ChatPlan,
+    ChatRunInfo,
+    ChatRuns,
+    ChatRunSpec,
+    Result,
+    chat_plan,
+)
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -69,7 +78,7 @@ def set_judge_plan(  # noqa: PLR0913 - what is asked, and how
     limit: int | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
-    **parameters: Any,
+    request: Mapping[str, object] | None = None,
 ) -> ChatPlan:
     """The run in which a model judges the answers of a set, or lists their nuggets.
 
@@ -88,13 +97,13 @@ def set_judge_plan(  # noqa: PLR0913 - what is asked, and how
         Only the answers to the first so many questions.
     """
     own = judge_settings(what, settings or {})
-    names = _prompts_of(what, own)
-    spec = ChatRunSpec(WING, subject, {"task": what} | own | run_settings(model, names, parameters))
+    names, most = _prompts_of(what, own), NUGGET_TOKENS if what == "nuggets" else MAX_TOKENS
+    spec = ChatRunSpec(WING, subject, {"task": what} | own | run_settings(model, names, request, most))
     questions = set(list(answers.questions)[:limit])
-    request, units = request_of(spec.settings), _Units()
+    sent, units = request_of(spec.settings), _Units()
     for answer in answers.answers.values():
         if answer.question_id in questions:
-            units |= _units(answers, answer, what, own, request)
+            units |= _units(answers, answer, what, own, sent)
     return chat_plan(store, spec, tuple(units), lambda unit: units[unit](), llm, fresh=fresh)
 
 

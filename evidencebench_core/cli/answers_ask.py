@@ -1,0 +1,261 @@
+"""``evidencebench answers ask|judge|cited``: short answers that cite a paper, and judges of citations."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
+from evidencebench_core.cli.asking import (
+    add_engine,
+    engine_of,
+    executed,
+    print_cost,
+    print_written,
+    written_files,
+)
+from evidencebench_core.cli.output import interval, note, percent, print_json, print_table
+from evidencebench_core.cli.spending import add_server, server_llm
+from evidencebench_core.words import one_line, quantity
+
+if TYPE_CHECKING:
+    from evidencebench_core.answers.cited import CitedScores
+    from evidencebench_core.data.store import Store
+    from evidencebench_core.metrics.cited import Unjudged
+    from evidencebench_core.runs import ChatPlan, Progress
+
+_ROWS: Final = {
+    "cited_recall": "aspects that a citation covers",
+    "grounded_recall": "… by a citation that supports its sentence",
+    "stated_recall": "… by what the answer states, cited or not",
+    "evidence_precision": "citations that are gold",
+    "evidence_precision_set": "cited sentences that are gold",
+    "support_rate": "citations that support",
+    "contradict_rate": "citations that contradict",
+    "sound_precision": "citations that are gold and support",
+    "coverage_any": "answer sentences with a citation",
+    "coverage_gold": "… that is gold",
+    "coverage_sound": "… that is gold and supports",
+    "grounded_f": "F of sound precision and grounded recall",
+    "repeated": "citations that are gold and add no aspect",
+    "random_expectation": "recall of as many sentences at random",
+    "ceiling": "best recall of as many sentences",
+}
+
+
+def _add_ask(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
+    parser.add_argument("--model", metavar="M", required=True, help="the model that answers")
+    parser.add_argument(
+        "--focus",
+        choices=("all", "results"),
+        default="all",
+        help="answer with all that bears on the hypothesis (default), or with findings only",
+    )
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
+    add_settings(parser)
+    add_server(parser)
+    parser.add_argument(
+        "--retry-lost",
+        action="store_true",
+        help="ask again for what was no answer: refused, cut off, or not to be read",
+    )
+    add_engine(parser, embeddings=False)
+    add_json(parser)
+
+
+def _ask(args: argparse.Namespace) -> int:
+    """Have a model answer the hypotheses of a dataset, then score its citations."""
+    from evidencebench_core.answers.asking import answer_plan
+
+    store = store_of(args)
+    plan = answer_plan(
+        store,
+        args.dataset,
+        args.model,
+        focus=args.focus,
+        limit=args.limit,
+        llm=server_llm(store, args),
+        fresh=args.fresh,
+        retry_lost=args.retry_lost,
+        request=dict(args.settings),
+    )
+    return _executed(store, plan, args, lambda: (plan.run_id, None), "instance")
+
+
+def _add_judge(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "run", metavar="RUN", help="a run of `evidencebench answers ask`, or the beginning of its id"
+    )
+    parser.add_argument("--model", metavar="M", required=True, help="the model that judges")
+    parser.add_argument(
+        "--window",
+        type=int,
+        choices=(0, 1, 2),
+        default=0,
+        help="neighbours of the cited sentence that the judge is shown, on each side (default: 0)",
+    )
+    parser.add_argument(
+        "--stated",
+        action="store_true",
+        help="judge every answer sentence with every gold sentence too, for the stated recall: many calls",
+    )
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
+    add_settings(parser)
+    add_server(parser)
+    add_engine(parser, embeddings=False)
+    add_json(parser)
+
+
+def _judge(args: argparse.Namespace) -> int:
+    """Have a model say of every citation whether it supports its sentence, then score the answers."""
+    from evidencebench_core.answers.asking import cited_judge_plan
+
+    store = store_of(args)
+    plan = cited_judge_plan(
+        store,
+        args.run,
+        args.model,
+        window=args.window,
+        stated=args.stated,
+        limit=args.limit,
+        llm=server_llm(store, args),
+        fresh=args.fresh,
+        request=dict(args.settings),
+    )
+    return _executed(store, plan, args, lambda: (plan.spec.subject, plan.run_id), "citation")
+
+
+def _add_cited(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help="a run of `evidencebench answers ask`")
+    parser.add_argument("--judge", metavar="RUN", help="a run of `evidencebench answers judge` about it")
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
+    parser.add_argument(
+        "--unjudged",
+        choices=("count", "leave_out"),
+        default="count",
+        help="citations that the judge gave no label: count as not supporting (default), or leave them out",
+    )
+    parser.add_argument(
+        "--predictions",
+        metavar="FILE",
+        type=Path,
+        help="write what each answer cites as a prediction file, for `evidencebench score-file`",
+    )
+    add_json(parser)
+
+
+def _cited(args: argparse.Namespace) -> int:
+    """Score the citations of a run against gold, and with a judge."""
+    from evidencebench_core.answers.asking import answers_of, cited_run
+    from evidencebench_core.data.files import whole_file
+
+    store = store_of(args)
+    if args.predictions is not None:
+        answers = answers_of(store, cited_run(store, args.run))
+        picks = {one: list(answer.selection) for one, answer in answers.items() if answer.is_scored}
+        with whole_file(args.predictions) as file:
+            file.write(json.dumps(picks).encode())
+        note(f"Wrote what {quantity(len(picks), 'answer')} cite to {args.predictions}.")
+    _report(store, args, args.run, args.judge, {})
+    return 0
+
+
+def _executed(
+    store: Store,
+    plan: ChatPlan,
+    args: argparse.Namespace,
+    runs: Callable[[], tuple[str, str | None]],
+    noun: str,
+) -> int:
+    """Carry out a plan, then report the run; 1 where something failed."""
+    name, engine = engine_of(args)
+    cost = print_cost([plan], args, name, noun)
+    (last,) = executed([plan], engine, args, noun)
+    if files := written_files(engine):
+        if args.json:
+            print_json({"run": last.run_id, "written": [str(path) for path in files]})
+        else:
+            print_written(files, last, args, noun)
+    else:
+        further = {"estimate": cost.as_dict(), "spending": asdict(plan.llm.budget.spent)}
+        _report(store, args, *runs(), further)
+    if last.failed:
+        _note_failures(store, last, noun)
+        return 1
+    return 0
+
+
+def _note_failures(store: Store, last: Progress, noun: str) -> None:
+    from evidencebench_core.runs import ChatRuns
+
+    results = ChatRuns(store).results(last.run_id).values()
+    reason = next((one for one in results if isinstance(one, str)), "unknown")
+    note(
+        f"evidencebench: {quantity(last.failed, noun)} failed; the first: {reason}"
+        " Give the same command again to try only them."
+    )
+
+
+def _report(
+    store: Store, args: argparse.Namespace, run: str, judge: str | None, further: dict[str, Any]
+) -> None:
+    """The scores of a run, as a table or as JSON."""
+    from evidencebench_core.answers.asking import abstract_scores, cited_run, cited_run_scores
+    from evidencebench_core.runs import ChatRuns
+
+    info = cited_run(store, run)
+    unjudged: Unjudged = getattr(args, "unjudged", "count")
+    scores = cited_run_scores(store, info.id, judge, limit=args.limit, unjudged=unjudged)
+    abstract = abstract_scores(store, info.id, args.limit)
+    if args.json:
+        judge_id = None if judge is None else ChatRuns(store).run(judge).id
+        document = {"run": info.id, "judge": judge_id, "settings": dict(info.settings)}
+        own = {name: abstract.means[name][0] for name in ("cited_recall", "evidence_precision", "n_cited")}
+        print_json(document | {"scores": scores.as_dict(), "abstract": own} | further)
+        return
+    model = info.settings["model"]
+    print(one_line(f"run {info.id}: {model}; {scores.n_scored:,} answers scored, {_counts(scores)}"))
+    rows = [
+        (name.replace("_", " "), percent(mean), interval(ci95), f"{n:,}", what)
+        for name, what in _ROWS.items()
+        for mean, n, ci95 in [scores.means[name]]
+        if n
+    ]
+    print_table(("measure", "%", "95%", "n", "share of"), rows, right=("%", "95%", "n"))
+    chance, cited = scores.means["chance"][0], scores.means["n_cited"][0]
+    if chance is not None and cited is not None:
+        print(
+            f"{cited:.1f} sentences are cited on average. Not gold is not wrong: {percent(chance)}% of these papers'"
+            " sentences are gold."
+        )
+    recall, precision = abstract.means["cited_recall"][0], abstract.means["evidence_precision"][0]
+    if recall is not None:
+        print(
+            f"Their abstracts, each sentence citing itself: cited recall {percent(recall)}%, evidence precision"
+            f" {percent(precision)}%."
+        )
+    if judge is None:
+        print(f"Have the citations judged: evidencebench answers judge {info.id} --model MODEL")
+
+
+def _counts(scores: CitedScores) -> str:
+    said = {
+        "empty": scores.n_empty,
+        "missing": scores.n_missing,
+        "skipped": scores.n_skipped,
+        "citations of sentences that there are not": scores.n_unknown,
+        f"of {scores.n_pairs:,} citations unjudged": scores.n_unjudged,
+    }
+    return ", ".join(f"{n:,} {what}" for what, n in said.items() if n or what in ("empty", "missing"))
+
+
+ACTIONS: Final = {
+    "ask": ("have a model answer the hypotheses of a dataset, citing sentences", _add_ask, _ask),
+    "judge": ("have a model judge the citations of such a run", _add_judge, _judge),
+    "cited": ("score the citations of such a run against gold", _add_cited, _cited),
+}

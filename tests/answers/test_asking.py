@@ -1,0 +1,221 @@
+"""Runs of answers and of judges over them, through a scripted server (bioace spec rules 39, 61, 66, 68)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.answers.asking import (
+    answer_plan,
+    answers_of,
+    cited_judge_plan,
+    cited_run,
+    cited_run_scores,
+    pair_labels,
+)
+from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Assessment, Document, Question
+from evidencebench_core.answers.set_judging import judge_settings, judged, set_judge_plan
+from evidencebench_core.cli import main
+from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.store import Store, open_store
+from evidencebench_core.errors import SettingError, UnknownNameError
+from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
+from evidencebench_core.runs import ChatPlan, ChatRuns, Progress, estimate, execute
+from tests.factories import tiny_dataset, written
+from tests.llm.server import answering, reply, scripted, status
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = open_store(tmp_path / "store.sqlite")
+    ingest(store, written(tiny_dataset(), tmp_path / "tiny.json"), "tiny")
+    return store
+
+
+def llm(store: Store, url: str) -> LLM:
+    return LLM(Connection(url, "secret"), AnswerCache(store), None, Limits(2, first_wait=0.001, give_up=5.0))
+
+
+def done(plan: ChatPlan) -> Progress:
+    *_, last = execute(plan)
+    return last
+
+
+def prompt_of(sent: dict[str, Any]) -> str:
+    return str(sent["messages"][-1]["content"])
+
+
+def answering_everything(sent: dict[str, Any]) -> Any:
+    """Answers by two sentences; judges that the first sentence of a paper supports both, and nothing else does."""
+    text = prompt_of(sent)
+    if "<document>" not in text:
+        return reply("VERDICT: supports\nANSWER: Tea lowers pressure [0]. It does so in men [1, 0, 99].")
+    source = re.search(r"<document>\n(.*?)\n</document>", text, re.DOTALL)
+    return reply(f"LABEL: {'supports' if source and source[1] in FIRST else 'neutral'}")
+
+
+FIRST = {one["paper_as_candidate_pool"][0] for one in tiny_dataset().values()}
+
+
+def test_a_run_and_its_judge(store: Store) -> None:
+    n = len(store.ids("tiny"))
+    with scripted(answering(answering_everything)) as server:
+        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url))
+        assert (estimate(plan).calls, plan.total) == (n, n)
+        assert done(plan).done == n
+        assert estimate(answer_plan(store, "tiny", "m", llm=llm(store, server.url))).calls == 0
+        run = cited_run(store, plan.run_id[:6])
+        answers = answers_of(store, run)
+        assert {one.outcome for one in answers.values()} == {"answer"}
+        plain = cited_run_scores(store, run.id)
+        assert (plain.n_scored, plain.n_unknown, plain.means["support_rate"][1]) == (n, n, 0)
+        judge = cited_judge_plan(store, run.id, "j", llm=llm(store, server.url))
+        assert estimate(judge).calls <= judge.total == plain.n_pairs == 3 * n
+        done(judge)
+        scores = cited_run_scores(store, run.id, judge.run_id)
+        assert scores.n_unjudged == 0
+        assert scores.means["stated_recall"][1] == 0
+        for one, labels in pair_labels(store, judge.run_id, answers).items():
+            second = "supports" if store.get("tiny", one).sentences[1] in FIRST else "neutral"
+            assert labels == {(0, 0): "supports", (1, 1): second, (1, 0): "supports"}
+        before = len(server.requests)
+        stated = cited_judge_plan(store, run.id, "j", stated=True, llm=llm(store, server.url))
+        assert stated.run_id == judge.run_id
+        done(stated)
+        both = cited_run_scores(store, run.id, judge.run_id)
+        assert both.means["stated_recall"][1] == n
+        assert {name: one for name, one in both.means.items() if name != "stated_recall"} == {
+            name: one for name, one in scores.means.items() if name != "stated_recall"
+        }
+        assert len(server.requests) - before <= len(stated.missing)
+    results = answer_plan(store, "tiny", "m", focus="results", llm=llm(store, server.url))
+    assert results.run_id != plan.run_id
+    assert json.dumps(scores.as_dict())
+    assert len(scores.to_pandas()) == n
+
+
+def test_labels_belong_to_the_wording_they_were_given_for(store: Store) -> None:
+    with scripted(answering(answering_everything)) as server:
+        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url))
+        done(plan)
+        judge = cited_judge_plan(store, plan.run_id, "j", llm=llm(store, server.url))
+        done(judge)
+    with scripted(reply("ANSWER: Something else is so [0].")) as server:
+        done(answer_plan(store, "tiny", "m", llm=llm(store, server.url), fresh=True))
+    scores = cited_run_scores(store, plan.run_id, judge.run_id)
+    assert scores.n_unjudged == scores.n_pairs == scores.n_scored
+    assert scores.means["support_rate"] == (None, 0, None)
+
+
+def test_what_is_no_answer_is_missing_and_asked_again(store: Store) -> None:
+    n = len(store.ids("tiny"))
+    texts = iter(["I will not.", "ANSWER: Nothing in the paper."])
+
+    def step(_: dict[str, Any]) -> Any:
+        return reply(next(texts, "ANSWER: So it is [0]."))
+
+    with scripted(answering(step)) as server:
+        one_by_one = LLM(Connection(server.url, "k"), AnswerCache(store), None, Limits(1))
+        plan = answer_plan(store, "tiny", "m", llm=one_by_one)
+        done(plan)
+        scores = cited_run_scores(store, plan.run_id)
+        assert (scores.n_scored, scores.n_missing, scores.n_empty) == (n - 1, 1, 1)
+        again = answer_plan(store, "tiny", "m", llm=llm(store, server.url), retry_lost=True)
+        assert len(again.missing) == 1
+        done(again)
+    assert cited_run_scores(store, plan.run_id).n_missing == 0
+    with pytest.raises(UnknownNameError):
+        cited_run_scores(store, "ffff")
+    with pytest.raises(SettingError, match="no answers of run"):
+        cited_run_scores(store, plan.run_id, plan.run_id)
+
+
+def test_failed_calls_leave_the_judges_figures_open(store: Store) -> None:
+    with scripted(answering(answering_everything)) as server:
+        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url), limit=1)
+        done(plan)
+
+    with scripted(status(400)) as server:
+        judge = cited_judge_plan(store, plan.run_id, "j", llm=llm(store, server.url))
+        last = done(judge)
+    assert last.failed == judge.total
+    scores = cited_run_scores(store, plan.run_id, judge.run_id, limit=1)
+    assert (scores.means["support_rate"][0], scores.n_unjudged) == (None, judge.total)
+    assert scores.means["cited_recall"][1] == 1
+    ChatRuns(store).delete(ChatRuns(store).run(plan.run_id))
+    assert ChatRuns(store).runs("answers") == ()
+
+
+# -- answer sets ----------------------------------------------------------------------------------
+
+SENTENCES = (
+    AnswerSentence("1", "A lowers B [1].", ("1", "2"), assessments=(Assessment("1", "supporting"),)),
+    AnswerSentence("2", "[3]", ("1",)),
+    AnswerSentence("3", "C rises.", ("9",)),
+)
+ANSWERS = AnswerSet(
+    {"q": Question("q", "What of A?", ("Lower (A [C0000001], B [C0000002])",)), "r": Question("r")},
+    {("q", "M1"): Answer("q", "M1", "A lowers B. C rises.", SENTENCES), ("r", "M1"): Answer("r", "M1", "")},
+    {"1": Document("1", "A and B", "A lowers B. D."), "2": Document("2")},
+)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("what", "settings", "said", "labels"),
+    [
+        ("relevance", {}, "LABEL: Required", {"q/M1/1": "required", "q/M1/3": "required"}),
+        ("relevance", {"context": "answer"}, "perhaps", {"q/M1/1": None, "q/M1/3": None}),
+        ("citations", {"scale": "binary"}, "LABEL: not attributable", {"q/M1/1/1": "not attributable"}),
+        ("citations", {"source": "maxsim"}, "LABEL: supports", {"q/M1/1/1": "supports"}),
+        ("citations", {"source": "nuggets"}, "LABEL: not relevant", {"q/M1/1/1": "not relevant"}),
+        ("correctness", {"documents": "supported"}, "LABEL: supports", {"q/M1/1": "supports"}),
+        ("nuggets", {}, "NUGGETS:\n- A lowers B", {}),
+        ("nugget-support", {}, "1: support", {}),
+    ],
+)
+def test_judges_of_sets(
+    store: Store, what: Any, settings: dict[str, Any], said: str, labels: dict[str, str | None]
+) -> None:
+    with scripted(reply(said)) as server:
+        plan = set_judge_plan(
+            store, "d" * 64, ANSWERS, what, "m", settings=settings, llm=llm(store, server.url)
+        )
+        done(plan)
+        assert all("[1]" not in prompt_of(sent) for sent in (one.json for one in server.requests))
+    run = ChatRuns(store).run(plan.run_id)
+    assert {unit: read.label for unit, read in judged(store, run).items()} == labels
+    assert run.n_answered == plan.total == max(len(labels) + (what == "correctness"), 1)
+
+
+def test_settings_of_judges() -> None:
+    assert judge_settings("citations", {"source": "nuggets"})["scale"] == "four"
+    assert judge_settings("correctness", {"prefilter": "0"})["prefilter"] == 0
+    for what, given in (
+        ("poetry", {}), ("citations", {"scal": "binary"}), ("citations", {"scale": "five"}),
+        ("correctness", {"window": 0}), ("correctness", {"window": "x"}),
+    ):  # fmt: skip
+        with pytest.raises(SettingError):
+            judge_settings(what, given)
+
+
+def test_the_command(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    words = ["--store", str(store.path)]
+    with scripted(answering(answering_everything), listed=["m"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert main(["answers", "ask", "--dataset", "tiny", "--model", "m", "--json", *words]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert main(["answers", "judge", document["run"], "--model", "m", *words]) == 0
+        out = capsys.readouterr().out
+        assert "support rate" in out
+        assert "Not gold is not wrong" in out
+    file = tmp_path / "picks.json"
+    assert main(["answers", "cited", document["run"], "--predictions", str(file), *words]) == 0
+    assert "grounded recall" not in capsys.readouterr().out
+    assert set(map(tuple, json.loads(file.read_text()).values())) == {(0, 1)}
+    assert main(["answers", "cited", "abc", *words]) == 1

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +39,9 @@ from evidencebench_core.runs import (
     execute,
 )
 from evidencebench_core.runs.chat_runs import delete_runs_about
+from evidencebench_core.runs.engines.batch import BatchEngine
 from tests.llm.server import Step, answering, reply, scripted, status
+from tests.runs.engines.batch_server import answered, batch_server
 
 SPEC = ChatRunSpec("reliability", "a" * 64, {"task": "baseline", "model": "m", "labels": ("yes", "no")})
 IDS = [f"q{number}" for number in range(6)]
@@ -55,7 +63,8 @@ def planned(store: Store, url: str, ids: list[str] = IDS, **more: Any) -> ChatPl
 
 
 def run(store: Store, url: str, ids: list[str] = IDS, **more: Any) -> Progress:
-    *_, last = execute(planned(store, url, ids, **more), more.pop("engine", None))
+    engine = more.pop("engine", None)
+    *_, last = execute(planned(store, url, ids, **more), engine)
     return last
 
 
@@ -167,7 +176,7 @@ def test_a_run_is_deleted_with_those_about_it(store: Store) -> None:
 
 
 @pytest.fixture
-def answered(store: Store) -> Iterator[Store]:
+def six_answers(store: Store) -> Iterator[Store]:
     runs = ChatRuns(store)
     runs.create(SPEC)
     runs.add(SPEC.id, {one: {"text": f"yes {one}"} for one in IDS} | {"q6": "no answer"})
@@ -186,17 +195,17 @@ def answered(store: Store) -> Iterator[Store]:
     ],
 )
 def test_damage_is_an_error_and_the_rest_is_saved(
-    answered: Store, tmp_path: Any, sql: str, found: str
+    six_answers: Store, tmp_path: Path, sql: str, found: str
 ) -> None:
-    answered.close()
-    with sqlite3.connect(answered.path) as db:  # past the triggers: as damage comes
+    six_answers.close()
+    with sqlite3.connect(six_answers.path) as db:  # past the triggers: as damage comes
         triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             db.execute(f"DROP TRIGGER {name}")
         db.execute(sql)
         for _, trigger in triggers:
             db.execute(trigger)
-    store = open_store(answered.path)
+    store = open_store(six_answers.path)
     with pytest.raises(DamageError, match=found):
         ChatRuns(store).results(SPEC.id)
     assert any("answer" in line and SPEC.id in line for line in faults(store))
@@ -205,3 +214,85 @@ def test_damage_is_an_error_and_the_rest_is_saved(
     new = open_store(tmp_path / "new.sqlite")
     assert texts(new) == {one: f"yes {one}" for one in IDS if one != "q3"} | {"q6": "no answer"}
     assert (faults(new), ChatRuns(new).run(SPEC.id).n_answered) == ([], 5)
+
+
+def test_batches_answer_as_calls_do(store: Store, tmp_path: Path) -> None:
+    def say(sent: dict[str, Any]) -> str:
+        return "" if question(sent) == "q1" else f"Yes, {question(sent)}"
+
+    with batch_server(say) as server:
+        last = run(store, server.url, engine=BatchEngine(poll=0.001))
+        assert (last.done, len(server.batches), len(server.asked())) == (6, 1, 6)
+        assert run(store, server.url, [*IDS, "q6"], engine=BatchEngine(poll=0.001)).done == 7
+        assert len(server.asked()) == 7
+    expected = {one: "" if one == "q1" else f"Yes, {one}" for one in [*IDS, "q6"]}
+    assert texts(store) == expected
+    other = ChatRunSpec("answers", "b" * 64, SPEC.settings)
+    writing, url = BatchEngine(out=tmp_path / "out"), "http://127.0.0.1:9/v1"
+    assert run(store, url, spec=other, engine=writing).done == 0
+    (path,) = writing.written
+    result = tmp_path / "results.jsonl"
+    result.write_bytes(b"\n".join(answered(path.read_bytes(), say)[0]))
+    assert run(store, url, spec=other, engine=BatchEngine(into=(result,))).done == 6
+    assert texts(store, other.id) == {one: expected[one] for one in IDS}
+
+
+def test_batches_under_way_go_with_their_run(store: Store) -> None:
+    runs = ChatRuns(store)
+    runs.create(SPEC)
+    with store.write() as db:
+        db.execute(
+            "INSERT INTO llm_batches (name, run_id, address, begun_at) VALUES ('a', ?, 'x', '')", (SPEC.id,)
+        )
+    runs.delete(runs.run(SPEC.id))
+    with store.read() as db:
+        assert db.execute("SELECT count(*) FROM llm_batches").fetchone() == (0,)
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from evidencebench_core.data.store import open_store
+from evidencebench_core.runs import execute
+from tests.runs.test_chat_runs import planned
+path, url = sys.argv[1:]
+for report in execute(planned(open_store(Path(path)), url, [f"q{number}" for number in range(60)])):
+    print(report.done, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_a_killed_run_goes_on_and_pays_nothing_twice(store: Store) -> None:
+    store.datasets()  # there before it is opened twice
+    lock, held, killed = threading.Lock(), threading.Semaphore(0), threading.Event()
+    n_asked, paid = 0, Counter[str]()
+
+    def say(sent: dict[str, Any]) -> Step:
+        nonlocal n_asked
+        with lock:
+            n_asked += 1
+            hold = not killed.is_set() and n_asked > 25
+        if hold:
+            held.release()
+            return lambda handler: handler.wait_for_client() and None  # never answered, so never paid
+
+        def step(handler: Any) -> None:
+            reply(f"yes {question(sent)}")(handler)
+            with lock:
+                paid[question(sent)] += 1
+
+        return step
+
+    with scripted(answering(say)) as server:
+        command = [sys.executable, "-c", WORKER, str(store.path), server.url]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+            for _ in range(4):  # all four calls wait for an answer: what came before is stored
+                assert held.acquire(timeout=60)
+            victim.kill()
+        killed.set()
+        assert 20 <= ChatRuns(store).run(SPEC.id).n_answered < 60
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        assert done.stdout.endswith("60\n")
+    assert paid == {f"q{number}": 1 for number in range(60)}
+    assert texts(store) == {f"q{number}": f"yes q{number}" for number in range(60)}
+    assert (faults(store), ChatRuns(store).run(SPEC.id).n_answered) == ([], 60)

@@ -27,6 +27,7 @@ from evidencebench_core.runs import Progress, RunStore, Variant, drive, execute,
 from evidencebench_core.runs.engines.ray import RayEngine
 from tests.factories import raw_dataset, written
 from tests.llm.server import answering, reply, scripted
+from tests.runs import test_chat_runs as chat_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 N_INSTANCES = 60
@@ -238,6 +239,17 @@ def test_a_model_is_asked_from_the_nodes_within_one_cap(connected: Any, store: S
         assert (last.done, len(server.requests)) == (6, 6)
     selections = RunStore(store).selections(last.run_id, "er@10")
     assert selections == {f"tiny_{number}": (number,) for number in range(6)}
+
+
+def test_chat_runs_are_asked_from_the_nodes(connected: Any, store: Store) -> None:
+    with scripted(answering(lambda sent: reply(f"Yes, {chat_runs.question(sent)}"))) as server:
+        with pytest.raises(BudgetReachedError):
+            finished(
+                execute(chat_runs.planned(store, server.url, budget=Budget(calls=2)), RayEngine(workers=2))
+            )
+        assert finished(execute(chat_runs.planned(store, server.url), RayEngine(workers=2))).done == 6
+        assert len(server.requests) == 6
+    assert chat_runs.texts(store) == {one: f"Yes, {one}" for one in chat_runs.IDS}
 
 
 @pytest.mark.parametrize(

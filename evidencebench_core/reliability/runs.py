@@ -1,0 +1,274 @@
+"""Runs of reliability tasks: chat runs whose ids are those of probes, and judges' runs about them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, UnknownNameError, shown
+from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm.prompts import prompt_version
+from evidencebench_core.llm.request import json_bytes
+from evidencebench_core.perturb.drafts import Kind
+from evidencebench_core.reliability.drafts import ItemDrafts, keep_wordings, kept_wordings, wordings_digest
+from evidencebench_core.reliability.items import ItemSet, ItemWordings, item_set, item_set_info, item_sets
+from evidencebench_core.reliability.probes import Probe, Probes, probes_of
+from evidencebench_core.reliability.tasks import ReliabilityTask, reliability_task, task_settings
+from evidencebench_core.runs import (
+    MAX_TOKENS,
+    ChatPlan,
+    ChatRunInfo,
+    ChatRuns,
+    ChatRunSpec,
+    Result,
+    asked,
+    chat_plan,
+    request_settings,
+    request_with,
+)
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
+
+WING: Final = "reliability"
+_VERSION: Final = 1  # of how probes are made of items and seed: other probes need another number
+_PUBLISHED_TOKENS: Final = 800  # of an answer, as in RAmBLA's code for models of OpenAI
+_WORDINGS: Final[Mapping[str, Kind]] = {"paraphrase": "paraphrase", "negation": "negation"}  # by task
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityRun:
+    """A task of an item set, asked of a model; or a judge's run about one.
+
+    Attributes
+    ----------
+    id : str
+    items_sha256 : str
+        Of the item set; of a judge's run too.
+    task : ReliabilityTask
+        Of a judge's run that of the run judged.
+    model : str
+        The model asked: of a judge's run the judge.
+    settings : mapping
+        Of the task (`task_settings`), ``as_published`` among them.
+    request : mapping
+        `runs.request_settings`.
+    wordings : str
+        Digest of the wordings used; empty for none.
+    created_at : str
+        ISO 8601, UTC.
+    n_answered, n_failed : int
+        Probes.
+    judged : str
+        The id of the run that a judge's run is about; else empty.
+    """
+
+    id: str
+    items_sha256: str
+    task: ReliabilityTask
+    model: str
+    settings: Mapping[str, Any]
+    request: Mapping[str, Any]
+    wordings: str
+    created_at: str
+    n_answered: int
+    n_failed: int
+    judged: str = ""
+
+    @property
+    def as_published(self) -> bool:
+        """Whether its probes are the paper's construction."""
+        return bool(self.settings["as_published"])
+
+
+def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
+    store: Store,
+    items: str | ItemSet,
+    task: str,
+    model: str,
+    settings: Mapping[str, object] | None = None,
+    *,
+    as_published: bool = False,
+    reviewed_only: bool = False,
+    request: Mapping[str, object] | None = None,
+    limit: int | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
+) -> ChatPlan:
+    """What is still to be asked of a task over an item set. Nothing is sent or stored.
+
+    Parameters
+    ----------
+    store : Store
+    items : str or ItemSet
+        In the store.
+    task, model : str
+    settings : mapping, optional
+        Of the task; those that differ from the defaults.
+    as_published : bool
+        The paper's construction instead of ours.
+    reviewed_only : bool
+        Leave out paraphrases and negations that nobody has read.
+    request : mapping, optional
+        See `runs.request_settings`.
+    limit : int, optional
+        Most items.
+    llm, fresh
+        See `runs.chat_plan`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such item set.
+    SettingError
+        If there is no such task or setting, or the set has not what the task needs.
+    """
+    whole = items if isinstance(items, ItemSet) else item_set(store, items)
+    of, name = reliability_task(task), model.strip()
+    if not name:
+        raise SettingError("model", "is not named", "Name one as the server does.")
+    values = task_settings(of, settings or {}, as_published)
+    examples = _examples(store, values)
+    if examples is not None:
+        values["examples_sha256"] = examples.sha256
+    wordings = _wordings_now(store, whole, of, reviewed_only)
+    probes = probes_of(whole, of, values, wordings=cast("Any", wordings), examples=examples, limit=limit)
+    asking = request_settings(request, _PUBLISHED_TOKENS if values["as_published"] else MAX_TOKENS)
+    spec = ChatRunSpec(
+        WING,
+        whole.sha256,
+        {
+            "task": of.name,
+            "settings": values,
+            "prompt": f"{of.prompts[whole.kind]} {prompt_version(of.prompts[whole.kind])}",
+            "wordings": wordings_digest(wordings) if wordings else "",
+            "version": _VERSION,
+            "model": name,
+            "request": asking,
+        },
+    )
+    plan = _plan(store, spec, probes.probes, llm, fresh)
+    prepare = (lambda: keep_wordings(store, whole.name, wordings)) if wordings else plan.prepare
+    return replace(plan, left_out=len(probes.left_out), prepare=prepare)
+
+
+def _plan(store: Store, spec: ChatRunSpec, probes: Sequence[Probe], llm: LLM | None, fresh: bool) -> ChatPlan:
+    by_id = {probe.id: probe for probe in probes}
+    settings = spec.settings
+    as_published = bool(settings.get("settings", settings)["as_published"])
+
+    def conversation(one: str) -> Conversation[Result]:
+        messages = by_id[one].messages(as_published)
+        result = yield from asked(request_with(settings["model"], settings["request"], messages))
+        return {**result, "fields": _digest(by_id[one])}
+
+    return chat_plan(store, spec, tuple(by_id), conversation, llm, fresh=fresh)
+
+
+def _digest(probe: Probe) -> str:
+    """Of what its prompt is filled with: a judge's answer is about a text that may have been asked for again."""
+    return hashlib.sha256(json_bytes(dict(probe.fields))).hexdigest()[:12]
+
+
+# -- what is in the store -------------------------------------------------------------------------
+
+
+def reliability_runs(store: Store, items: str | None = None) -> tuple[ReliabilityRun, ...]:
+    """All runs of tasks, oldest first, or those over one item set; judges' runs are not among them.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such item set.
+    """
+    sha256 = None if items is None else item_set_info(store, items).sha256
+    found = (_run(store, info) for info in ChatRuns(store).runs(WING, sha256))
+    return tuple(run for run in found if not run.judged)
+
+
+def judge_runs(store: Store, run_id: str) -> tuple[ReliabilityRun, ...]:
+    """The judges' runs about a run, oldest first."""
+    return tuple(_run(store, info) for info in ChatRuns(store).runs(WING, run_id))
+
+
+def reliability_run(store: Store, id_or_prefix: str) -> ReliabilityRun:
+    """The run of this id, or the only one whose id starts like this; `UnknownNameError` if there is none, or more."""
+    info = ChatRuns(store).run(id_or_prefix)
+    if info.wing != WING:
+        problem = f"is a run of {info.wing}, not of reliability"
+        raise UnknownNameError(f"run {info.id}", problem, "`evidencebench reliability runs` lists them.")
+    return _run(store, info)
+
+
+def items_of(store: Store, run: ReliabilityRun) -> ItemSet:
+    """The item set that a run is about."""
+    for info in item_sets(store):
+        if info.sha256 == run.items_sha256:
+            return item_set(store, info.name)
+    raise UnknownNameError(
+        f"run {run.id}", "is about an item set that has been deleted", "Ingest its file again."
+    )
+
+
+def run_probes(store: Store, run: ReliabilityRun, limit: int | None = None) -> Probes:
+    """The probes of a run, made again: the same as when it was planned; of a judge's run those it is about."""
+    examples = None
+    if run.settings.get("examples_sha256"):
+        wanted = [info.name for info in item_sets(store) if info.sha256 == run.settings["examples_sha256"]]
+        if not wanted:
+            name = shown(run.settings["examples_from"])
+            problem = f"took its examples from the item set {name}, which has been deleted"
+            raise UnknownNameError(f"run {run.id}", problem, "Ingest its file again.")
+        examples = item_set(store, wanted[0])
+    wordings = kept_wordings(store, run.wordings) if run.wordings else {}
+    whole = items_of(store, run)
+    return probes_of(
+        whole, run.task, run.settings, wordings=cast("Any", wordings), examples=examples, limit=limit
+    )
+
+
+def results_of(store: Store, run: ReliabilityRun) -> dict[str, Result | str]:
+    """By probe id the result, or in one line why there is none; probes that were not asked yet are not in it."""
+    return ChatRuns(store).results(run.id)
+
+
+def delete_run(store: Store, run: ReliabilityRun) -> None:
+    """Delete a run and the judges' runs about it. Stored answers of models stay, and are found again."""
+    ChatRuns(store).delete(ChatRuns(store).run(run.id))
+
+
+def _run(store: Store, info: ChatRunInfo) -> ReliabilityRun:
+    settings, items, judged = info.settings, info.subject, ""
+    if "settings" not in settings:  # a judge's
+        first = ChatRuns(store).run(info.subject)
+        items, judged = first.subject, first.id
+        settings = {**first.settings, "model": settings["model"], "request": settings["request"]}
+    return ReliabilityRun(
+        id=info.id,
+        items_sha256=items,
+        task=reliability_task(settings["task"]),
+        model=settings["model"],
+        settings=MappingProxyType(settings["settings"]),
+        request=MappingProxyType(settings["request"]),
+        wordings=settings["wordings"],
+        created_at=info.created_at,
+        n_answered=info.n_answered,
+        n_failed=info.n_failed,
+        judged=judged,
+    )
+
+
+def _examples(store: Store, settings: Mapping[str, Any]) -> ItemSet | None:
+    name = settings.get("examples_from")
+    return item_set(store, name) if name else None
+
+
+def _wordings_now(store: Store, items: ItemSet, task: ReliabilityTask, reviewed_only: bool) -> ItemWordings:
+    """The wordings that a task uses, as they stand; none where they come with the items alone."""
+    if task.name not in _WORDINGS or items.kind != "questions":
+        return {}
+    return ItemDrafts(store, items.name).wordings(_WORDINGS[task.name], reviewed_only)

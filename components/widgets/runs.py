@@ -114,12 +114,17 @@ def _first_to_read(dataset: DatasetInfo, task: Task, instance_id: str, runs: Seq
 
 def first_instances(dataset: DatasetInfo, key: str, help_text: str | None = None) -> int | None:
     """A field for the first so many; ``None``, which is how it starts: all."""
+    return first_few("instances", dataset.n_instances, key, help_text)
+
+
+def first_few(noun: str, n: int, key: str, help_text: str | None = None) -> int | None:
+    """The same of other things."""
     return st.number_input(
-        "Only the first instances",
+        f"Only the first {noun}",
         min_value=1,
-        max_value=dataset.n_instances,
+        max_value=max(1, n),
         value=None,
-        placeholder=f"all {dataset.n_instances:,}",
+        placeholder=f"all {n:,}",
         help=help_text,
         key=key,
     )

@@ -26,7 +26,7 @@ from components.widgets.markdown import literal
 from components.widgets.switches import option_switch
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.perturb import DRAFT_STATES, NEGATION, Draft, Drafts, DraftState
+from evidencebench_core.perturb import DRAFT_STATES, NEGATION, Draft, Drafts, DraftState, HypothesisDrafts
 
 _SHOWN: Final = 10  # drafts a page
 _NAMES: Final[Mapping[DraftState, str]] = {
@@ -46,17 +46,27 @@ class _Desk:
     """The drafts of a dataset, and who decides on them."""
 
     state: PageState
-    dataset: DatasetInfo
     drafts: Drafts
+    replaced: Callable[
+        [Draft], tuple[str, str] | None
+    ]  # the wording that a draft would replace, and its origin
 
     @property
     def reviewer(self) -> str:
         return session_text("author")
 
     @property
+    def _last_key(self) -> str:
+        return f"{_LAST}{self.drafts.noun}.{self.drafts.name}"
+
+    @property
     def last(self) -> list[int]:
         """The drafts of the last decision, which Undo takes back."""
-        return [int(number) for number in session_text(_LAST + self.dataset.name).split()]
+        return [int(number) for number in session_text(self._last_key).split()]
+
+    def key(self, draft: Draft) -> str:
+        """A name of the draft within the session."""
+        return f"{self.drafts.table}.{draft.id}"
 
     def decision(self, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
         """A callback that decides, says what went wrong, and lets the decision be undone."""
@@ -68,7 +78,7 @@ class _Desk:
                 flash(literal(str(error)))
                 return
             set_session_text(_EDITED, "")
-            set_session_text(_LAST + self.dataset.name, " ".join(map(str, ids)))
+            set_session_text(self._last_key, " ".join(map(str, ids)))
 
         return callback
 
@@ -77,22 +87,32 @@ class _Desk:
             self.drafts.take_back(ids)
         except EvidenceBenchError as error:
             flash(literal(str(error)))
-        set_session_text(_LAST + self.dataset.name, "")
-
-    def replaced(self, draft: Draft) -> str:
-        """The wording that a draft would replace, unless it is that one."""
-        there = resources.wordings(self.dataset).get(draft.name, {}).get(draft.instance_id, "")
-        return "" if draft.state == "accepted" else there
+        set_session_text(self._last_key, "")
 
 
-def draw_review(state: PageState, dataset: DatasetInfo) -> None:
-    """The drafts of one state, the first of them in hand."""
-    drafts = Drafts(resources.store(), dataset.name)
+def draw_dataset_review(state: PageState, dataset: DatasetInfo) -> None:
+    """The drafts of other wordings of a dataset's hypotheses."""
+
+    def replaced(draft: Draft) -> tuple[str, str] | None:
+        there = resources.wordings(dataset).get(draft.name, {}).get(draft.subject_id)
+        if there is None or draft.state == "accepted":
+            return None
+        origin = resources.wording_origins(dataset).get(draft.name, {}).get(draft.subject_id)
+        return there, "came with the data" if origin is None else f"is there already ({origin.origin})"
+
+    draw_review(state, HypothesisDrafts(resources.store(), dataset.name), replaced)
+
+
+def draw_review(
+    state: PageState, drafts: Drafts, replaced: Callable[[Draft], tuple[str, str] | None] = lambda _: None
+) -> None:
+    """The drafts of one state, the first of them in hand; those that are ``replaced`` have words and an origin."""
     counts = drafts.counts()
     if not any(counts.values()):
+        use = "a wording that runs can use" if drafts.noun == "dataset" else "a wording that was reviewed"
         st.info(
             "Nothing has been written yet. A language model writes drafts of paraphrases and negations; here you "
-            "read them, and what you accept becomes a wording that runs can use."
+            f"read them, and what you accept becomes {use}."
         )
         st.button("Write some with a model", type="primary", on_click=lambda: state.put(part="make"))
         return
@@ -106,7 +126,7 @@ def draw_review(state: PageState, dataset: DatasetInfo) -> None:
             width=260,
             **session_text_widget("author", read=str.strip),
         )
-    desk, n_drafts = _Desk(state, dataset, drafts), counts[shown]
+    desk, n_drafts = _Desk(state, drafts, replaced), counts[shown]
     if not n_drafts:
         _draw_undo(desk)
         if shown == "waiting":
@@ -174,12 +194,15 @@ def _draw_bar(desk: _Desk, page: Sequence[Draft], at: int, n_drafts: int) -> Non
 
 
 def _draw_card(desk: _Desk, draft: Draft, in_hand: bool) -> None:
-    editing, text_key = session_text(_EDITED) == str(draft.id), f"review-text-{draft.id}"
+    key = desk.key(draft)
+    editing, text_key = session_text(_EDITED) == key, f"review-text-{key}"
     with st.container(border=True, key=f"draft-{'in-hand' if in_hand else draft.id}"):
         st.caption(
-            f"{':blue-badge[In hand] ' if in_hand else ''}{literal(draft.instance_id)} · "
+            f"{':blue-badge[In hand] ' if in_hand else ''}{literal(draft.subject_id)} · "
             f"**{literal(draft.name)}** · {literal(str(draft.made_by).removesuffix('; not reviewed'))}"
         )
+        if draft.about:
+            st.markdown(literal(draft.about))
         before, after = marked_words(draft.original, draft.wording)
         left, right = st.columns(2)
         with left:
@@ -190,7 +213,7 @@ def _draw_card(desk: _Desk, draft: Draft, in_hand: bool) -> None:
             if editing:
                 st.text_area(
                     "Your words",
-                    height=110,
+                    height=110 if len(draft.wording) < 500 else 320,
                     label_visibility="collapsed",
                     **local_widget(text_key, draft.wording),
                 )
@@ -202,10 +225,9 @@ def _draw_card(desk: _Desk, draft: Draft, in_hand: bool) -> None:
         if draft.problem:
             st.markdown(f":orange[Refused by the checks:] {literal(draft.problem)}.")
         if there := desk.replaced(draft):
-            origin = resources.wording_origins(desk.dataset).get(draft.name, {}).get(draft.instance_id)
-            source = "came with the data" if origin is None else f"is there already ({origin.origin})"
+            words, origin = there
             kind = "negation" if draft.name == NEGATION else "paraphrase"
-            st.caption(f"Would take the place of a {kind} that {literal(source)}: {literal(there)}")
+            st.caption(f"Would take the place of a {kind} that {literal(origin)}: {literal(words)}")
         with st.container(horizontal=True):
             _draw_buttons(desk, draft, text_key if editing else "", in_hand)
 
@@ -235,7 +257,7 @@ def _draw_buttons(desk: _Desk, draft: Draft, text_key: str, in_hand: bool) -> No
         return
     if draft.wording and draft.state != "accepted":
         button("Accept", "A", accept, named=True)
-    button("Edit", "E", lambda: set_session_text(_EDITED, str(draft.id)))
+    button("Edit", "E", lambda: set_session_text(_EDITED, desk.key(draft)))
     if draft.state != "rejected":
         reject = desk.decision([draft.id], lambda: desk.drafts.reject([draft.id], desk.reviewer))
         button("Reject", "X", reject, named=True)

@@ -17,7 +17,7 @@ from components.widgets.table import Column, Row, table
 from evidencebench_core.data import DatasetInfo
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.perturb import (
-    Drafts,
+    HypothesisDrafts,
     Wording,
     Wordings,
     added_wordings,
@@ -114,7 +114,9 @@ def _keep(dataset: DatasetInfo, name: str, content: bytes) -> None:
         path = Path(folder) / "variants.json"
         path.write_bytes(content)
         try:
-            kept, drafts = Drafts(resources.store(), dataset.name).add_file(read_wordings(path), name)
+            kept, drafts = HypothesisDrafts(resources.store(), dataset.name).add_file(
+                read_wordings(path), name
+            )
         except EvidenceBenchError as error:
             st.error(literal(str(error).replace(str(path), name)))
             return

@@ -24,15 +24,59 @@ from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
-    from evidencebench_core.perturb import Draft, Drafts
+    from evidencebench_core.perturb import Draft, Drafts, HypothesisDrafts
 
 _STATES: Final = ("waiting", "refused", "accepted", "rejected")
 _SHOWN: Final = 10  # refused drafts that are printed
+_NEXT: Final = (
+    " before use: on the page Wording of the app, or here with --list, then --accept ID ... (--reject ID ...);"
+    " then: evidencebench run ... --variant negation"
+)
+_NEXT_ITEMS: Final = (
+    ": on the page Wording of the app, or here with --list, then --accept ID ... (--reject ID ...); figures say how"
+    " many nobody has read"
+)
 _IDS: Final = "ids as --list shows them, or `all` that are waiting"
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
+    what = add_draft_arguments(parser, "instances")
+    what.add_argument(
+        "--export", type=Path, metavar="FILE", help="write the wordings in use, and who made and read each"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the file to write (default: variants-DATASET-MODEL.json)"
+    )
+    add_server(parser)
+    add_json(parser)
+
+
+def add_prepare_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of ``reliability prepare``: the same for an item set."""
+    parser.add_argument("items", metavar="ITEMS", help="an item set in the store")
+    add_draft_arguments(parser, "items")
+    parser.add_argument(
+        "--checker",
+        metavar="M",
+        default="",
+        help="a model at the same server that answers each question from its negated context; where it does not"
+        " give the opposite answer, the draft is refused",
+    )
+    add_server(parser)
+    add_json(parser)
+
+
+def prepare(args: argparse.Namespace) -> int:
+    """Make drafts of paraphrases of questions and of negated contexts, or review them."""
+    from evidencebench_core.reliability.drafts import ItemDrafts
+
+    drafts = ItemDrafts(store_of(args), args.items, args.checker)
+    return decide(drafts, args) if args.model is None else make(drafts, args)
+
+
+def add_draft_arguments(parser: argparse.ArgumentParser, nouns: str) -> argparse._MutuallyExclusiveGroup:
+    """Arguments to have drafts made, and to list and decide on them; returns the group of what to do."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--model", metavar="M", help="make wordings with this model, as the server calls it")
     what.add_argument(
@@ -47,9 +91,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--take-back", nargs="+", metavar="ID", type=int, help="undo --accept or --reject of these ids"
     )
-    what.add_argument(
-        "--export", type=Path, metavar="FILE", help="write the wordings in use, and who made and read each"
-    )
     parser.add_argument(
         "--text", metavar="WORDS", help="with --accept and one id: accept these words instead"
     )
@@ -62,44 +103,39 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("paraphrase", "negation"),
         help="what to make (may be repeated; default: both)",
     )
-    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="the file to write (default: variants-DATASET-MODEL.json)"
-    )
-    add_server(parser)
-    add_json(parser)
+    parser.add_argument("--limit", type=positive, metavar="N", help=f"only the first N {nouns}")
+    return what
 
 
 def _run(args: argparse.Namespace) -> int:
     """Make drafts, or review them."""
-    from evidencebench_core.perturb import Drafts
+    from evidencebench_core.perturb import HypothesisDrafts
 
-    drafts = Drafts(store_of(args), args.dataset)
-    if args.model is not None:
-        return _make(drafts, args)
-    if args.list is not None:
-        return _list(drafts, args)
-    return _export(drafts, args) if args.export is not None else _decide(drafts, args)
+    drafts = HypothesisDrafts(store_of(args), args.dataset)
+    if args.model is None:
+        return _export(drafts, args) if args.export is not None else decide(drafts, args)
+    path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
+    return make(drafts, args, path)
 
 
-def _make(drafts: Drafts, args: argparse.Namespace) -> int:
-    """Keep drafts and write the file; as JSON what is in it, what was refused and why, and what it took."""
-    from evidencebench_core.perturb.making import KINDS, new_drafts
+def make(drafts: Drafts, args: argparse.Namespace, path: Path | None = None) -> int:
+    """Keep drafts and write the file, if one is wanted; as JSON what was refused and why, and what it took."""
+    from evidencebench_core.perturb import KINDS
+    from evidencebench_core.perturb.making import new_drafts
     from evidencebench_core.runs.estimate import draft_estimate
 
-    store = drafts.store
     kinds = tuple(kind for kind in KINDS if kind in (args.kind or KINDS))
-    path = args.out or Path(f"variants-{_plain_name(args.dataset)}-{_plain_name(args.model)}.json")
-    llm = server_llm(store, args)
-    how: Any = {"kinds": kinds, "limit": args.limit, "fresh": args.fresh}
-    cost = draft_estimate(store, args.dataset, args.model, llm, **how)
+    llm = server_llm(drafts.store, args)
+    # All of them, for the file: answers that are in the store cost nothing.
+    wanted = drafts.missing(args.model, kinds, args.limit, fresh=args.fresh or path is not None)
+    cost = draft_estimate(drafts, wanted, args.model, llm, fresh=args.fresh)
     if cost.calls:
         check_server(llm, args.model)
     print_estimate(cost, "wording")
     made: list[Draft] = []
     stopped: LLMError | None = None
     try:
-        for one in new_drafts(store, args.dataset, args.model, llm, **how):
+        for one in new_drafts(drafts, wanted, args.model, llm, fresh=args.fresh):
             made.append(one)  # noqa: PERF402 - what came before an error counts
     except LLMError as error:
         if all(one.problem for one in made):
@@ -109,30 +145,34 @@ def _make(drafts: Drafts, args: argparse.Namespace) -> int:
         print_spending(llm.budget.spent)
         drafts.add(made)
     refused = [one for one in made if one.problem]
-    if not args.json and refused:
-        print(one_line(f"{quantity(len(refused), 'wording')} refused:"))
-        for one in refused[:_SHOWN]:
-            print(one_line(f"  {one.instance_id}, {one.kind}: {one.problem}"))
-        if len(refused) > _SHOWN:
-            print(one_line(f"  and {len(refused) - _SHOWN:,} more: --list refused shows them"))
-    n_written = _write(path, made)
+    if not args.json:
+        _print_refused(refused)
     counts = drafts.counts()
+    problems = [{"instance": one.subject_id, "kind": one.kind, "problem": one.problem} for one in refused]
+    document: dict[str, Any] = {"refused": problems, "drafts": counts}
+    if path is not None:
+        document = {"file": str(path), "written": _write(path, made)} | document
     if args.json:
-        problems = [
-            {"instance": one.instance_id, "kind": one.kind, "problem": one.problem} for one in refused
-        ]
-        document = {"file": str(path), "written": n_written, "refused": problems, "drafts": counts}
         print_json(document | {"estimate": cost.as_dict(), "spending": asdict(llm.budget.spent)})
     else:
-        print(one_line(f"{quantity(n_written, 'wording')} in {path}"))
+        if path is not None:
+            print(one_line(f"{quantity(document['written'], 'wording')} in {path}"))
         print(
-            f"{quantity(counts['waiting'], 'draft')} to be read before use: on the page Wording of the app, or here"
-            " with --list, then --accept ID ... (--reject ID ...); then: evidencebench run ... --variant negation"
+            f"{quantity(counts['waiting'], 'draft')} to be read{_NEXT if path is not None else _NEXT_ITEMS}"
         )
     if stopped is not None:
         note(f"evidencebench: {stopped}")
         return 1
     return 0
+
+
+def _print_refused(refused: Sequence[Draft]) -> None:
+    if refused:
+        print(one_line(f"{quantity(len(refused), 'wording')} refused:"))
+    for one in refused[:_SHOWN]:
+        print(one_line(f"  {one.subject_id}, {one.kind}: {one.problem}"))
+    if len(refused) > _SHOWN:
+        print(one_line(f"  and {len(refused) - _SHOWN:,} more: --list refused shows them"))
 
 
 def _write(path: Path, drafts: Sequence[Draft]) -> int:
@@ -142,7 +182,7 @@ def _write(path: Path, drafts: Sequence[Draft]) -> int:
     wordings: dict[str, dict[str, Wording]] = {}
     for one in drafts:
         if not one.problem:
-            wordings.setdefault(one.name, {})[one.instance_id] = Wording(one.text, one.made_by)
+            wordings.setdefault(one.name, {})[one.subject_id] = Wording(one.text, one.made_by)
     if not wordings:
         raise SettingError(str(path), "would be empty: no usable wording came", "Try another model.")
     return write_wordings(path, wordings)
@@ -159,7 +199,7 @@ def _list(drafts: Drafts, args: argparse.Namespace) -> int:
         return 0
     for draft in found:
         lines = [
-            f"{draft.id}  {draft.instance_id}, {draft.name}, {draft.state}: {draft.made_by}",
+            f"{draft.id}  {draft.subject_id}, {draft.name}, {draft.state}: {draft.made_by}",
             f"  original: {draft.original}",
             f"  draft:    {draft.text or '(no wording)'}",
             *([] if draft.edited is None else [f"  edited:   {draft.edited}"]),
@@ -172,10 +212,10 @@ def _list(drafts: Drafts, args: argparse.Namespace) -> int:
     return 0
 
 
-def _export(drafts: Drafts, args: argparse.Namespace) -> int:
+def _export(drafts: HypothesisDrafts, args: argparse.Namespace) -> int:
     from evidencebench_core.perturb import added_wordings, write_wordings
 
-    wordings = added_wordings(drafts.store, drafts.dataset)
+    wordings = added_wordings(drafts.store, drafts.name)
     if not wordings:
         raise SettingError(
             str(args.export), "would be empty: no wordings were added or accepted", "Accept some first."
@@ -188,8 +228,10 @@ def _export(drafts: Drafts, args: argparse.Namespace) -> int:
     return 0
 
 
-def _decide(drafts: Drafts, args: argparse.Namespace) -> int:
-    """Accept, reject or take back; as JSON how many drafts there are in each state."""
+def decide(drafts: Drafts, args: argparse.Namespace) -> int:
+    """List, accept, reject or take back; as JSON the drafts, or how many there are in each state."""
+    if args.list is not None:
+        return _list(drafts, args)
     if args.accept is not None:
         ids = _ids(drafts, args.accept)
         if args.text is not None and len(ids) != 1:

@@ -27,7 +27,8 @@ _TABLES: Final = (  # parents first
     "datasets", "papers", "instances", "bodies", "evidence", "runs", "retrievals", "nearest_sentences",
     "retrieval_counts", "notes", "hypothesis_variants", "hypothesis_drafts", "saved_filters", "own_papers",
     "annotations", "annotation_heads", "trained_models", "imported_scores", "llm_answers", "chat_runs",
-    "chat_results", "llm_batches", "item_sets",
+    "chat_results", "llm_batches", "item_sets", "item_drafts",
+    "item_wordings",
 )  # fmt: skip
 _NAMED: Final = 5  # instances of a line
 

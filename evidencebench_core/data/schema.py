@@ -489,6 +489,38 @@ _SUFFICIENT: Final = (
     "ALTER TABLE datasets ADD COLUMN sufficient INTEGER NOT NULL DEFAULT 0",
 )
 
+_ITEM_DRAFTS: Final = (
+    # The model that has checked what another wrote and found no fault; '' where none has.
+    "ALTER TABLE hypothesis_drafts ADD COLUMN checked_by TEXT NOT NULL DEFAULT ''",
+    # What a model made of the questions and contexts of an item set; columns as of hypothesis_drafts.
+    """CREATE TABLE item_drafts (
+        id INTEGER PRIMARY KEY,
+        item_set_id INTEGER NOT NULL REFERENCES item_sets (id) ON DELETE CASCADE,
+        item_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        text TEXT NOT NULL,
+        problem TEXT NOT NULL,
+        model TEXT NOT NULL,
+        prompt TEXT NOT NULL,
+        made_at TEXT NOT NULL,
+        state TEXT NOT NULL,
+        edited TEXT,
+        reviewer TEXT NOT NULL DEFAULT '',
+        reviewed_at TEXT NOT NULL DEFAULT '',
+        checked_by TEXT NOT NULL DEFAULT '',
+        checksum INTEGER,
+        UNIQUE (item_set_id, item_id, name, model, prompt)
+    )""",
+    "CREATE INDEX item_drafts_by_state ON item_drafts (item_set_id, state)",
+    # The texts that a run used, so that it can be read after a draft was edited.
+    """CREATE TABLE item_wordings (
+        digest TEXT PRIMARY KEY,
+        item_set_id INTEGER NOT NULL REFERENCES item_sets (id) ON DELETE CASCADE,
+        body BLOB NOT NULL,                   -- JSON, packed by zstd
+        checksum INTEGER
+    ) WITHOUT ROWID""",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -509,6 +541,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _CHAT_RUNS,
     _ITEM_SETS,
     _SUFFICIENT,
+    _ITEM_DRAFTS,
 )
 
 VERSION: Final = len(_MIGRATIONS)

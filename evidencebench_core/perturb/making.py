@@ -3,89 +3,73 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from evidencebench_core.data.store import Store
 from evidencebench_core.llm.conversation import Ask, Conversation, results
-from evidencebench_core.llm.parse import parsed_hypothesis
-from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Answer, ChatRequest
-from evidencebench_core.perturb.drafts import Draft, DraftState
-from evidencebench_core.perturb.wordings import (
-    LONGEST_WORDING,
-    NEGATION,
-    PARAPHRASE,
-    MadeBy,
-    wording_problem,
-)
+from evidencebench_core.perturb.drafts import Draft, Drafts, Kind
+from evidencebench_core.perturb.wordings import LONGEST_WORDING, NEGATION, PARAPHRASE, MadeBy
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
 
-Kind = Literal["paraphrase", "negation"]
-KINDS: Final[tuple[Kind, ...]] = ("paraphrase", "negation")
-DRAFT_TOKENS: Final = 150  # of an answer, before one is known: a sentence or two of thought and the wording
 # Numbers and their units, and words with a digit or two capitals: IL-6, BRCA1, 5-HT, 0.3, mRNA.
 _TERM: Final = re.compile(r"[^\s()\[\],;:]+")
 
 
-def prompt_of(kind: Kind) -> str:
-    """Name and version of the prompt that makes a kind: ``"negation 1-3fa9c2d1"``."""
-    return f"{kind} {prompt(kind).version}"
-
-
-def new_drafts(  # noqa: PLR0913 - what is asked, and how
-    store: Store,
-    dataset: str,
+def new_drafts(
+    drafts: Drafts,
+    wanted: Sequence[tuple[str, Kind]],
     model: str,
     llm: LLM,
     *,
-    kinds: Sequence[Kind] = KINDS,
-    limit: int | None = None,
-    known: Container[tuple[str, str]] = (),
     fresh: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Generator[Draft, None, None]:
-    """Ask a model for wordings of every hypothesis, at temperature 0, as they come.
+    """Ask a model for wordings (see `Drafts.missing`), at temperature 0, as they come; none is kept by this.
 
-    Answers are kept in the store, so that going on after a kill asks only for what was under way. A wording that is
-    empty or the original again is refused, and so is a paraphrase that has lost a term (`lost_terms`). Instance
-    ids with kinds in `known` are not asked for; once `cancelled` says so nothing more is. An error that every
-    further call would meet is raised after what came till then.
+    Answers are kept in the store, so that going on after a kill asks only for what was under way. Once `cancelled`
+    says so nothing more is asked. An error that every further call would meet is raised after what came till then.
     """
-    wanted = (
-        ((row, kind), draft_conversation(row.id, row.hypothesis, kind, model))
-        for row in store.rows(dataset, store.ids(dataset, limit))
-        for kind in kinds
-        if (row.id, kind) not in known
-    )
-    for batch in results(llm, wanted, fresh=fresh, stopped=cancelled):
-        for (row, kind), found in batch:
-            if isinstance(found, Draft):
-                yield found
-            else:
-                name = _name(kind, model)
-                yield Draft(row.id, name, row.hypothesis, "", str(found), failed=True)
+    for batch in results(llm, drafts.conversations(wanted, model), fresh=fresh, stopped=cancelled):
+        for empty, found in batch:
+            yield found if isinstance(found, Draft) else replace(empty, problem=str(found), failed=True)
 
 
-def draft_conversation(instance_id: str, original: str, kind: Kind, model: str) -> Conversation[Draft]:
-    """One call, and the draft that its answer makes."""
-    asked = prompt(kind)
-    (reply,) = yield [Ask(kind, ChatRequest(model, asked.messages(hypothesis=original)))]
-    text = " ".join((parsed_hypothesis(cast("Answer", reply).text) or "").split())
-    made_by = MadeBy(model, prompt_of(kind), datetime.now(UTC).isoformat(timespec="seconds"))
-    problem = wording_problem(original, text)
-    if not problem and kind == "paraphrase" and (lost := lost_terms(original, text)):
+def written(
+    drafts: Drafts,
+    empty: Draft,
+    request: ChatRequest,
+    read: Callable[[str], str | None],
+    rehearsal: str = "",
+) -> Conversation[Draft]:
+    """One call, and the draft that its answer makes; ``read`` has the wording of an answer."""
+    kind = cast("Kind", empty.kind)
+    (reply,) = yield [Ask(kind, request, rehearsal)]
+    answer = cast("Answer", reply)
+    text = drafts.tidy(read(answer.text) or "")
+    problem = drafts.problem(empty, text)
+    if not problem and kind == "paraphrase" and (lost := lost_terms(empty.original, text)):
         problem = f"the paraphrase has lost {', '.join(lost)}"
+    if answer.finish_reason == "length":
+        problem = "the answer was cut off"
     if problem:
         text = text.encode("utf-8", "replace").decode()[:LONGEST_WORDING]
-    state: DraftState = "refused" if problem else "waiting"
-    return Draft(instance_id, _name(kind, model), original, text, problem, made_by, state)
+    made_at = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(
+        empty,
+        text=text,
+        problem=problem,
+        made_by=MadeBy(request.model, drafts.prompt_of(kind), made_at),
+        state="refused" if problem else "waiting",
+    )
 
 
-def _name(kind: Kind, model: str) -> str:
+def name_of(kind: Kind, model: str) -> str:
+    """The name of the wording that a draft by a model becomes."""
     return NEGATION if kind == "negation" else PARAPHRASE + model
 
 

@@ -39,6 +39,7 @@ class MadeBy:
     )
     reviewed_at: str = ""
     edited: bool = False  # whether the reviewer changed the model's words
+    checked_by: str = ""  # another model that has found no fault
 
     def __bool__(self) -> bool:
         return bool(self.model or self.prompt or self.reviewer)
@@ -69,7 +70,8 @@ class MadeBy:
 
     def __str__(self) -> str:
         """``"gpt-x, negation 1-3fa9c2d1, 2026-01-31; accepted and edited by Ana, 2026-02-01"``."""
-        made = ", ".join(filter(None, (self.model, self.prompt, self.made_at[:10])))
+        checked = f"checked by {self.checked_by}" if self.checked_by else ""
+        made = ", ".join(filter(None, (self.model, self.prompt, self.made_at[:10], checked)))
         if not self.reviewer:
             return f"{made}; not reviewed" if self.model else made
         how = "accepted and edited" if self.edited else "accepted"
@@ -98,13 +100,16 @@ Wordings = Mapping[str, Mapping[str, Wording]]
 """By the wording's name, by instance id."""
 
 
-def wording_problem(original: str, text: str) -> str:
-    """The objection to a text as another wording of a hypothesis, whoever wrote it; empty if there is none."""
+def wording_problem(original: str, text: str, mark: str = "HYPOTHESIS") -> str:
+    """The objection to a text as another wording, whoever wrote it; empty if there is none.
+
+    A model's answer has it behind the ``mark``.
+    """
     if not text:
-        return "the answer has no line HYPOTHESIS:"
-    if len(text) > LONGEST_WORDING:
+        return f"the answer has no line {mark}:"
+    if len(text) > max(LONGEST_WORDING, 3 * len(original)):
         return f"the wording has {len(text):,} characters"
-    if not text.isprintable():
+    if not text.replace("\n", "").isprintable():
         return "the wording has characters that cannot be printed"
     if " ".join(text.split()).casefold().rstrip(".") == " ".join(original.split()).casefold().rstrip("."):
         return "the wording is the original"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.conversation import Planned, planned
 from evidencebench_core.llm.prices import Price, price_of
-from evidencebench_core.perturb.making import DRAFT_TOKENS, KINDS, Kind, draft_conversation
+from evidencebench_core.perturb.drafts import Drafts, Kind
 from evidencebench_core.runs.plan import AnyPlan
 
 if TYPE_CHECKING:
-    from evidencebench_core.data.store import Store
     from evidencebench_core.llm import LLM
 
+_T = TypeVar("_T")
 _LOOKED_AT: Final = 50  # instances
 
 
@@ -97,34 +97,18 @@ def together(estimates: Sequence[RunEstimate]) -> RunEstimate:
     return replace(estimates[0], **{name: sum(getattr(one, name) for one in estimates) for name in names})
 
 
-def draft_estimate(  # noqa: PLR0913 - the arguments of `new_drafts`
-    store: Store,
-    dataset: str,
-    model: str,
-    llm: LLM,
-    *,
-    kinds: Sequence[Kind] = KINDS,
-    limit: int | None = None,
-    known: Container[tuple[str, str]] = (),
-    fresh: bool = False,
+def draft_estimate(
+    drafts: Drafts, wanted: Sequence[tuple[str, Kind]], model: str, llm: LLM, *, fresh: bool = False
 ) -> RunEstimate:
     """The cost of `perturb.making.new_drafts` with the same arguments; ``n_instances`` counts the wordings."""
-    kinds_of = {
-        one: [kind for kind in kinds if (one, kind) not in known] for one in store.ids(dataset, limit)
-    }
-    wanted = [one for one, lacking in kinds_of.items() if lacking]
-    looked_at, n_wordings = _spread(wanted), sum(map(len, kinds_of.values()))
-    total = Planned()
-    for row in store.rows(dataset, looked_at):
-        for kind in kinds_of[row.id]:
-            total += planned(llm, draft_conversation(row.id, row.hypothesis, kind, model), fresh)
-    factor = n_wordings / (total.calls + total.cached) if looked_at else 0.0
-    calls, n_prompt = round(total.calls * factor), round(total.prompt_tokens * factor)
-    n = (n_wordings, n_wordings if len(looked_at) == len(wanted) else len(looked_at))
-    counts = (calls, n_wordings - calls, n_prompt, calls * DRAFT_TOKENS)
-    return RunEstimate(model, *n, *counts, price_of(model))
+    looked_at, total = _spread(wanted), Planned()
+    for _, conversation in drafts.conversations(looked_at, model):
+        total += planned(llm, conversation, fresh)
+    counts = asdict(total.times(len(wanted) / len(looked_at) if looked_at else 0.0))
+    counts["completion_tokens"] = counts["calls"] * drafts.answer_tokens
+    return RunEstimate(model, len(wanted), len(looked_at), **counts, price=price_of(model))
 
 
-def _spread(ids: Sequence[str]) -> Sequence[str]:
-    """Up to fifty of the ids, evenly over all; what lies between is taken to be like them."""
+def _spread(ids: Sequence[_T]) -> Sequence[_T]:
+    """Up to fifty, evenly over all; what lies between is taken to be like them."""
     return ids[:: max(1, -(-len(ids) // _LOOKED_AT))]

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.data import Store
-from evidencebench_core.perturb import Draft, Drafts, MadeBy, hypothesis_variants
+from evidencebench_core.perturb import Draft, HypothesisDrafts, MadeBy, hypothesis_variants
 from tests.browser.settling import ON_A_PHONE, assert_fits, settled
 
 HOSTILE = "<script>document.title='taken'</script> ![x](http://127.0.0.1:9/x.png) <img src=x> **bold** $x^2$"
@@ -19,7 +19,7 @@ REVIEW = "/wording?dataset=sample_data&part=review"
 def _drafts(store: Store) -> None:
     """A draft for each paper."""
     made_by = MadeBy("tiny", "paraphrase 1-abc", "2026-01-31T10:00:00+00:00")
-    Drafts(store, "sample_data").add(
+    HypothesisDrafts(store, "sample_data").add(
         Draft(one, "paraphrase:tiny", "", f"{HOSTILE} {one}", made_by=made_by)
         for one in store.ids("sample_data")
     )

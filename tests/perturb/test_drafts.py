@@ -10,7 +10,7 @@ from evidencebench_core.data import Store
 from evidencebench_core.errors import DataError, SettingError, UnknownNameError
 from evidencebench_core.perturb import (
     Draft,
-    Drafts,
+    HypothesisDrafts,
     MadeBy,
     Wording,
     add_wordings,
@@ -18,7 +18,7 @@ from evidencebench_core.perturb import (
     hypothesis_variants,
     read_wordings,
 )
-from evidencebench_core.perturb.drafts import REVIEWED
+from evidencebench_core.perturb.hypothesis_drafts import REVIEWED
 from evidencebench_core.runs import variant_named
 from tests.factories import raw_instance, store_with
 
@@ -36,8 +36,8 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def drafts(store: Store) -> Drafts:
-    return Drafts(store, "two")
+def drafts(store: Store) -> HypothesisDrafts:
+    return HypothesisDrafts(store, "two")
 
 
 def made(instance_id: str, text: str, name: str = "negation", problem: str = "", **more: bool) -> Draft:
@@ -48,24 +48,24 @@ def words_of(store: Store, name: str = "negation") -> dict[str, str]:
     return dict(hypothesis_variants(store, "two")[name])
 
 
-def ids(drafts: Drafts) -> list[int]:
+def ids(drafts: HypothesisDrafts) -> list[int]:
     return [draft.id for draft in drafts.drafts()]
 
 
 def test_a_draft_is_a_wording_once_accepted_and_says_who_made_and_read_it(
-    store: Store, drafts: Drafts
+    store: Store, drafts: HypothesisDrafts
 ) -> None:
     assert drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")]) == 2
     assert drafts.counts() == {"waiting": 2, "refused": 0, "accepted": 0, "rejected": 0}
     # In the order of the dataset, with the hypothesis beside the draft.
-    assert [(one.instance_id, one.original, one.text) for one in drafts.drafts()] == [
+    assert [(one.subject_id, one.original, one.text) for one in drafts.drafts()] == [
         ("b", "Tea helps.", "Tea harms."), ("a", "Salt harms.", "Salt heals."),
     ]  # fmt: skip
     assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand."}}
     with pytest.raises(SettingError):
         variant_named(store, "two", "paraphrase:m")
     (accepted,) = drafts.accept(ids(drafts)[1:], "  Ana  ")
-    assert (accepted.state, accepted.instance_id) == ("accepted", "a")
+    assert (accepted.state, accepted.subject_id) == ("accepted", "a")
     assert words_of(store) == {"b": "By hand.", "a": "Salt heals."}
     assert variant_named(store, "two", "negation").hypotheses == words_of(store)
     origin = added_wordings(store, "two")["negation"]["a"]
@@ -75,7 +75,9 @@ def test_a_draft_is_a_wording_once_accepted_and_says_who_made_and_read_it(
     assert "b" not in added_wordings(store, "two")["negation"]  # it came with the data
 
 
-def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(store: Store, drafts: Drafts) -> None:
+def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(
+    store: Store, drafts: HypothesisDrafts
+) -> None:
     drafts.add([made("a", "Salt heals.")])
     (number,) = ids(drafts)
     (accepted,) = drafts.accept([number], "Ana", {number: " Salt \n does no harm. "})
@@ -95,7 +97,7 @@ def test_the_reviewers_words_count_and_the_models_stay_to_be_seen(store: Store, 
     ],
 )
 def test_what_cannot_be_accepted_changes_nothing(
-    store: Store, drafts: Drafts, words: str, reviewer: str, problem: str
+    store: Store, drafts: HypothesisDrafts, words: str, reviewer: str, problem: str
 ) -> None:
     drafts.add([made("b", "Tea harms."), made("a", "Salt heals.")])
     first, second = ids(drafts)
@@ -105,7 +107,9 @@ def test_what_cannot_be_accepted_changes_nothing(
     assert hypothesis_variants(store, "two") == {"negation": {"b": "By hand."}}
 
 
-def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Store, drafts: Drafts) -> None:
+def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(
+    store: Store, drafts: HypothesisDrafts
+) -> None:
     drafts.add([made("b", "Tea harms.")])
     (number,) = ids(drafts)
     drafts.accept([number], "Ana")
@@ -119,7 +123,9 @@ def test_what_is_taken_back_waits_again_and_the_datas_own_comes_back(store: Stor
     assert words_of(store)["b"] == "From a file."
 
 
-def test_a_rejected_one_is_no_wording_and_goes_with_its_dataset(store: Store, drafts: Drafts) -> None:
+def test_a_rejected_one_is_no_wording_and_goes_with_its_dataset(
+    store: Store, drafts: HypothesisDrafts
+) -> None:
     drafts.add([made("a", "Salt heals.")])
     drafts.accept(ids(drafts), "Ana")
     drafts.reject(ids(drafts), "Ben")
@@ -130,7 +136,7 @@ def test_a_rejected_one_is_no_wording_and_goes_with_its_dataset(store: Store, dr
         assert db.execute("SELECT count(*) FROM hypothesis_drafts").fetchone() == (0,)
 
 
-def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts: Drafts) -> None:
+def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts: HypothesisDrafts) -> None:
     other = Draft("a", "negation", "", "Salt is harmless.", made_by=MadeBy("n", "negation 1-abc", "2026"))
     drafts.add([made("a", "Salt heals."), other])
     for number in ids(drafts):
@@ -139,7 +145,9 @@ def test_of_two_drafts_of_a_wording_the_last_accepted_is_it(store: Store, drafts
     assert [draft.state for draft in drafts.drafts()] == ["rejected", "accepted"]
 
 
-def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(store: Store, drafts: Drafts) -> None:
+def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(
+    store: Store, drafts: HypothesisDrafts
+) -> None:
     lost = made("a", "It heals.", "paraphrase:m", problem="has lost Salt")
     assert drafts.add([lost, made("b", "", failed=True, problem="timed out")]) == 1
     (draft,) = drafts.drafts("refused")
@@ -150,21 +158,27 @@ def test_refused_ones_are_kept_for_a_reader_and_failed_ones_are_not(store: Store
     assert drafts.counts()["refused"] == 1
 
 
-def test_the_same_words_again_keep_their_state_and_new_words_wait(drafts: Drafts) -> None:
+def test_the_same_words_again_keep_their_state_and_new_words_wait(drafts: HypothesisDrafts) -> None:
     drafts.add([made("a", "Salt heals."), made("b", "Tea harms.")])
     drafts.reject(ids(drafts), "Ana")
     assert drafts.add([made("a", "Salt heals."), made("b", "Tea does harm.")]) == 1
-    assert {one.instance_id: one.state for one in drafts.drafts()} == {"a": "rejected", "b": "waiting"}
+    assert {one.subject_id: one.state for one in drafts.drafts()} == {"a": "rejected", "b": "waiting"}
 
 
-def test_known_ones_need_not_be_made(drafts: Drafts) -> None:
-    drafts.add([made("a", "Salt heals.")])
-    assert drafts.known("m", {"negation": "negation 1-abc"}) == {("a", "negation")}
-    assert drafts.known("m", {"negation": "negation 2-def"}) == frozenset()  # another prompt
-    assert drafts.known("n", {"negation": "negation 1-abc"}) == frozenset()
+def test_known_ones_need_not_be_made(drafts: HypothesisDrafts) -> None:
+    by = replace(BY, prompt=drafts.prompt_of("negation"))
+    drafts.add(
+        [Draft("a", "negation", "", "Salt heals.", made_by=by), made("b", "Tea harms.")]
+    )  # another prompt
+    assert drafts.known("m", ["negation", "paraphrase"]) == {("a", "negation")}
+    assert drafts.missing("m", ["negation"]) == [("b", "negation")]
+    assert drafts.missing("n", ["negation"], 1) == [
+        ("b", "negation")
+    ]  # another model; in the order of the data
+    assert len(drafts.missing("m", ["negation"], fresh=True)) == 2
 
 
-def test_pages_of_drafts(drafts: Drafts) -> None:
+def test_pages_of_drafts(drafts: HypothesisDrafts) -> None:
     drafts.add([made("a", "1"), made("b", "2"), made("b", "3", "paraphrase:m")])
     # Dataset order is b, a; an instance's by name: negation before paraphrase.
     assert [one.text for one in drafts.drafts("waiting", limit=2, offset=0)] == ["2", "3"]
@@ -172,7 +186,7 @@ def test_pages_of_drafts(drafts: Drafts) -> None:
 
 
 def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
-    store: Store, drafts: Drafts, tmp_path: Path
+    store: Store, drafts: HypothesisDrafts, tmp_path: Path
 ) -> None:
     read = {"model": "m", "prompt": "p 1", "reviewer": "Ana", "reviewed_at": "2026-01-01"}
     content = {
@@ -186,7 +200,7 @@ def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
     path = tmp_path / "v.json"
     path.write_text(json.dumps(content))
     assert drafts.add_file(read_wordings(path), "v.json") == (2, 2)
-    waiting = {(one.instance_id, one.name, one.made_by.model) for one in drafts.drafts("waiting")}
+    waiting = {(one.subject_id, one.name, one.made_by.model) for one in drafts.drafts("waiting")}
     assert waiting == {("a", "paraphrase:gpt", "m"), ("b", "negation", "old")}
     assert hypothesis_variants(store, "two") == {
         "paraphrase:hand": {"a": "Salt does harm."},
@@ -198,8 +212,8 @@ def test_a_file_of_a_model_becomes_drafts_and_the_rest_wordings(
         drafts.add_file(read_wordings(path), "v.json")
 
 
-def test_unknown_ones_are_said(drafts: Drafts, store: Store) -> None:
+def test_unknown_ones_are_said(drafts: HypothesisDrafts, store: Store) -> None:
     with pytest.raises(UnknownNameError, match="draft 99"):
         drafts.accept([99], "Ana")
     with pytest.raises(UnknownNameError):
-        Drafts(store, "nowhere")
+        HypothesisDrafts(store, "nowhere")

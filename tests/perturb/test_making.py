@@ -1,5 +1,6 @@
 """Wordings that a model makes: what is taken, what is refused, and that the file can be read again."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,26 @@ import pytest
 from evidencebench_core.data import Store
 from evidencebench_core.errors import LLMRejectedError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
-from evidencebench_core.perturb.making import lost_terms, new_drafts, prompt_of
+from evidencebench_core.perturb import KINDS, Draft, HypothesisDrafts, Kind, MadeBy
+from evidencebench_core.perturb.making import lost_terms, new_drafts
 from evidencebench_core.runs.estimate import draft_estimate
 from tests.factories import store_with, tiny_dataset
 from tests.llm.server import Step, answering, reply, scripted, status
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return store_with(tiny_dataset(), tmp_path)
+def drafts(tmp_path: Path) -> HypothesisDrafts:
+    return HypothesisDrafts(store_with(tiny_dataset(), tmp_path), "tiny")
+
+
+def made_by(
+    drafts: HypothesisDrafts,
+    url: str,
+    model: str = "m",
+    kinds: Sequence[Kind] = KINDS,
+    limit: int | None = None,
+) -> Iterator[Draft]:
+    return new_drafts(drafts, drafts.missing(model, kinds, limit), model, client_of(url, drafts.store))
 
 
 def client_of(url: str, store: Store) -> LLM:
@@ -31,33 +43,39 @@ def wording(request: dict[str, Any]) -> Step:
     return reply(f"HYPOTHESIS: In cohort {number}, blood pressure is lowered by tea.")
 
 
-def test_drafts_of_both_kinds(store: Store) -> None:
+def test_drafts_of_both_kinds(drafts: HypothesisDrafts) -> None:
     with scripted(answering(wording)) as server:
-        drafts = list(new_drafts(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
+        made = list(made_by(drafts, server.url, "gpt-x", limit=3))
         assert len(server.requests) == 6
         assert {request.json["temperature"] for request in server.requests} == {0.0}
-        again = list(new_drafts(store, "tiny", "gpt-x", client_of(server.url, store), limit=3))
+        again = list(made_by(drafts, server.url, "gpt-x", limit=3))
         assert len(server.requests) == 6  # all answers are in the store
-    texts = {(one.instance_id, one.name): one.text for one in drafts}
-    assert texts == {(one.instance_id, one.name): one.text for one in again}
+    texts = {(one.subject_id, one.name): one.text for one in made}
+    assert texts == {(one.subject_id, one.name): one.text for one in again}
     assert texts["tiny_1", "negation"] == "Tea raises blood pressure in cohort 1."
     assert texts["tiny_2", "paraphrase:gpt-x"] == "In cohort 2, blood pressure is lowered by tea."
-    prompts = {(one.kind, one.made_by.prompt.partition("-")[0]) for one in drafts}
+    prompts = {(one.kind, one.made_by.prompt.partition("-")[0]) for one in made}
     assert prompts == {("negation", "negation 1"), ("paraphrase", "paraphrase 1")}
-    assert all(one.made_by.model == "gpt-x" and one.made_by.needs_review for one in drafts)
+    assert all(one.made_by.model == "gpt-x" and one.made_by.needs_review for one in made)
 
 
-def test_what_is_known_is_not_asked_for(store: Store) -> None:
-    known = {("tiny_0", "negation"), ("tiny_1", "negation"), ("tiny_1", "paraphrase")}
+def test_what_is_known_is_not_asked_for(drafts: HypothesisDrafts) -> None:
+    by = {kind: MadeBy("m", drafts.prompt_of(kind)) for kind in KINDS}
+    known = (("tiny_0", "negation"), ("tiny_1", "negation"), ("tiny_1", "paraphrase:m"))
+    drafts.add(
+        Draft(one, name, "", "x", made_by=by["negation" if name == "negation" else "paraphrase"])
+        for one, name in known
+    )
+    wanted = drafts.missing("m", KINDS, 3)
     with scripted(answering(wording)) as server:
-        client = client_of(server.url, store)
-        planned = draft_estimate(store, "tiny", "m", client, limit=3, known=known)
-        made = list(new_drafts(store, "tiny", "m", client, limit=3, known=known))
-        after = draft_estimate(store, "tiny", "m", client, limit=3, known=known)
-        fresh = draft_estimate(store, "tiny", "m", client, limit=3, known=known, fresh=True)
+        client = client_of(server.url, drafts.store)
+        planned = draft_estimate(drafts, wanted, "m", client)
+        made = list(new_drafts(drafts, wanted, "m", client))
+        after = draft_estimate(drafts, wanted, "m", client)
+        fresh = draft_estimate(drafts, wanted, "m", client, fresh=True)
     # Of three instances' six wordings three are known: tiny_0 lacks one, tiny_1 none, tiny_2 both.
     lacking = {("tiny_0", "paraphrase"), ("tiny_2", "paraphrase"), ("tiny_2", "negation")}
-    assert {(one.instance_id, one.kind) for one in made} == lacking
+    assert {(one.subject_id, one.kind) for one in made} == lacking
     assert (planned.n_instances, planned.n_looked_at, planned.calls, planned.cached) == (3, 3, 3, 0)
     assert planned.completion_tokens == 450  # 150 each
     assert planned.prompt_tokens > 3 * 100  # the prompts alone have some 150 words
@@ -65,9 +83,9 @@ def test_what_is_known_is_not_asked_for(store: Store) -> None:
     assert (fresh.calls, fresh.cached) == (3, 0)
 
 
-def test_a_failed_call_is_no_refusal(store: Store) -> None:
+def test_a_failed_call_is_no_refusal(drafts: HypothesisDrafts) -> None:
     with scripted(status(400, "no")) as server:
-        (one,) = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=["negation"], limit=1)
+        (one,) = made_by(drafts, server.url, kinds=["negation"], limit=1)
     assert (one.failed, one.text) == (True, "")
 
 
@@ -80,19 +98,19 @@ def test_a_failed_call_is_no_refusal(store: Store) -> None:
         ("negation", "HYPOTHESIS: Tea raises blood pressure.", ""),
     ],
 )
-def test_what_is_refused(store: Store, kind: Any, said: str, problem: str) -> None:
+def test_what_is_refused(drafts: HypothesisDrafts, kind: Any, said: str, problem: str) -> None:
     with scripted(reply(said)) as server:
-        (one,) = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=[kind], limit=1)
+        (one,) = made_by(drafts, server.url, kinds=[kind], limit=1)
     assert problem in one.problem
     assert (one.state == "refused") == bool(problem)
     assert not one.failed
-    assert one.made_by.prompt == prompt_of(kind)
+    assert one.made_by.prompt == drafts.prompt_of(kind)
     assert one.text == (" ".join(said.removeprefix("HYPOTHESIS: ").split()) if "HYPOTHESIS" in said else "")
 
 
-def test_a_refused_key_ends_it_after_what_came(store: Store) -> None:
+def test_a_refused_key_ends_it_after_what_came(drafts: HypothesisDrafts) -> None:
     with scripted(reply("HYPOTHESIS: Other words for 0."), status(401)) as server:
-        found = new_drafts(store, "tiny", "m", client_of(server.url, store), kinds=["negation"])
+        found = made_by(drafts, server.url, kinds=["negation"])
         assert next(found).text == "Other words for 0."
         with pytest.raises(LLMRejectedError):
             list(found)

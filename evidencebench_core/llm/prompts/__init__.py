@@ -23,7 +23,7 @@ from evidencebench_core.llm.request import Message, Role
 
 FIELDS: Final = frozenset({
     "aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences",
-    "answer", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
+    "answer", "context", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
 })  # fmt: skip
 
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
@@ -33,7 +33,7 @@ _VERSION: Final = re.compile(r"version: *(\S+)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)>")
 _OUR_TAGS: Final = frozenset({
     "hypothesis", "sentences", "example", "examples", "aspect", "aspects",
-    "answer", "document", "document_nuggets", "nuggets", "question", "sentence",
+    "answer", "context", "document", "document_nuggets", "nuggets", "question", "sentence",
 })  # fmt: skip
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
 

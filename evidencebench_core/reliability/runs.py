@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -16,6 +16,7 @@ from evidencebench_core.llm.request import json_bytes
 from evidencebench_core.perturb.drafts import Kind
 from evidencebench_core.reliability.drafts import ItemDrafts, keep_wordings, kept_wordings, wordings_digest
 from evidencebench_core.reliability.items import ItemSet, ItemWordings, item_set, item_set_info, item_sets
+from evidencebench_core.reliability.judge import judge_probes
 from evidencebench_core.reliability.probes import Probe, Probes, probes_of
 from evidencebench_core.reliability.tasks import ReliabilityTask, reliability_task, task_settings
 from evidencebench_core.runs import (
@@ -128,9 +129,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
         If there is no such task or setting, or the set has not what the task needs.
     """
     whole = items if isinstance(items, ItemSet) else item_set(store, items)
-    of, name = reliability_task(task), model.strip()
-    if not name:
-        raise SettingError("model", "is not named", "Name one as the server does.")
+    of = reliability_task(task)
     values = task_settings(of, settings or {}, as_published)
     examples = _examples(store, values)
     if examples is not None:
@@ -147,7 +146,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
             "prompt": f"{of.prompts[whole.kind]} {prompt_version(of.prompts[whole.kind])}",
             "wordings": wordings_digest(wordings) if wordings else "",
             "version": _VERSION,
-            "model": name,
+            "model": _model(model),
             "request": asking,
         },
     )
@@ -156,7 +155,72 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     return replace(plan, left_out=len(probes.left_out), prepare=prepare)
 
 
-def _plan(store: Store, spec: ChatRunSpec, probes: Sequence[Probe], llm: LLM | None, fresh: bool) -> ChatPlan:
+def judge_plan(
+    store: Store,
+    run_id: str,
+    model: str,
+    *,
+    request: Mapping[str, object] | None = None,
+    llm: LLM | None = None,
+    fresh: bool = False,
+) -> ChatPlan:
+    """What is still to be asked of a judge of a run's answers in free text, and for its controls.
+
+    The other arguments are those of `run_plan`. A run that has failures is judged as far as it goes.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such run.
+    SettingError
+        If its answers need no judge, or there is none yet.
+    """
+    run = reliability_run(store, run_id)
+    place = f"run {run.id}"
+    if run.judged or not run.task.judge_prompt:
+        raise SettingError(
+            place, f"is of the task {run.task.name}, whose answers need no judge", "Score it as it is."
+        )
+    probes = judge_probes(
+        run.task, items_of(store, run), run_probes(store, run).probes, results_of(store, run)
+    )
+    if not probes:
+        raise SettingError(place, "has no answers to judge yet", "Run it first.")
+    spec = ChatRunSpec(
+        WING,
+        run.id,
+        {
+            "task": run.task.name,
+            "prompt": f"{run.task.judge_prompt} {prompt_version(run.task.judge_prompt)}",
+            "version": _VERSION,
+            "as_published": run.as_published,
+            "model": _model(model),
+            "request": request_settings(request),
+        },
+    )
+    stale = ChatRuns(store).results(spec.id).keys() - _current(ChatRuns(store).results(spec.id), probes)
+    return _plan(store, spec, probes, llm, fresh, stale)
+
+
+def _model(name: str) -> str:
+    if not name.strip():
+        raise SettingError("model", "is not named", "Name one as the server does.")
+    return name.strip()
+
+
+def _judge_probes(store: Store, run: ReliabilityRun) -> tuple[Probe, ...]:
+    """What a judge is asked about a run's answers as they stand."""
+    return judge_probes(run.task, items_of(store, run), run_probes(store, run).probes, results_of(store, run))
+
+
+def _plan(
+    store: Store,
+    spec: ChatRunSpec,
+    probes: Sequence[Probe],
+    llm: LLM | None,
+    fresh: bool,
+    again: Collection[str] = (),
+) -> ChatPlan:
     by_id = {probe.id: probe for probe in probes}
     settings = spec.settings
     as_published = bool(settings.get("settings", settings)["as_published"])
@@ -166,12 +230,22 @@ def _plan(store: Store, spec: ChatRunSpec, probes: Sequence[Probe], llm: LLM | N
         result = yield from asked(request_with(settings["model"], settings["request"], messages))
         return {**result, "fields": _digest(by_id[one])}
 
-    return chat_plan(store, spec, tuple(by_id), conversation, llm, fresh=fresh)
+    return chat_plan(store, spec, tuple(by_id), conversation, llm, fresh=fresh, again=again)
 
 
 def _digest(probe: Probe) -> str:
     """Of what its prompt is filled with: a judge's answer is about a text that may have been asked for again."""
     return hashlib.sha256(json_bytes(dict(probe.fields))).hexdigest()[:12]
+
+
+def _current(results: Mapping[str, Result | str], probes: Sequence[Probe]) -> set[str]:
+    """The ids of those results that are about these probes, and of failures."""
+    digests = {probe.id: _digest(probe) for probe in probes}
+    return {
+        one
+        for one, result in results.items()
+        if isinstance(result, str) or result["fields"] == digests.get(one)
+    }
 
 
 # -- what is in the store -------------------------------------------------------------------------
@@ -232,8 +306,15 @@ def run_probes(store: Store, run: ReliabilityRun, limit: int | None = None) -> P
 
 
 def results_of(store: Store, run: ReliabilityRun) -> dict[str, Result | str]:
-    """By probe id the result, or in one line why there is none; probes that were not asked yet are not in it."""
-    return ChatRuns(store).results(run.id)
+    """By probe id the result, or in one line why there is none; probes that were not asked yet are not in it.
+
+    Of a judge's run the id is that of `judge_probes`; what it said of a text that has changed since is left out.
+    """
+    results = ChatRuns(store).results(run.id)
+    if not run.judged:
+        return results
+    current = _current(results, _judge_probes(store, reliability_run(store, run.judged)))
+    return {one: result for one, result in results.items() if one in current}
 
 
 def delete_run(store: Store, run: ReliabilityRun) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 import random
 import re
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evidencebench_core.errors import SettingError, shown
 
 _WORD = re.compile(r"\S*[A-Za-z0-9]\S*")
+_LETTERS = re.compile(r"\S*[A-Za-z]\S*")
 _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 
 
@@ -25,8 +27,8 @@ class Misspelling:
     )
 
 
-def misspelling(text: str, n: int, seed: int = 0) -> Misspelling:
-    """The text with ``n`` of its words misspelt, or all of them where it has fewer.
+def misspelling(text: str, n: int, seed: int = 0, keep_digits: bool = False) -> Misspelling:
+    """The text with ``n`` of its words misspelt, or all of them where it has fewer; without changed digits if wanted.
 
     The same text, number and seed (0 or more, else `SettingError`) give the same errors on every machine, and the
     errors for a smaller ``n`` are among those for a larger one.
@@ -34,17 +36,18 @@ def misspelling(text: str, n: int, seed: int = 0) -> Misspelling:
     for name, value in (("n", n), ("seed", seed)):
         if value < 0:
             raise SettingError(f"spelling {name}", f"is {shown(value)}", "Give 0 or a positive number.")
-    words = list(_WORD.finditer(text))
+    classes = _CLASSES[:2] if keep_digits else _CLASSES
+    words = list((_LETTERS if keep_digits else _WORD).finditer(text))
     rng = random.Random(f"spelling {seed} {text}")  # noqa: S311 - a reproducible draw, not a secret
     rng.shuffle(words)
     characters = list(text)
     for word in words[:n]:
-        places = [place for place in range(*word.span()) if _class_of(text[place])]
+        places = [place for place in range(*word.span()) if _class_of(text[place], classes)]
         place = places[rng.randrange(len(places))]
-        others = _class_of(text[place]).replace(text[place], "")
+        others = _class_of(text[place], classes).replace(text[place], "")
         characters[place] = others[rng.randrange(len(others))]
     return Misspelling("".join(characters), min(n, len(words)))
 
 
-def _class_of(character: str) -> str:
-    return next((letters for letters in _CLASSES if character in letters), "")
+def _class_of(character: str, classes: Sequence[str]) -> str:
+    return next((letters for letters in classes if character in letters), "")

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, cast
+from urllib.parse import quote
 
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Message
-from evidencebench_core.perturb.wordings import Wordings
-from evidencebench_core.reliability.items import ItemSet, Label
-from evidencebench_core.reliability.tasks import ReliabilityTask
+from evidencebench_core.perturb.spelling import misspelling
+from evidencebench_core.perturb.wordings import NEGATION, PARAPHRASE
+from evidencebench_core.reliability.draws import (
+    deranged,
+    drawn_examples,
+    nearest,
+    other_items,
+    published_examples,
+    published_shifts,
+    published_shuffle,
+)
+from evidencebench_core.reliability.items import Item, ItemSet, ItemWording, ItemWordings, Kind, Label
+from evidencebench_core.reliability.tasks import ReliabilityTask, task_settings
+from evidencebench_core.retrievers.base import Setting
+from evidencebench_core.words import enumerated, quantity
+
+_OPPOSITE: Final[Mapping[str, str]] = MappingProxyType({"yes": "no", "no": "yes"})
+_MOST_EXAMPLES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +91,8 @@ class Probes:
     probes : tuple of Probe
         Variant by variant, each in the order of the items.
     left_out : mapping of str to str
-        By item id, the reason: ``"the answer is maybe"``, ``"no context"``, ``"no paraphrase"``, ...
+        By item id, the reason: ``"the answer is maybe"``, ``"no context"``, ``"no paraphrase"``, ... Items are
+        those that have probes and these.
     """
 
     probes: tuple[Probe, ...]
@@ -84,7 +104,7 @@ def probes_of(
     task: ReliabilityTask,
     settings: Mapping[str, object] = MappingProxyType({}),
     *,
-    wordings: Wordings = MappingProxyType({}),
+    wordings: ItemWordings = MappingProxyType({}),
     examples: ItemSet | None = None,
     limit: int | None = None,
 ) -> Probes:
@@ -97,10 +117,9 @@ def probes_of(
     settings : mapping
         As for `task_settings`; with ``as_published: True`` the paper's construction.
     wordings : mapping, optional
-        Added wordings by name (``"paraphrase:..."``, ``"negation"``), then by item id; they come before those
-        that the items have themselves.
+        Added wordings by item id; one replaces that of its name which the item has itself.
     examples : ItemSet, optional
-        Where few-shot examples come from; the set itself if left out.
+        The set that the setting ``examples_from`` names, and only with it.
     limit : int, optional
         Most items; their probes are the same as without it.
 
@@ -109,4 +128,304 @@ def probes_of(
     SettingError
         If a setting is wrong, or the set has not what the task needs; names what is missing, and the numbers.
     """
-    raise NotImplementedError
+    if items.kind not in task.prompts:
+        remedy = f"Use a set of {' or '.join(task.prompts)}."
+        raise SettingError(_place(task, items), f"cannot be run on {items.kind}", remedy)
+    build = _Build(items, task, task_settings(task, settings), wordings, examples)
+    probes = tuple(_CONSTRUCTIONS[task.name](build)) if build.items else ()
+    if not probes:
+        reasons = Counter(build.left_out.values()).most_common()
+        problem = f"has nothing to ask about {quantity(len(items.items), 'item')}: "
+        problem += enumerated([f"{reason} ({n:,})" for reason, n in reasons])
+        remedy = f"It needs {enumerated(task.needs)} of an item."
+        if "wordings" in task.settings:
+            remedy = f"Have some made: `evidencebench reliability prepare {items.name} --kind {task.name}`."
+        raise SettingError(_place(task, items), problem, remedy)
+    if limit is not None:
+        within = {item.id for item in build.order[:limit]}
+        build.left_out |= {
+            one.id: f"beyond the limit of {limit:,}" for one in build.order if one.id not in within
+        }
+        probes = tuple([probe for probe in probes if probe.item_id in within])
+    return Probes(probes, build.left_out)
+
+
+def problem_of(
+    items: ItemSet,
+    task: ReliabilityTask,
+    settings: Mapping[str, object] = MappingProxyType({}),
+    wordings: ItemWordings = MappingProxyType({}),
+) -> str:
+    """Why a task cannot be run on an item set, in a line; empty if it can."""
+    try:
+        probes_of(items, task, settings, wordings=wordings)
+    except SettingError as error:
+        return str(error)
+    return ""
+
+
+class _Build:
+    """What a construction is made from; it says in `left_out` which items it leaves out."""
+
+    def __init__(
+        self,
+        items: ItemSet,
+        task: ReliabilityTask,
+        settings: Mapping[str, Setting],
+        wordings: ItemWordings,
+        examples: ItemSet | None,
+    ) -> None:
+        self.kind, self.task, self.settings, self.examples = items.kind, task, settings, examples
+        self.wordings, self.is_published = wordings, settings["as_published"] is True
+        reasons = {item.id: _lack(item, task) for item in items.items}
+        self.left_out = {item_id: reason for item_id, reason in reasons.items() if reason}
+        self.items = [item for item in items.items if not reasons[item.id]]
+        self.order = self.items  # in which a limit counts
+
+    @property
+    def seed(self) -> int:
+        return cast(int, self.settings["seed"])
+
+    def names(self, setting: str) -> tuple[str, ...]:
+        return cast("tuple[str, ...]", self.settings[setting])
+
+    def probe(
+        self, item: Item, variant: str = "", fields: Mapping[str, str] | None = None, **other: Any
+    ) -> Probe:
+        """A probe as the baseline would have it, but for the `fields` and `other` attributes given."""
+        made = Probe(
+            id=f"{quote(variant, safe='/:@')} {item.id}" if variant else item.id,
+            item_id=item.id,
+            variant=variant,
+            fields={"question": item.question, "context": item.text} if fields is None else fields,
+            prompt=self.task.prompts[self.kind],
+            labels=self.task.labels,
+            expected=item.answer,
+            gold=item.answer,
+            group=item.group or item.id,
+        )
+        return replace(made, **other) if other else made
+
+
+def _place(task: ReliabilityTask, items: ItemSet) -> str:
+    return f"task {task.name} on item set {shown(items.name)}"
+
+
+def _lack(item: Item, task: ReliabilityTask) -> str:
+    """The reason for which a task leaves an item out; empty if it does not."""
+    if item.answer == "maybe":
+        return "the answer is maybe"
+    return next((f"no {need}" for need in task.needs if not getattr(item, need)), "")
+
+
+# -- constructions, by task -----------------------------------------------------------------------
+
+
+def _baseline(build: _Build) -> Iterator[Probe]:
+    return map(build.probe, build.items)
+
+
+def _knowledge(build: _Build) -> Iterator[Probe]:
+    return (build.probe(item, fields={"question": item.question}) for item in build.items)
+
+
+def _wordings(build: _Build, beginning: str, what: str) -> Iterator[tuple[Item, ItemWording, dict[str, Any]]]:
+    """Each item with each of its wordings of a kind, and the details to tell of it."""
+    wanted = build.settings["wordings"]
+    for item in build.items:
+        own = [ItemWording(name, text) for name, text in item.wordings.items()]
+        by_name = {one.name: one for one in (*own, *build.wordings.get(item.id, ()))}
+        mine = [one for one in by_name.values() if one.name.startswith(beginning)]
+        mine = [one for one in mine if wanted is None or one.name in build.names("wordings")]
+        if not mine:
+            build.left_out[item.id] = f"no {what}"
+        for one in mine:
+            details = {"wording": one.name, "made_by": str(one.made_by), "reviewed": one.reviewed}
+            yield item, one, details
+
+
+def _paraphrase(build: _Build) -> Iterator[Probe]:
+    for item, wording, details in _wordings(build, PARAPHRASE, "paraphrase"):
+        fields = {"question": wording.text, "context": item.text}
+        yield build.probe(item, wording.name, fields, details=details)
+
+
+def _negation(build: _Build) -> Iterator[Probe]:
+    for item, wording, details in _wordings(build, NEGATION, "negation"):
+        if build.kind == "evidence":  # a negated hypothesis has the same evidence
+            fields = {"question": wording.text, "context": item.text}
+            yield build.probe(item, wording.name, fields, details=details)
+        else:
+            fields = {"question": item.question, "context": wording.text}
+            expected = _OPPOSITE[item.answer or ""]
+            yield build.probe(item, wording.name, fields, expected=expected, details=details)
+
+
+def _few_shot(build: _Build) -> Iterator[Probe]:
+    orders = _orders(build.names("orders"))
+    tested = balanced(build.items)
+    if not tested:
+        n_yes = sum(item.answer == "yes" for item in build.items)
+        problem = f"has {n_yes:,} items with the answer yes and {len(build.items) - n_yes:,} with no"
+        raise SettingError("task few-shot", problem, "It needs both answers, equally often.")
+    inside = {item.id for item in tested}
+    build.left_out |= {item.id: "not in the balanced set" for item in build.items if item.id not in inside}
+    half = len(tested) // 2
+    build.order = [item for pair in zip(tested[:half], tested[half:], strict=True) for item in pair]
+    named = build.settings["examples_from"]
+    if bool(named) != (build.examples is not None):
+        raise SettingError("task few-shot", f"examples_from is {shown(named)}", "Give that item set too.")
+    pool = (
+        [item for item in build.examples.items if not _lack(item, build.task)] if build.examples else tested
+    )
+    draw = published_examples if build.is_published else drawn_examples
+    texts = {item.id: _example_text(item, build.kind) for item in pool}
+    for order in orders:
+        for item, examples in zip(tested, draw(tested, pool, order, build.seed), strict=True):
+            shown_labels = [
+                _OPPOSITE[one.answer or ""] if build.settings["label_swap"] else one.answer
+                for one in examples
+            ]
+            text = "\n\n".join(
+                f"{texts[one.id]}{(label or '').capitalize()}"
+                for one, label in zip(examples, shown_labels, strict=True)
+            )
+            fields = {"examples": text, "question": item.question, "context": item.text}
+            details = {"examples": [one.id for one in examples], "label_swap": build.settings["label_swap"]}
+            yield build.probe(item, order, fields, details=details)
+
+
+def balanced(items: Sequence[Item]) -> list[Item]:
+    """The first items of each class, as many as the smaller one has: all yes, then all no."""
+    classes = [[item for item in items if item.answer == answer] for answer in ("yes", "no")]
+    size = min(map(len, classes))
+    return classes[0][:size] + classes[1][:size]
+
+
+def _orders(given: tuple[str, ...]) -> tuple[str, ...]:
+    if given == ("all",):
+        return tuple("".join(letters) for letters in product("NY", repeat=4))
+    orders = tuple(order.upper() for order in given)
+    for order in orders:
+        if not 1 <= len(order) <= _MOST_EXAMPLES or set(order) - set("YN") or orders.count(order) > 1:
+            remedy = "An order is 1 to 8 letters Y and N, the first shown first, and is given once."
+            raise SettingError("task few-shot", f"orders cannot have {shown(order)}", remedy)
+    return orders
+
+
+def _example_text(item: Item, kind: Kind) -> str:
+    context, question = ("Sentence", "Hypothesis") if kind == "evidence" else ("Context", "Question")
+    return f"{context}: {item.text}\n{question}: {item.question}\nAnswer: "
+
+
+def _spelling(build: _Build) -> Iterator[Probe]:
+    for n in _numbers(build, "errors"):
+        for item in build.items:
+            parts = {"question": item.question, "context": item.text}
+            where = (
+                ["question", "context"]
+                if build.settings["field"] == "both"
+                else [str(build.settings["field"])]
+            )
+            text = "\n\n".join(parts[name] for name in where)
+            made = misspelling(text, n, build.seed, build.settings["keep_digits"] is True)
+            start = 0
+            for name in where:
+                end = start + len(parts[name])
+                parts[name], start = made.text[start:end], end + 2
+            n_digits = sum(a != b for a, b in zip(text, made.text, strict=True) if a.isdigit())
+            details = {"errors": made.n_mutated, "capped": made.n_mutated < n, "digits_changed": n_digits}
+            yield build.probe(item, str(n), parts, details=details)
+
+
+def _numbers(build: _Build, setting: str) -> list[int]:
+    """Whole numbers of a setting, each once."""
+    texts = build.names(setting)
+    if wrong := [
+        text for text in texts if not (text.isdecimal() and len(text) < 5 and texts.count(text) == 1)
+    ]:
+        remedy = "Give whole numbers from 0, each once."
+        raise SettingError(f"task {build.task.name}", f"{setting} cannot have {shown(wrong[0])}", remedy)
+    return [int(text) for text in texts]
+
+
+def _distraction(build: _Build) -> Iterator[Probe]:
+    if build.kind == "evidence":
+        for item in build.items:
+            if item.answer == "no" and item.neighbour_covers:
+                build.left_out[item.id] = "a neighbour of the sentence covers a study aspect"
+        build.items = build.order = [item for item in build.items if item.id not in build.left_out]
+    items, n = build.items, cast(int, build.settings["distractors"])
+    places = range(n + 1) if build.settings["places"] is None else _numbers(build, "places")
+    if max(places) > n:
+        remedy = f"With {quantity(n, 'distractor')} there are the places 0 to {n}."
+        raise SettingError("task distraction", f"places cannot have {max(places)}", remedy)
+    if build.is_published:
+        shifts = published_shifts(len(items), build.seed)
+        others = [[items[(place - shift) % len(items)] for shift in shifts] for place in range(len(items))]
+    else:
+        others = (nearest if build.settings["near"] else other_items)(items, n, build.seed)
+    for place in places:
+        for item, distractors in zip(items, others, strict=True):
+            shown_items = [*distractors[:place], item, *distractors[place:]]
+            context = "\n\n".join(one.passage or one.text for one in shown_items)
+            details = {
+                "place": place,
+                "distractors": [one.id for one in distractors],
+                "other_gold": sum(one.answer != item.answer for one in distractors),
+            }
+            yield build.probe(
+                item, str(place), {"question": item.question, "context": context}, details=details
+            )
+
+
+def _unknown(build: _Build) -> Iterator[Probe]:
+    items = build.items
+    others = (published_shuffle if build.is_published else deranged)(items, build.seed)
+    for item, other in zip(items, others, strict=True):
+        fields = {"question": item.question, "context": other.passage or other.text}
+        yield build.probe(item, "shuffled", fields, expected="unknown", details={"context_of": other.id})
+    for item in () if build.is_published else items:
+        yield build.probe(item, "mirror", {"question": item.question, "context": item.passage or item.text})
+
+
+def _freeform(build: _Build) -> Iterator[Probe]:
+    return (build.probe(item, expected=None, references=item.long_answer) for item in build.items)
+
+
+def _question(build: _Build) -> Iterator[Probe]:
+    for item in build.items:
+        fields = {"answer": item.long_answer[0]}
+        yield build.probe(item, fields=fields, expected=None, references=(item.question,))
+
+
+def _conclusion(build: _Build) -> Iterator[Probe]:
+    for item in build.items:
+        yield build.probe(item, fields={"context": item.text}, references=item.long_answer)
+
+
+def _judge(build: _Build) -> Iterator[Probe]:
+    for item in build.items:
+        fields = {"statement_1": item.question, "statement_2": item.long_answer[0]}
+        yield build.probe(item, "given", fields)
+    for item in build.items if build.settings["both_orders"] else ():
+        fields = {"statement_1": item.long_answer[0], "statement_2": item.question}
+        yield build.probe(item, "exchanged", fields)
+
+
+_CONSTRUCTIONS: Final[Mapping[str, Callable[[_Build], Iterator[Probe]]]] = MappingProxyType(
+    {
+        "baseline": _baseline,
+        "knowledge": _knowledge,
+        "paraphrase": _paraphrase,
+        "few-shot": _few_shot,
+        "spelling": _spelling,
+        "negation": _negation,
+        "distraction": _distraction,
+        "freeform": _freeform,
+        "question": _question,
+        "conclusion": _conclusion,
+        "unknown": _unknown,
+        "judge": _judge,
+    }
+)

@@ -41,6 +41,19 @@ OURS = {
     "citation-judge-nuggets": {"nuggets", "document_nuggets"},
     "cited-answer": {"hypothesis", "sentences"},
     "cited-answer-results": {"hypothesis", "sentences"},
+    "reliability-baseline": {"context", "question"},
+    "reliability-knowledge": {"question"},
+    "reliability-few-shot": {"examples", "context", "question"},
+    "reliability-freeform": {"context", "question"},
+    "reliability-question": {"answer"},
+    "reliability-conclusion": {"context"},
+    "reliability-conclusion-judge": {"question", "summary"},
+    "reliability-unknown": {"context", "question"},
+    "reliability-judge": {"statement_1", "statement_2"},
+    "reliability-evidence": {"context", "question"},
+    "reliability-evidence-few-shot": {"examples", "context", "question"},
+    "reliability-evidence-passage": {"context", "question"},
+    "reliability-evidence-unknown": {"context", "question"},
 }
 
 

@@ -24,6 +24,7 @@ from evidencebench_core.llm.request import Message, Role
 FIELDS: Final = frozenset({
     "aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences",
     "answer", "context", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
+    "statement_1", "statement_2", "summary",
 })  # fmt: skip
 
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
@@ -34,6 +35,7 @@ _TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)>")
 _OUR_TAGS: Final = frozenset({
     "hypothesis", "sentences", "example", "examples", "aspect", "aspects",
     "answer", "context", "document", "document_nuggets", "nuggets", "question", "sentence",
+    "statement_1", "statement_2", "summary",
 })  # fmt: skip
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
 

@@ -1,0 +1,145 @@
+"""Files of items: PubMedQA's figures on the real file, and what other files can say wrongly."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import open_store
+from evidencebench_core.errors import DataError, EvidenceBenchError
+from evidencebench_core.reliability.items import ItemSet, item_sets
+from evidencebench_core.reliability.read_items import ingest_items, read_items
+from tests.conftest import real_file
+
+
+def test_pubmedqa_is_what_the_specification_says(pubmedqa: ItemSet) -> None:
+    assert Counter(item.answer for item in pubmedqa.items) == {"yes": 552, "no": 338, "maybe": 110}
+    short = [item for item in pubmedqa.items if item.answer != "maybe"]
+    assert (len(short), sum(len(item.context) for item in short)) == (890, 2973)
+    lengths = [len(item.text.split()) for item in short]
+    assert (min(lengths), statistics.median(lengths), max(lengths)) == (50, 201, 398)
+    assert len({item.question for item in short}) == len({item.text for item in short}) == 890
+    assert {len(item.context) for item in short} == set(range(1, 10))
+    assert short[0].text.count("\n\n") == len(short[0].context) - 1
+
+
+def test_the_annotators_of_the_official_test(pubmedqa: ItemSet) -> None:
+    gold = json.loads(real_file("pubmedqa/test_ground_truth.json").read_text())
+    items = [item for item in pubmedqa.items if item.id in gold]
+    assert all(gold[item.id] == item.answer for item in items)
+    assert Counter(item.answer for item in items) == {"yes": 276, "no": 169, "maybe": 55}
+    right = Counter(name for item in items for name, label in item.annotators.items() if label == item.answer)
+    assert right == {"context alone": 390, "with the conclusion": 452}  # 0.780 and 0.904
+
+
+OWN = [
+    {"id": 1, "question": "Does tea help?", "context": ["Tea was drunk.", "It helped."], "answer": " YES "},
+    {"id": "2", "question": "Coffee?", "context": "No, or so.", "answer": "no", "long_answer": "No.", "group": "g"},
+    {"id": "3", "question": "Milk?", "context": "Maybe {so} $name </context>.", "answer": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".csv", ".tsv"])
+def test_own_items_in_each_format(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"own{suffix}"
+    if suffix in (".csv", ".tsv"):
+        mark = "," if suffix == ".csv" else "\t"
+        rows = [mark.join(("ID", "question ", "context", "answer", "long_answer", "group", "other"))]
+        for one in OWN:
+            context = "\n\n".join([one["context"]] if isinstance(one["context"], str) else one["context"])
+            cells = [one["id"], one["question"], context, one["answer"] or "", one.get("long_answer", "")]
+            rows.append(mark.join(f'"{cell}"' for cell in (*cells, one.get("group", ""), "x")))
+        path.write_text("\ufeff" + "\r\n".join(rows) + "\r\n\r\n")
+    else:
+        path.write_text(json.dumps(OWN) if suffix == ".json" else "\n".join(map(json.dumps, OWN)))
+    kind, items = read_items(path)
+    assert kind == "questions"
+    assert [(item.id, item.answer, item.long_answer, item.group) for item in items] == [
+        ("1", "yes", (), ""),
+        ("2", "no", ("No.",), "g"),
+        ("3", None, (), ""),
+    ]
+    assert items[0].text == "Tea was drunk.\n\nIt helped."
+    assert items[2].text == "Maybe {so} $name </context>."
+
+
+def test_other_names_of_the_answers(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("id,question,answer\na,A?,Effective\nb,B?,useless\n")
+    _, items = read_items(path, "effective", "Useless")
+    assert [(item.answer, item.context) for item in items] == [("yes", ()), ("no", ())]
+    with pytest.raises(EvidenceBenchError, match="Give two different answers"):
+        read_items(path, "effective")
+
+
+def test_bioasq(tmp_path: Path) -> None:
+    path = tmp_path / "training11b.json"
+    questions = [
+        {"id": "55", "type": "yesno", "body": "Is it?", "exact_answer": "yes",
+         "ideal_answer": ["Yes, it is.", "It is."], "snippets": [{"text": "One."}, {"text": "Two."}]},
+        {"id": "56", "type": "summary", "body": "What is it?", "ideal_answer": "A thing.", "snippets": []},
+    ]  # fmt: skip
+    path.write_text(json.dumps({"questions": questions}))
+    _, (first, second) = read_items(path)
+    assert (first.text, first.long_answer, first.answer) == ("One.\n\nTwo.", ("Yes, it is.", "It is."), "yes")
+    assert (second.context, second.long_answer, second.answer) == ((), ("A thing.",), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pairs.json", '[{"statement_1": "A \\"b.", "statement_2": "B", "similar": 1}, '
+                       '{"statement_1": "C", "statement_2": "D", "similar": "no"}]'),
+        ("mrpc.tsv", 'Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tA "b.\tB\n0\t7\t9\tC\tD\n'),
+        ("SICK.txt", 'pair_ID\tsentence_A\tsentence_B\tentailment_label\n'
+                     '1\t"A ""b."\tB\tENTAILMENT\n2\tC\tD\tNEUTRAL\n'),
+    ],
+)  # fmt: skip
+def test_pairs(name: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    kind, items = read_items(path)
+    assert kind == "pairs"
+    assert [(item.id, item.question, item.long_answer, item.answer) for item in items] == [
+        ("1", 'A "b.', ("B",), "yes"),
+        ("2", "C", ("D",), "no"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "id,question,context,answer\nx,A?,c,yes\nx,B?,c,no\n", "a.csv, row 3, id: 'x' is that of row 2 too"),
+        ("a.csv", "id,question,context,answer\nx,A?,c,perhaps\n", "row 2, answer: is 'perhaps'. Known: yes, no, maybe"),
+        ("a.csv", "id,question,context,answer\nx, ,c,yes\n", "row 2, question: is empty"),
+        ("a.csv", "id,question,context,answer\nx,A?,,yes\n", "row 2, context: is empty"),
+        ("a.csv", "id,question,context,answer\nx,A?,c,d,yes\n", "row 2: has 5 cells, and the header 4"),
+        ("a.csv", "id,id,question\nx,y,z\n", "row 1: has the column 'id' more than once"),
+        ("a.csv", "id,context\nx,y\n", "has no column question"),
+        ("a.csv", "id,question\n", "has no items"),
+        ("a.csv", 'id,question\nx,"y\n', "is not CSV"),
+        ("a.json", '[{"id": "x", "question": "Q", "context": ["a", " "]}]', "row 1, context: is"),
+        ("a.json", '[{"id": "x", "question": ["Q"], "context": "a"}]', "row 1, question: is ['Q'], not a text"),
+        ("a.json", '["x"]', "row 1: is 'x', not an object"),
+        ("a.json", '{"x": 1}', "item 'x': is 1, not an object"),
+        ("a.json", '{"1": {"QUESTION": "Q", "CONTEXTS": [], "final_decision": "yes"}}', "item '1', context: is empty"),
+        ("a.jsonl", '{"id": "x", "question": "Q"}\n{"id": ', "row 2: is not JSON"),
+        ("a.jsonl", '{"id": "x", "id": "y"}', "row 1: has the key 'id' more than once"),
+        ("a.json", '[{"id": "x", "question": "\\ud83d"}]', "surrogate"),
+        ("a.xlsx", "x", "ends in '.xlsx'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_and_nothing_is_stored(
+    name: str, content: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    store = open_store(tmp_path / "store.sqlite")
+    with pytest.raises(DataError) as caught:
+        ingest_items(store, path)
+    assert message in str(caught.value)
+    assert item_sets(store) == ()

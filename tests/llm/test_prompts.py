@@ -41,7 +41,6 @@ OURS = {
     "citation-judge-nuggets": {"nuggets", "document_nuggets"},
     "cited-answer": {"hypothesis", "sentences"},
     "cited-answer-results": {"hypothesis", "sentences"},
-    "reliability-baseline": {"context", "question"},
     "reliability-knowledge": {"question"},
     "reliability-few-shot": {"examples", "context", "question"},
     "reliability-freeform": {"context", "question"},

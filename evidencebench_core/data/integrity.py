@@ -25,6 +25,7 @@ from evidencebench_core.errors import DamageError, shown
 
 COUNTED: Final = (
     "datasets", "runs", "notes", "annotations", "own_papers", "llm_answers", "chat_runs", "item_sets",
+    "answer_sets", "answer_marks",
 )  # fmt: skip
 """Tables whose numbers of rows are in ``integrity``."""
 

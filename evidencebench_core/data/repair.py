@@ -27,8 +27,8 @@ _TABLES: Final = (  # parents first
     "datasets", "papers", "instances", "bodies", "evidence", "runs", "retrievals", "nearest_sentences",
     "retrieval_counts", "notes", "hypothesis_variants", "hypothesis_drafts", "saved_filters", "own_papers",
     "annotations", "annotation_heads", "trained_models", "imported_scores", "llm_answers", "chat_runs",
-    "chat_results", "llm_batches", "item_sets", "item_drafts",
-    "item_wordings",
+    "chat_results", "llm_batches", "item_sets", "item_drafts", "item_wordings", "answer_sets",
+    "answer_marks",
 )  # fmt: skip
 _NAMED: Final = 5  # instances of a line
 
@@ -220,7 +220,7 @@ class _Reader:
                     return False
             elif row["checksum"] != checksum(*(row[name] for name in covered)):
                 return False
-            if table in ("papers", "bodies", "own_papers", "item_sets"):
+            if table in ("papers", "bodies", "own_papers", "item_sets", "answer_sets"):
                 orjson.loads(unpacked(row["body"]))
             if table == "own_papers" and row["pdf_checksum"] is not None:
                 return bool(crc32(row["pdf"] or b"") == row["pdf_checksum"])

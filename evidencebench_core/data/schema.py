@@ -521,6 +521,34 @@ _ITEM_DRAFTS: Final = (
     ) WITHOUT ROWID""",
 )
 
+_ANSWER_SETS: Final = (
+    # Answers of systems to questions, with the documents they cite and people's labels.
+    """CREATE TABLE answer_sets (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        sha256 TEXT NOT NULL UNIQUE,          -- of the sorted lines
+        source TEXT NOT NULL,
+        counts TEXT NOT NULL,                 -- JSON object
+        body BLOB NOT NULL,                   -- JSON list of the lines, packed by zstd
+        added_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    # What people corrected of judges' labels and marked; append-only, the newest of a unit counts.
+    """CREATE TABLE answer_marks (
+        id INTEGER PRIMARY KEY,
+        subject TEXT NOT NULL,                -- sha256 of the answer set, or id of the run that wrote the answers
+        what TEXT NOT NULL,                   -- 'label', 'nuggets', 'gold'
+        unit TEXT NOT NULL,
+        value TEXT NOT NULL,                  -- '' takes it back
+        author TEXT NOT NULL,
+        before TEXT NOT NULL,                 -- what the judge had said
+        created_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    "CREATE INDEX answer_marks_by_subject ON answer_marks (subject)",
+    "INSERT INTO integrity VALUES ('answer_sets', 0), ('answer_marks', 0)",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -542,6 +570,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _ITEM_SETS,
     _SUFFICIENT,
     _ITEM_DRAFTS,
+    _ANSWER_SETS,
 )
 
 VERSION: Final = len(_MIGRATIONS)

@@ -1,0 +1,230 @@
+"""Answer sets in the store, and what a person corrects or marks in them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, get_args
+
+import orjson
+
+from evidencebench_core.answers.model import AnswerSet
+from evidencebench_core.answers.read import Line, Placed, answer_set, counts
+from evidencebench_core.data.integrity import check_count
+from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.runs.chat_runs import delete_runs_about
+from evidencebench_core.words import one_line
+
+What = Literal["label", "nuggets", "gold"]
+_WHATS: Final = get_args(What)
+_COLUMNS: Final = "name, sha256, source, counts, added_at"
+_LONGEST_NAME: Final = 100
+_LONGEST_VALUE: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSetInfo:
+    """An answer set of the store without its answers.
+
+    Attributes
+    ----------
+    sha256 : str
+        Of its lines, whatever the set is called and in whichever order they stood: what runs are about.
+    counts : mapping from str to int
+        As `answers.read.counts`.
+    """
+
+    name: str
+    sha256: str
+    source: str
+    counts: Mapping[str, int]
+    added_at: str  # ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a person said of a unit; append-only, the newest of each unit counts.
+
+    Attributes
+    ----------
+    what : {"label", "nuggets", "gold"}
+        A corrected label of a judge; whether two nuggets are the ``same`` or ``different``; that gold missed a pair.
+    unit : str
+        The judged unit's id; of nuggets the JSON list of both texts, predicted first.
+    value : str
+        The label; ``""`` takes it back.
+    before : str
+        What the judge, or the matcher, had said.
+    """
+
+    what: What
+    unit: str
+    value: str
+    author: str = ""
+    before: str = ""
+    created_at: str = ""
+
+
+def add_answers(store: Store, name: str, lines: Sequence[Placed], source: str = "") -> AnswerSetInfo:
+    """Keep the lines of `read_answers` under a name; where the store has the same, under whatever name, that set.
+
+    Raises
+    ------
+    StoreError
+        If the name is blank, too long or taken by other answers.
+    """
+    name = _checked_name(name)
+    document = counts(answer_set(lines))
+    rows = [line for _, line in lines]
+    sorted_lines = sorted(orjson.dumps(row, option=orjson.OPT_SORT_KEYS) for row in rows)
+    sha256 = hashlib.sha256(b"\n".join(sorted_lines)).hexdigest()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    values = (
+        name,
+        sha256,
+        source,
+        orjson.dumps(document).decode(),
+        now,
+        zstd_frames([orjson.dumps(rows)])[0],
+    )
+    with store.write() as db:
+        known = answer_sets(store)
+        for info in known:
+            if info.sha256 == sha256:
+                return info
+        _check_free(store, name, known)
+        db.execute(f"INSERT INTO answer_sets ({_COLUMNS}, body) VALUES (?, ?, ?, ?, ?, ?)", values)
+    return answer_set_info(store, name)
+
+
+def answer_sets(store: Store) -> tuple[AnswerSetInfo, ...]:
+    """All answer sets, in the order in which they came."""
+    with store.read() as db:
+        check_count(db, "answer_sets")
+        rows = db.execute(f"SELECT {_COLUMNS} FROM intact_answer_sets ORDER BY id").fetchall()
+    return tuple([
+        AnswerSetInfo(name, sha256, source, orjson.loads(found), added_at)
+        for name, sha256, source, found, added_at in rows
+    ])  # fmt: skip
+
+
+def answer_set_info(store: Store, name: str) -> AnswerSetInfo:
+    """An answer set without its answers; `UnknownNameError` where there is none of that name."""
+    known = {info.name: info for info in answer_sets(store)}
+    if name not in known:
+        there = (
+            f"There are: {', '.join(known)}."
+            if known
+            else "There is none yet: `answers ingest` brings one in."
+        )
+        problem = f"is not in {store.path}"
+        raise UnknownNameError(f"answer set {shown(name)}", problem, did_you_mean(name, known, 0.5) + there)
+    return known[name]
+
+
+def stored_lines(store: Store, name: str) -> list[Line]:
+    """The lines of an answer set as they came, with the sentences that answers were split into."""
+    info = answer_set_info(store, name)
+    with store.read() as db:
+        row = db.execute("SELECT body FROM intact_answer_sets WHERE sha256 = ?", (info.sha256,)).fetchone()
+    if row is None:  # deleted meanwhile
+        raise UnknownNameError(f"answer set {shown(name)}", f"is not in {store.path}", "Choose another one.")
+    lines: list[Line] = orjson.loads(unpacked(row[0]))
+    return lines
+
+
+def stored_answers(store: Store, name: str) -> AnswerSet:
+    """An answer set of the store; `UnknownNameError` where there is none of that name."""
+    return answer_set((f"answer set {shown(name)}", line) for line in stored_lines(store, name))
+
+
+def rename_answers(store: Store, name: str, new: str) -> AnswerSetInfo:
+    """Give an answer set another name, which must be free; its runs and marks stay with it."""
+    new = _checked_name(new)
+    with store.write() as db:
+        info = answer_set_info(store, name)
+        if new != info.name:
+            _check_free(store, new, answer_sets(store))
+        db.execute("UPDATE answer_sets SET name = ? WHERE sha256 = ?", (new, info.sha256))
+    return answer_set_info(store, new)
+
+
+def delete_answers(store: Store, name: str) -> None:
+    """Delete an answer set with its marks and its judges' runs; stored answers of models stay, and are found again."""
+    with store.write() as db:
+        sha256 = answer_set_info(store, name).sha256
+        for table, column in (("answer_marks", "subject"), ("answer_sets", "sha256")):
+            db.execute(f"DELETE FROM {table} WHERE {column} = ?", (sha256,))
+        delete_runs_about(db, sha256)
+
+
+# -- marks ----------------------------------------------------------------------------------------
+
+
+def add_mark(store: Store, subject: str, mark: Mark) -> None:
+    """Keep what a person said; ``subject`` is the sha256 of an answer set, or the id of the run of answers."""
+    if mark.what not in _WHATS:
+        raise SettingError("mark", f"is {shown(mark.what)}", f"Choices are: {', '.join(_WHATS)}.")
+    for name, text in (("unit", mark.unit), ("value", mark.value), ("author", mark.author)):
+        if len(text) > _LONGEST_VALUE:
+            remedy = f"Give at most {_LONGEST_VALUE:,}."
+            raise SettingError(f"mark, {name}", f"has {len(text):,} characters", remedy)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    values = (subject, mark.what, mark.unit, mark.value, mark.author, mark.before, mark.created_at or now)
+    with store.write() as db:
+        db.execute(
+            "INSERT INTO answer_marks (subject, what, unit, value, author, before, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            values,
+        )
+
+
+def marks(store: Store, subject: str, what: What | None = None) -> list[Mark]:
+    """The newest mark of each unit, those taken back left out, in the order in which units were first marked."""
+    with store.read() as db:
+        check_count(db, "answer_marks")
+        rows = db.execute(
+            "SELECT what, unit, value, author, before, created_at FROM intact_answer_marks"
+            " WHERE subject = ? AND (?2 IS NULL OR what = ?2) ORDER BY id",
+            (subject, what),
+        ).fetchall()
+    newest = {(row[0], row[1]): Mark(*row) for row in rows}
+    return [mark for mark in newest.values() if mark.value]
+
+
+def corrected(judged: Mapping[str, str | None], corrections: Sequence[Mark]) -> dict[str, str | None]:
+    """A judge's labels with those that a person corrected."""
+    return {
+        **judged,
+        **{mark.unit: mark.value for mark in corrections if mark.what == "label" and mark.unit in judged},
+    }
+
+
+def marks_document(store: Store, subject: str) -> dict[str, Any]:
+    """Counts of the marks and the marks themselves, JSON-able: what is exported."""
+    found = marks(store, subject)
+    return {
+        "subject": subject,
+        "counts": dict(Counter(mark.what for mark in found)),
+        "marks": [asdict(mark) for mark in found],
+    }
+
+
+def _checked_name(name: str) -> str:
+    called = one_line(name).strip()
+    if not 0 < len(called) <= _LONGEST_NAME:
+        problem = f"has {len(called):,} characters" if called else "is blank"
+        remedy = f"Give it a name of at most {_LONGEST_NAME} characters."
+        raise StoreError("name of the answer set", problem, remedy)
+    return called
+
+
+def _check_free(store: Store, name: str, known: Sequence[AnswerSetInfo]) -> None:
+    if any(info.name == name for info in known):
+        problem = f"is in {store.path} with other answers"
+        raise StoreError(f"answer set {shown(name)}", problem, "Choose another name.")

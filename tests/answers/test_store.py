@@ -1,0 +1,136 @@
+"""Answer sets and marks in the store."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencebench_core.answers.model import unit_id
+from evidencebench_core.answers.read import answer_set
+from evidencebench_core.answers.store import (
+    Mark,
+    add_answers,
+    add_mark,
+    answer_set_info,
+    answer_sets,
+    corrected,
+    delete_answers,
+    marks,
+    marks_document,
+    rename_answers,
+    stored_answers,
+    stored_lines,
+)
+from evidencebench_core.data import open_store
+from evidencebench_core.data.backup import backup
+from evidencebench_core.data.repair import faults, repair
+from evidencebench_core.errors import DamageError, SettingError, StoreError, UnknownNameError
+from evidencebench_core.runs import ChatRuns, ChatRunSpec
+
+LINES: list[tuple[str, dict[str, Any]]] = [
+    (f"line {number}", {"kind": "answer", "question_id": "q", "system": f"S{number}", "answer": "Tea.", "x": [1],
+                        "sentences": [{"text": "Tea."}]})
+    for number in range(3)
+]  # fmt: skip
+
+
+def test_a_set_comes_back_as_it_was(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    info = add_answers(store, " tea\n", LINES, "tea.jsonl")
+    assert (info.name, info.counts["answers"], info.source) == ("tea", 3, "tea.jsonl")
+    assert stored_answers(store, "tea") == answer_set(LINES)
+    assert stored_lines(store, "tea") == [line for _, line in LINES]  # unknown keys too
+    assert add_answers(store, "again", LINES[::-1]) == info  # the same lines are one set, in any order
+    with pytest.raises(StoreError, match="with other answers"):
+        add_answers(store, "tea", LINES[:2])
+    with pytest.raises(StoreError, match="blank"):
+        add_answers(store, " ", LINES[:2])
+    assert rename_answers(store, "tea", "leaves").sha256 == info.sha256
+    with pytest.raises(UnknownNameError, match="leaves"):
+        answer_set_info(store, "tea")
+    assert faults(store) == []
+
+
+def test_what_depends_on_a_set_goes_with_it(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    subject = add_answers(store, "tea", LINES).sha256
+    add_mark(store, subject, Mark("gold", "u", "missed"))
+    ChatRuns(store).create(ChatRunSpec("answers", subject, {"model": "m"}))
+    delete_answers(store, "tea")
+    assert (answer_sets(store), marks(store, subject), ChatRuns(store).runs("answers")) == ((), [], ())
+    assert faults(store) == []
+
+
+def test_the_newest_mark_of_a_unit_counts(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    subject = add_answers(store, "tea", LINES).sha256
+    one, other = unit_id("q", "S0", "1"), unit_id("q", "S1", "1")
+    for unit, value in ((one, "required"), (other, "borderline"), (one, "unnecessary"), (other, "")):
+        add_mark(store, subject, Mark("label", unit, value, "Ana", "required"))
+    add_mark(store, subject, Mark("nuggets", '["a","b"]', "same"))
+    assert [(mark.unit, mark.value) for mark in marks(store, subject, "label")] == [(one, "unnecessary")]
+    assert marks_document(store, subject)["counts"] == {"label": 1, "nuggets": 1}
+    judged = {one: "required", other: None}
+    assert corrected(judged, marks(store, subject)) == {one: "unnecessary", other: None}
+    with pytest.raises(SettingError, match="label, nuggets, gold"):
+        add_mark(store, subject, Mark("colour", one, "red"))  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="6,000 characters"):
+        add_mark(store, subject, Mark("label", one, "x" * 6_000))
+
+
+def test_damage_backup_and_repair(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    subject = add_answers(store, "tea", LINES).sha256
+    add_answers(store, "less tea", LINES[:2])
+    add_mark(store, subject, Mark("gold", "u", "missed"))
+    store.close()
+    backup(store, tmp_path / "copy.sqlite")
+    copy = open_store(tmp_path / "copy.sqlite")
+    assert len(stored_answers(copy, "less tea").answers) == 2
+    db = sqlite3.connect(store.path)
+    db.execute("DROP TRIGGER checksum_answer_sets_update")
+    db.execute("UPDATE answer_sets SET name = 'lea' WHERE name = 'tea'")
+    db.commit()
+    db.close()
+    with pytest.raises(DamageError):
+        answer_sets(open_store(store.path))
+    repair(store, tmp_path / "new.sqlite")
+    new = open_store(tmp_path / "new.sqlite")
+    assert [info.name for info in answer_sets(new)] == ["less tea"]
+    assert len(marks(new, subject)) == 1
+
+
+def test_twelve_hundred_answers_come_and_go_quickly(tmp_path: Path) -> None:
+    """The check of the issue: 1,200 answers with 9,600 citations in under 10 s, a view in under 1 s."""
+    words = "Tea lowers blood pressure by two points in adults who drink it daily " * 2
+    lines = [
+        (f"line {question}-{system}", {
+            "kind": "answer", "question_id": str(question), "system": f"M{system}", "accurate": True,
+            "answer": words * 4,
+            "sentences": [
+                {
+                    "text": f"{words} [{place}].", "relevance": "required",
+                    "assessments": [
+                        {"document": str(one), "relation": "supporting", "excerpt": words}
+                        for one in (place, place + 1)
+                    ],
+                }
+                for place in range(4)
+            ],
+        })
+        for question in range(40)
+        for system in range(30)
+    ]  # fmt: skip
+    store = open_store(tmp_path / "store.sqlite")
+    start = time.perf_counter()
+    info = add_answers(store, "many", lines)
+    added = time.perf_counter() - start
+    answers = stored_answers(store, "many")
+    loaded = time.perf_counter() - start - added
+    assert (len(answers.answers), info.counts["citations"]) == (1_200, 9_600)
+    assert added < 10
+    assert loaded < 5  # half a second where nothing else runs

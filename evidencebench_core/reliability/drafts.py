@@ -220,14 +220,27 @@ def keep_wordings(store: Store, items: str, wordings: ItemWordings) -> str:
 
 
 def kept_wordings(store: Store, digest: str) -> ItemWordings:
-    """The wordings of a run; `UnknownNameError` where the store has them no more."""
+    """The wordings of a run, reviewed where a text has been accepted by now.
+
+    Raises
+    ------
+    UnknownNameError
+        If the store has them no more.
+    """
     with store.read() as db:
-        row = db.execute("SELECT body FROM intact_item_wordings WHERE digest = ?", (digest,)).fetchone()
-    if row is None:
-        raise UnknownNameError(f"wordings {digest}", f"are not in {store.path}", "Run the task again.")
+        row = db.execute(
+            "SELECT body, item_set_id FROM intact_item_wordings WHERE digest = ?", (digest,)
+        ).fetchone()
+        if row is None:
+            raise UnknownNameError(f"wordings {digest}", f"are not in {store.path}", "Run the task again.")
+        query = f"SELECT d.item_id, {COLUMNS} FROM intact_item_drafts AS d WHERE item_set_id = ? AND state = 'accepted'"
+        rows = db.execute(query, (row[1],)).fetchall()
+    accepted = [draft_of_row(item_id, "", of) for item_id, *of in rows]
+    read = {(one.subject_id, one.name, one.wording): one.made_by for one in accepted}
     found: dict[str, tuple[ItemWording, ...]] = {}
     for one, name, text, made_by, reviewed in orjson.loads(unpacked(row[0])):
-        wording = ItemWording(name, text, MadeBy.from_dict(made_by), reviewed)
+        now = read.get((one, name, text))
+        wording = ItemWording(name, text, now or MadeBy.from_dict(made_by), reviewed or now is not None)
         found[one] = (*found.get(one, ()), wording)
     return found
 

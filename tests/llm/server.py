@@ -220,8 +220,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False  # so that the end waits for them
     request_queue_size = 128
 
-    def __init__(self, steps: Sequence[Step], secure: bool, listed: Sequence[str] | None) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, steps: Sequence[Step], secure: bool, listed: Sequence[str] | None, port: int) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         if secure:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(AUTHORITY.with_name("server.pem"))
@@ -273,9 +273,11 @@ class Scripted:
 
 
 @contextmanager
-def scripted(*steps: Step, secure: bool = False, listed: Sequence[str] | None = None) -> Iterator[Scripted]:
-    """A server on a port of its own, until the block ends."""
-    server = _Server(steps, secure, listed)
+def scripted(
+    *steps: Step, secure: bool = False, listed: Sequence[str] | None = None, port: int = 0
+) -> Iterator[Scripted]:
+    """A server on that port, or one of its own, until the block ends."""
+    server = _Server(steps, secure, listed, port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

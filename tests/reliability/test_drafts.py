@@ -203,9 +203,15 @@ def test_the_wordings_of_a_run(store: Store) -> None:
 def test_a_review_that_changes_no_text_leaves_the_run_as_it_is(store: Store) -> None:
     drafts = ItemDrafts(store, "tea")
     drafts.add([Draft("1", "negation", "", "IL-6 rose.", made_by=MadeBy("m", "p"))])
-    before = wordings_digest(drafts.wordings("negation"))
+    digest = keep_wordings(store, "tea", drafts.wordings("negation"))
+    assert not kept_wordings(store, digest)["1"][0].reviewed
     drafts.accept([drafts.drafts()[0].id], "Ana")
-    assert wordings_digest(drafts.wordings("negation")) == before
+    assert wordings_digest(drafts.wordings("negation")) == digest
+    (wording,) = kept_wordings(store, digest)["1"]
+    assert (wording.reviewed, wording.made_by.reviewer) == (
+        True,
+        "Ana",
+    )  # its figures are of reviewed ones now
 
 
 def test_only_questions_have_drafts_here(store: Store) -> None:

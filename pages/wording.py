@@ -68,6 +68,10 @@ def draw_hypotheses(state: PageState) -> None:
             return
         task = task_picker(state) if state["part"] not in _DRAWN else None
         copy_link(state.link("task", "r", "question", dataset=dataset.name))
+        if names := question_sets():
+            st.button(
+                "Questions of an item set", on_click=lambda: state.put(items=names[0], part=None, at=None)
+            )
     tell_of_gold(dataset)
     draw_parts(state, HypothesisDrafts(resources.store(), dataset.name), PARTS)
     if task is None:
@@ -82,7 +86,7 @@ def draw_items(state: PageState) -> None:
     st.markdown(
         "Would a model have given the same answer, had the question or its context been worded differently?"
     )
-    names = [info.name for info in item_sets(resources.store()) if info.kind == "questions"]
+    names = question_sets()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if state["items"] in names:
             st.selectbox("Item set", names, **state.widget("items", state["items"], reset=("at", "drafts")))
@@ -97,6 +101,11 @@ def draw_items(state: PageState) -> None:
         draw_make(state, drafts)
     else:
         draw_review(state, drafts)
+
+
+def question_sets() -> list[str]:
+    """Names of the item sets whose questions and contexts can be reworded."""
+    return [info.name for info in item_sets(resources.store()) if info.kind == "questions"]
 
 
 def draw_parts(state: PageState, drafts: Drafts, parts: Mapping[str, str]) -> None:

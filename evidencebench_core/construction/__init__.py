@@ -1,5 +1,6 @@
 """How instances are made: windows, spans and funnels as pure functions, and Evidence Inference as a dataset."""
 
+from evidencebench_core.construction.echo import EchoCheck, echo_check, echo_lines
 from evidencebench_core.construction.from_trials import (
     TrialTally,
     aspect_text,
@@ -11,21 +12,42 @@ from evidencebench_core.construction.funnel import DropReason, Funnel, coverage_
 from evidencebench_core.construction.provenance import provenance_line
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
 from evidencebench_core.construction.trials import Prompt, TrialAnswer, Trials, read_trials
+from evidencebench_core.construction.windows import (
+    AspectLooks,
+    Merge,
+    Window,
+    WindowLook,
+    covers_of,
+    look_of,
+    looks_due,
+    windows,
+)
 
 __all__ = [
+    "AspectLooks",
     "DropReason",
+    "EchoCheck",
     "Funnel",
+    "Merge",
     "Prompt",
     "QuoteFinder",
     "TrialAnswer",
     "TrialTally",
     "Trials",
+    "Window",
+    "WindowLook",
     "aspect_text",
     "comparison_hypothesis",
     "coverage_drop",
+    "covers_of",
+    "echo_check",
+    "echo_lines",
+    "look_of",
+    "looks_due",
     "pool_sha256",
     "provenance_line",
     "read_trials",
     "sentences_in",
     "trial_instances",
+    "windows",
 ]

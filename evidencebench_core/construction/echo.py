@@ -1,0 +1,74 @@
+"""Whether an answer's words stand where its indices say: it catches a model that counts within the window (rule 24)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evidencebench_core.construction.windows import Window
+
+_LINE: Final = re.compile(r"^[\s>*-]*\[?(\d{1,6})\]?\**\s*[:.)]\s*(.+)$", re.MULTILINE)
+_WORDS: Final = 5
+_ENOUGH: Final = 3
+_MOST_LINE: Final = 2_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class EchoCheck:
+    """Indices that stand after the check."""
+
+    chosen: tuple[int, ...]  # ascending
+    n_mended: int = 0  # taken for the sentence that the words are from
+    unfound: tuple[int, ...] = ()  # whose words begin no sentence, or several: the look fails
+    n_without: int = 0  # chosen without words
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.unfound)
+
+
+def echo_lines(answer: str) -> dict[int, str]:
+    """By index the words of the lines ``index: its first five words - reason``; of an index the last line."""
+    lines = (line[:_MOST_LINE] for line in answer.splitlines())
+    return {int(match[1]): match[2] for match in map(_LINE.match, lines) if match}
+
+
+def echo_check(
+    sentences: Sequence[str], window: Window, chosen: Iterable[int], echoes: Mapping[int, str]
+) -> EchoCheck:
+    """Compare the words beside each chosen index with the beginning of its sentence.
+
+    Letters and digits are compared, case aside; three of five words suffice. Words that begin exactly one other
+    sentence of the window are taken for that one. Indices without words are kept and counted.
+    """
+    starts = {index: _words(sentences[index])[:_WORDS] for index in range(*window)}
+    kept: set[int] = set()
+    unfound = []
+    n_mended = n_without = 0
+    for index in dict.fromkeys(chosen):
+        words = _words(echoes.get(index, ""))[:_WORDS]
+        if not words:
+            n_without += 1
+            kept.add(index)
+        elif index in starts and _begins(words, starts[index]):
+            kept.add(index)
+        else:
+            others = [one for one, start in starts.items() if one != index and _begins(words, start)]
+            if len(others) == 1:
+                n_mended += 1
+                kept.add(others[0])
+            else:
+                unfound.append(index)
+    return EchoCheck(tuple(sorted(kept)), n_mended, tuple(unfound), n_without)
+
+
+def _begins(words: Sequence[str], start: Sequence[str]) -> bool:
+    same = sum(a == b for a, b in zip(words, start, strict=False))
+    return bool(start) and same >= min(_ENOUGH, len(start))
+
+
+def _words(text: str) -> list[str]:
+    letters = ("".join(filter(str.isalnum, word)) for word in text.casefold().split())
+    return [word for word in letters if word]

@@ -32,7 +32,7 @@ def add_predictions(parser: argparse.ArgumentParser, form: str) -> None:
     parser.add_argument("--predictions", metavar="FILE", type=Path, required=True, help=form)
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
+def add_settings(parser: argparse.ArgumentParser, of: str = "a setting of the retriever") -> None:
     """``--set``, as often as wanted: a list of key and value."""
     parser.add_argument(
         "--set",
@@ -41,7 +41,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="a setting of the retriever (may be repeated)",
+        help=f"{of} (may be repeated)",
     )
 
 

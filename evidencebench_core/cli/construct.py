@@ -1,20 +1,30 @@
-"""``evidencebench construct WHAT``: make instances of the benchmark's format."""
+"""``evidencebench construct WHAT``: make instances of the benchmark's format, and measure a model that aligns."""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evidencebench_core.cli.arguments import add_json, add_store, store_of
-from evidencebench_core.cli.output import note, print_json
+from evidencebench_core.cli.arguments import add_json, add_settings, add_store, positive, store_of
+from evidencebench_core.cli.asking import (
+    add_engine,
+    engine_of,
+    executed,
+    print_cost,
+    print_written,
+    written_files,
+)
+from evidencebench_core.cli.output import interval, note, percent, print_json
 from evidencebench_core.cli.progress import advance, progress_bar
+from evidencebench_core.cli.spending import add_server, server_llm
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
-    from evidencebench_core.construction import Trials, TrialTally
+    from evidencebench_core.construction import AlignmentFigures, Trials, TrialTally
     from evidencebench_core.data.store import DatasetInfo, Store
 
 
@@ -40,9 +50,47 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(run)
     add_store(run, default=argparse.SUPPRESS)
+    align = what.add_parser(
+        "align", help="have a model say which sentences cover the aspects of a dataset", allow_abbrev=False
+    )
+    align.add_argument("--dataset", metavar="N", required=True, help="a dataset whose aspects have texts")
+    align.add_argument("--model", metavar="M", required=True, help="the model that looks")
+    align.add_argument(
+        "--profile",
+        choices=("paper", "careful"),
+        default="paper",
+        help="as published, or with a second look at the first sentences and with first words demanded",
+    )
+    align.add_argument(
+        "--swap",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="SEED",
+        help="exchange every outcome for one of another paper: each mark is then a false yes",
+    )
+    align.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
+    align.add_argument(
+        "--merge",
+        choices=("any", "all", "majority"),
+        default="any",
+        help="a sentence covers an aspect if so many of its looks say so (default: any)",
+    )
+    align.add_argument(
+        "--retry-lost", action="store_true", help="ask again for what was refused, cut off, or not to be read"
+    )
+    add_settings(align, "temperature, max_tokens, reasoning_effort or extra_body")
+    add_server(align)
+    add_engine(align, embeddings=False)
+    add_json(align)
+    add_store(align, default=argparse.SUPPRESS)
 
 
 def _construct(args: argparse.Namespace) -> int:
+    return _run(args) if args.what == "run" else _align(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     """Make the instances; as JSON one object: ``dataset``, ``added`` and what was met and left out."""
     from evidencebench_core.construction import TrialTally, read_trials
 
@@ -80,7 +128,79 @@ def _ingested(
     return result.dataset, result.added
 
 
+def _align(args: argparse.Namespace) -> int:
+    """Align, then measure; as JSON one object: ``run``, ``outcomes`` and the figures."""
+    from evidencebench_core.construction import alignment, alignment_figures
+
+    store, (engine_name, engine) = store_of(args), engine_of(args)
+    chosen = alignment(
+        store,
+        args.dataset,
+        args.model,
+        args.profile,
+        dict(args.settings),
+        swapped=args.swap,
+        limit=args.limit,
+    )
+    planned = chosen.plan(server_llm(store, args), fresh=args.fresh, retry_lost=args.retry_lost)
+    print_cost([planned], args, engine_name, "look")
+    (last,) = executed([planned], engine, args, "look")
+    if files := written_files(engine):
+        print_written(files, last, args, "look")
+        return 0
+    results = chosen.outcomes()
+    outcomes = dict(Counter(str(one["kind"]) for one in results).most_common())
+    mended = sum(one["n_mended"] for one in results)
+    complete = args.swap is None and not store.dataset(args.dataset).sufficient
+    found = alignment_figures(chosen.looks(), complete, args.merge)
+    if args.json:
+        head = {"run": chosen.spec.id, "outcomes": outcomes, "n_mended": mended}
+        print_json(head | {"sufficient_gold": not complete} | found.as_dict())
+    else:
+        print(one_line(f"run {chosen.spec.id}: {args.model} on {args.dataset}, profile {args.profile}"))
+        print(one_line(f"Looks: {', '.join(f'{kind} {n:,}' for kind, n in outcomes.items()) or 'none'}"))
+        _print_figures(found, swapped=args.swap is not None, complete=complete)
+    if last.failed or found.n_judged < found.n_aspects:
+        n_open = found.n_aspects - found.n_judged
+        note(
+            f"evidencebench: {quantity(n_open, 'aspect')} not judged; a missing look is no no."
+            " Give the same command again, with --retry-lost for answers that could not be read."
+        )
+        return 1
+    return 0
+
+
+def _print_figures(found: AlignmentFigures, *, swapped: bool, complete: bool) -> None:
+    print(
+        f"Aspects judged: {found.n_judged:,} of {found.n_aspects:,}; with every look: {found.n_doubly_judged:,}"
+        + (f"; with most of a window chosen: {found.n_greedy:,}" if found.n_greedy else "")
+    )
+    marks = found.marks
+    if marks.value is not None:
+        bounds = "" if marks.ci95 is None else f"  {marks.ci95[0]:.2f} to {marks.ci95[1]:.2f}"
+        print(f"marks an aspect  {marks.value:.2f}{bounds}")
+    named = (("false yes", found.any_mark),) if swapped else (("hit", found.hit), ("reach", found.reach))
+    for name, share in named:
+        print(f"{name:<15}  {percent(share.value):>5} %  {interval(share.ci95)}")
+    for name, one in found.agreement.items():
+        value = "–" if one.value is None else f"{one.value:.3f}"
+        print(
+            f"{name:<15}  {value}  {interval(one.plain)} by judgement, {interval(one.hierarchical)} by paper"
+        )
+    if found.repeat:
+        kappa, f1 = (found.repeat[name] for name in ("kappa", "f1"))
+        said = ", ".join(
+            f"{name} {value:.3f}" for name, value in (("kappa", kappa), ("F1", f1)) if value is not None
+        )
+        print(f"Its two looks at {found.repeat['n']:,} sentences: {said or 'no difference'}")
+    if not complete and not swapped:
+        print(SUFFICIENT_NOTE)
+        print("Hit: aspects of which a quoted sentence is marked; reach: quoted sentences that are marked.")
+
+
 def _document(trials: Trials, tally: TrialTally) -> dict[str, Any]:
+    from evidencebench_core.construction import doctors_agreement
+
     return {
         "n_rows": trials.n_rows,
         "n_papers": len(trials.articles),
@@ -89,6 +209,7 @@ def _document(trials: Trials, tally: TrialTally) -> dict[str, Any]:
         "n_quotes_found": tally.n_found,
         "sentences_a_quote": {str(n): times for n, times in sorted(tally.sentences.items()) if n},
         "n_labels_differ": tally.n_labels_differ,
+        "doctors": doctors_agreement(tally.quoted, tally.labels, tally.article_of),
         "n_long_hypotheses": tally.n_long,
         "licences": dict(tally.licences.most_common()),
         "instances": tally.instances.as_dict(),
@@ -109,6 +230,14 @@ def _print(document: dict[str, Any], trials: Trials, tally: TrialTally) -> None:
     print(f"Instances: {share(funnel.n_kept, funnel.n_in)} comparisons kept")
     for reason, number in document["instances"]["dropped"].items():
         print(f"  dropped, {reason.replace('_', ' ')}: {number:,}")
+    doctors = document["doctors"]
+    label, sentence = doctors["same_label"], doctors["common_sentence"]
+    if doctors["n_pairs"]:
+        print(
+            f"Two doctors on one prompt, {doctors['n_pairs']:,} times: the same answer in {percent(label['value'])} %,"
+            f" a common sentence in {percent(sentence['value'])} % ({interval(sentence['ci95'])}) of"
+            f" {doctors['n_with_sentences']:,}"
+        )
     if tally.n_labels_differ:
         print(
             f"Prompts on whose answer the doctors differ: {tally.n_labels_differ:,}; the more frequent counts"

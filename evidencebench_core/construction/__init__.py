@@ -1,5 +1,6 @@
 """How instances are made: windows, spans and funnels as pure functions, and Evidence Inference as a dataset."""
 
+from evidencebench_core.construction.align import PROFILES, Alignment, alignment
 from evidencebench_core.construction.echo import EchoCheck, echo_check, echo_lines
 from evidencebench_core.construction.from_trials import (
     TrialTally,
@@ -9,6 +10,7 @@ from evidencebench_core.construction.from_trials import (
     trial_instances,
 )
 from evidencebench_core.construction.funnel import DropReason, Funnel, coverage_drop
+from evidencebench_core.construction.measure import AlignmentFigures, alignment_figures, doctors_agreement
 from evidencebench_core.construction.provenance import provenance_line
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
 from evidencebench_core.construction.trials import Prompt, TrialAnswer, Trials, read_trials
@@ -24,6 +26,9 @@ from evidencebench_core.construction.windows import (
 )
 
 __all__ = [
+    "PROFILES",
+    "Alignment",
+    "AlignmentFigures",
     "AspectLooks",
     "DropReason",
     "EchoCheck",
@@ -36,10 +41,13 @@ __all__ = [
     "Trials",
     "Window",
     "WindowLook",
+    "alignment",
+    "alignment_figures",
     "aspect_text",
     "comparison_hypothesis",
     "coverage_drop",
     "covers_of",
+    "doctors_agreement",
     "echo_check",
     "echo_lines",
     "look_of",

@@ -23,6 +23,7 @@ class EchoCheck:
     n_mended: int = 0  # taken for the sentence that the words are from
     unfound: tuple[int, ...] = ()  # whose words begin no sentence, or several: the look fails
     n_without: int = 0  # chosen without words
+    n_unknown: int = 0  # outside the window, and no sentence of it begins with their words
 
     @property
     def failed(self) -> bool:
@@ -41,27 +42,27 @@ def echo_check(
     """Compare the words beside each chosen index with the beginning of its sentence.
 
     Letters and digits are compared, case aside; three of five words suffice. Words that begin exactly one other
-    sentence of the window are taken for that one. Indices without words are kept and counted.
+    sentence of the window are taken for that one, so an index that counts within the window is mended whether it
+    lies in the window or not. Indices without words are kept and counted; outside the window they are unknown.
     """
     starts = {index: _words(sentences[index])[:_WORDS] for index in range(*window)}
     kept: set[int] = set()
     unfound = []
-    n_mended = n_without = 0
+    n_mended = n_without = n_unknown = 0
     for index in dict.fromkeys(chosen):
         words = _words(echoes.get(index, ""))[:_WORDS]
-        if not words:
-            n_without += 1
+        others = [one for one, start in starts.items() if one != index and words and _begins(words, start)]
+        if index in starts and (not words or _begins(words, starts[index])):
+            n_without += not words
             kept.add(index)
-        elif index in starts and _begins(words, starts[index]):
-            kept.add(index)
+        elif len(others) == 1:
+            n_mended += 1
+            kept.add(others[0])
+        elif index in starts:
+            unfound.append(index)
         else:
-            others = [one for one, start in starts.items() if one != index and _begins(words, start)]
-            if len(others) == 1:
-                n_mended += 1
-                kept.add(others[0])
-            else:
-                unfound.append(index)
-    return EchoCheck(tuple(sorted(kept)), n_mended, tuple(unfound), n_without)
+            n_unknown += 1
+    return EchoCheck(tuple(sorted(kept)), n_mended, tuple(unfound), n_without, n_unknown)
 
 
 def _begins(words: Sequence[str], start: Sequence[str]) -> bool:

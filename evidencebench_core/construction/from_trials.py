@@ -26,9 +26,6 @@ _SAID: Final[Mapping[Label, str]] = {
 }
 _LONGEST_HYPOTHESIS: Final = 49  # words (rule 7)
 
-PromptSentences = Mapping[int, Mapping[str, frozenset[int]]]
-"""By prompt, then by doctor: the sentences that the doctor quoted."""
-
 
 @dataclass(slots=True)
 class TrialTally:
@@ -43,8 +40,11 @@ class TrialTally:
     n_long: int = 0  # hypotheses of 50 words and more
     licences: Counter[str] = field(default_factory=Counter)  # of papers; "" for none
     unread: list[str] = field(default_factory=list)  # papers that could not be read, and why
-    quoted: dict[int, dict[str, frozenset[int]]] = field(default_factory=dict)  # `PromptSentences`
-    article_of: dict[int, int] = field(default_factory=dict)  # of the prompts in it
+    quoted: dict[int, dict[str, frozenset[int]]] = field(
+        default_factory=dict
+    )  # sentences, by prompt and doctor
+    labels: dict[int, dict[str, str]] = field(default_factory=dict)  # the same of the answers' labels
+    article_of: dict[int, int] = field(default_factory=dict)  # of the prompts in these
 
 
 def trial_instances(
@@ -143,6 +143,7 @@ def _tally_quotes(
         tally.sentences[len(found)] += bool(found)
         by_doctor[answer.doctor] = by_doctor.get(answer.doctor, frozenset()) | set(found)
     tally.quoted[prompt.id] = by_doctor
+    tally.labels[prompt.id] = {answer.doctor: answer.label for answer in answers}
     tally.article_of[prompt.id] = prompt.article
     tally.n_labels_differ += len({answer.label for answer in answers}) > 1
 
@@ -189,6 +190,7 @@ def _instance(
             "text": summary,
         },
         "prompts": [prompt.id for prompt in group],
+        "outcomes": [prompt.outcome for prompt in group],
         "coverage": {
             "n_aspects": len(aspects),
             "n_covered": len(covered),

@@ -20,6 +20,7 @@ _COUNTS: Final = {
     "added wording": "hypothesis_variants WHERE dataset_id = :id",
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
     "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
+    "model run": "chat_runs WHERE subject = :sha256",
 }
 _OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # tables with both ids
@@ -50,6 +51,8 @@ def delete_dataset(store: Store, name: str) -> dict[str, int]:
         gone = counted(db, _COUNTS, values)
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE substr(paper, 1, length(:key)) = :key", values)
+        judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
+        db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
         hide = "UPDATE datasets SET name = :token, sha256 = :token, ingested_at = '' WHERE id = :id"
         db.execute(hide, {**values, "token": token})
     return gone
@@ -162,4 +165,4 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def _values(info: DatasetInfo) -> dict[str, object]:
-    return {"id": info.id, "key": f"instance:{info.sha256}:"}
+    return {"id": info.id, "sha256": info.sha256, "key": f"instance:{info.sha256}:"}

@@ -35,6 +35,8 @@ OURS = {
     "answer-nuggets": {"question", "answer"},
     "document-nuggets": {"document"},
     "nugget-assign": {"question", "answer", "nuggets"},
+    "construct-align": {"summary", "sentences", "aspect"},
+    "construct-repeat": {"first", "last"},
     "answer-relevance": {"question", "sentence"},
     "answer-relevance-context": {"question", "sentence", "answer"},
     "citation-judge": {"sentence", "document", "labels"},

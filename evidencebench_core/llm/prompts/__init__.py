@@ -24,7 +24,7 @@ from evidencebench_core.llm.request import Message, Role
 FIELDS: Final = frozenset({
     "aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences",
     "answer", "context", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
-    "statement_1", "statement_2", "summary",
+    "statement_1", "statement_2", "summary", "first", "last",
 })  # fmt: skip
 
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from evidencebench_core.data.model import SUFFICIENT_NOTE
 from tests.construction.trials_folder import trials_folder
+from tests.llm.server import answering, reply, scripted
 
 
 def test_evidence_inference_as_a_dataset(command, tmp_path: Path) -> None:
@@ -48,3 +51,42 @@ def test_what_is_wrong_is_one_line(command, tmp_path: Path) -> None:
     assert "has no prompts_merged.csv or prompts.csv" in command.failure(*words)
     assert command("construct", "run", tmp_path, "--name", "ei").code == 2
     assert command.json("datasets") == []
+
+
+def test_a_model_aligns_the_aspects_of_a_dataset(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = trials_folder(tmp_path / "annotations")
+    assert command("construct", "run", "--from", "evidence-inference", folder, "--name", "ei").code == 0
+    said = "4: Heart rate did not change - so\nDECISION: [4]"
+    # Sentences 0 to 7: two windows, [0, 8) and [5, 8); 4 is not in the second.
+    with scripted(
+        answering(lambda sent: reply(said if "\n0: " in sent["messages"][1]["content"] else "DECISION: []")),
+        listed=(),
+    ) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        words = ("construct", "align", "--dataset", "ei", "--model", "m")
+        printed = command(*words)
+        assert printed.code == 0, printed.err
+        assert "To ask m: about 4 calls" in printed.err
+        assert "hit              100.0 %" in printed.out  # 4 is gold of both aspects
+        assert "reach             50.0 %" in printed.out  # each has two gold sentences
+        assert SUFFICIENT_NOTE in printed.out
+        document = command.json(*words)
+        assert (document["n_judged"], document["marks"]["value"], document["sufficient_gold"]) == (
+            2,
+            1.0,
+            True,
+        )
+        assert document["agreement"] == {}  # an unquoted sentence is no negative
+        assert len(server.requests) == 4
+        (trial, copy) = (folder / "xml_files" / f"PMC{number}.nxml" for number in (101, 102))
+        copy.write_text(trial.read_text().replace(">101<", ">102<"))
+        assert command("construct", "run", "--from", "evidence-inference", folder, "--name", "two").code == 0
+        swapped = command("construct", "align", "--dataset", "two", "--model", "m", "--swap")
+        assert "false yes        100.0 %" in swapped.out
+        assert "hit" not in swapped.out
+    gone = command("delete", "dataset", "two", "--yes")
+    assert gone.code == 0
+    assert "1 model run" in gone.out + gone.err
+    assert "ids alone" not in command.failure("construct", "align", "--dataset", "no", "--model", "m")

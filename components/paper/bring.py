@@ -8,7 +8,7 @@ from typing import Final, Literal
 import streamlit as st
 
 from components.app import resources
-from components.app.state import PageState, session_text, set_session_text
+from components.app.state import PageState, session_text, session_text_widget, set_session_text
 from components.paper.import_job import (
     draw_progress,
     import_job,
@@ -24,6 +24,7 @@ from evidencebench_core.errors import EvidenceBenchError, PaperError
 from evidencebench_core.papers import ENDINGS
 from evidencebench_core.runs import MOST_PAPERS
 
+_TABS: Final = ("Upload", "Folder", "Paste text", "Europe PMC", "Sample", "Dataset")
 _MOST_FILES: Final = 50  # read at once
 _MIB: Final = 1024 * 1024
 
@@ -51,7 +52,8 @@ def draw_bring(state: PageState) -> None:
     left, right = st.columns([58, 42], gap="large")
     with left:
         st.markdown("## 1. The paper")
-        tabs = st.tabs(["Upload", "Folder", "Paste text", "Europe PMC", "Sample", "Dataset"])
+        # what was typed, and where, is there again once its reading has failed
+        tabs = st.tabs(_TABS, default=session_text("own-paper-tab", _TABS[0]))
         file, folder, text, fetched, sample, dataset = tabs
         with file:
             what = "PDF with a text layer, Word (DOCX), JATS or BioC, Markdown or text, one or several"
@@ -121,16 +123,17 @@ def _paste() -> None:
     text = st.text_area(
         "Text of the paper",
         height=200,
-        key="own-paper-text",
         placeholder="Title\n\nAbstract\nFirst sentence …\n\n1. Introduction\n…",
         help="Empty lines part paragraphs. Headings on lines of their own, or as in Markdown (# Methods), are "
         "recognised; so is an abstract under the heading Abstract.",
+        **session_text_widget("own-paper-text"),
     )
     if st.button("Read the text", key="own-paper-read-text"):
         if not text.strip():
             st.warning("Paste the text of a paper above first.")
             return
         if _started(lambda: start_reading(text.encode("utf-8", "replace"), "pasted text")):
+            set_session_text("own-paper-tab", "Paste text")
             st.rerun()
 
 
@@ -138,9 +141,10 @@ def _fetch() -> None:
     reference = st.text_input(
         "PMC id, PubMed id or DOI",
         placeholder="PMC2785062 or 10.1371/journal.pone.0000000",
-        key="own-paper-reference",
+        **session_text_widget("own-paper-reference"),
     )
     if st.button("Fetch it", key="own-paper-fetch") and _started(lambda: start_fetching(reference)):
+        set_session_text("own-paper-tab", "Europe PMC")
         st.rerun()
     st.caption("Needs the internet: Europe PMC is asked for the number, and gives open-access papers only.")
 

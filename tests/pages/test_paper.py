@@ -120,9 +120,10 @@ def test_a_paper_is_fetched_and_read_or_says_why_not(
 ) -> None:
     assert "is no PMC id, PubMed id or DOI" in fetching(open_page, "no such thing").problems
     monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", "http://127.0.0.1:9/none")  # no server listens there
-    problems = fetching(open_page, "PMC2785062").finish().problems
-    assert "cannot be reached" in problems
-    assert "give the paper as a file" in problems
+    failed = fetching(open_page, "PMC2785062").finish()
+    assert "cannot be reached" in failed.problems
+    assert "give the paper as a file" in failed.problems
+    assert failed.named("text_input", "PMC id").value == "PMC2785062"  # to be tried again
     monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", service.base)
     words = fetching(open_page, "10.1000/xyz123").finish().words
     assert "PMC34 from Europe PMC" in words

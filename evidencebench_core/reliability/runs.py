@@ -181,9 +181,7 @@ def judge_plan(
         raise SettingError(
             place, f"is of the task {run.task.name}, whose answers need no judge", "Score it as it is."
         )
-    probes = judge_probes(
-        run.task, items_of(store, run), run_probes(store, run).probes, results_of(store, run)
-    )
+    probes = _judge_probes(store, run)
     if not probes:
         raise SettingError(place, "has no answers to judge yet", "Run it first.")
     spec = ChatRunSpec(
@@ -210,7 +208,13 @@ def _model(name: str) -> str:
 
 def _judge_probes(store: Store, run: ReliabilityRun) -> tuple[Probe, ...]:
     """What a judge is asked about a run's answers as they stand."""
-    return judge_probes(run.task, items_of(store, run), run_probes(store, run).probes, results_of(store, run))
+    return judge_probes(
+        run.task,
+        items_of(store, run),
+        run_probes(store, run).probes,
+        results_of(store, run),
+        not run.as_published,
+    )
 
 
 def _plan(

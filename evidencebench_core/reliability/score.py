@@ -59,6 +59,8 @@ class VariantScore:
         Of each label and of ``"null"``; sums to 1.
     other_words : float
         Share of unknown in other words, part of that of unknown.
+    n_capped : int
+        Probes that could not be given as many spelling errors as were wanted.
     """
 
     n: int
@@ -68,6 +70,7 @@ class VariantScore:
     share_of_yes: Estimate
     shares: Mapping[str, float]
     other_words: float
+    n_capped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +175,13 @@ class TaskScore:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able values; ``ci95`` is that of weighted F1, and the orders of few-shot examples are its variants."""
-        values = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.repr}
+        values = {one.name: plain(getattr(self, one.name)) for one in fields(self) if one.repr}
         values |= {
             "reader": self.reader,
             "n_left_out": sum(self.left_out.values()),
             "null_rate": self.null_rate,
         }
-        values |= {"f1_weighted": self.f1_weighted.value, "ci95": _plain(self.f1_weighted.ci95)}
+        values |= {"f1_weighted": self.f1_weighted.value, "ci95": plain(self.f1_weighted.ci95)}
         if self.bias:
             orders = {
                 name: {"share": one.share_of_yes.value, "f1": one.f1_weighted.value}
@@ -188,7 +191,7 @@ class TaskScore:
                 one.name: getattr(self.bias, one.name) for one in fields(self.bias)
             }
             values |= {"orders": orders} | {name: one.value for name, one in detail.items()}
-            values |= {f"{name}_ci95": _plain(one.ci95) for name, one in detail.items()}
+            values |= {f"{name}_ci95": plain(one.ci95) for name, one in detail.items()}
         return values
 
     def frame(self) -> pd.DataFrame:
@@ -426,6 +429,7 @@ def _variant(draws: Draws, place: int, labels: Sequence[str], reads: Sequence[Pr
         draws.estimate(lambda tables: metrics.share_of_yes(tables[..., place, :, :])),
         dict(zip((*labels, NULL), metrics.label_shares(table).tolist(), strict=True)),
         in_other_words / len(reads),
+        sum(one.probe.details.get("capped") is True for one in reads),
     )
 
 
@@ -516,10 +520,10 @@ def _followed(top: Sequence[ProbeRead], baseline: TaskScore | None) -> tuple[int
     return sum(one.label != other.label for other, one in was_right), len(was_right)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """As JSON has it."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
+        return {str(name): plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, (tuple, list)) else value

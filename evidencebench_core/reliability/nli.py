@@ -1,0 +1,114 @@
+"""A model of natural language inference as a judge of pairs: each statement as premise of the other, no prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import RetrieverError, SettingError, shown
+from evidencebench_core.reliability.items import item_set
+from evidencebench_core.reliability.probes import probes_of
+from evidencebench_core.reliability.runs import run_plan
+from evidencebench_core.reliability.tasks import reliability_task
+from evidencebench_core.retrievers.encoding.models import model_named
+from evidencebench_core.runs import ChatRuns
+
+_CLASSES: Final = ("entailment", "neutral", "contradiction")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NliVerdicts:
+    """What inference both ways says of n pairs of statements.
+
+    Attributes
+    ----------
+    strict, relaxed : array of bool, shape (n,)
+        Alike: each entails the other; or one does, and the other is neutral at worst.
+    average : array of float, shape (n,)
+        Mean probability of entailment, 0 to 1.
+    """
+
+    strict: NDArray[np.bool_]
+    relaxed: NDArray[np.bool_]
+    average: NDArray[np.float64]
+
+
+def nli_verdicts(forward: ArrayLike, backward: ArrayLike) -> NliVerdicts:
+    """The verdicts of logits of shape (n, 3): entailment, neutral, contradiction."""
+    both = np.asarray([forward, backward], dtype=np.float64)
+    shares = np.exp(both - both.max(axis=-1, keepdims=True))
+    entailment = (shares / shares.sum(axis=-1, keepdims=True))[..., 0]
+    said = both.argmax(axis=-1)
+    strict = (said == 0).all(axis=0)
+    return NliVerdicts(
+        strict, strict | ((said == 0).any(axis=0) & (said < 2).all(axis=0)), entailment.mean(axis=0)
+    )
+
+
+def nli_runs(store: Store, items: str, model: str, batch_size: int = 16) -> tuple[str, ...]:
+    """Judge the pairs of an item set by a model on this machine, and keep what it says as runs of the task "judge".
+
+    Parameters
+    ----------
+    model : str
+        A folder, or a name on the Hugging Face hub (downloaded if it is not here). Which of its classes is which is
+        read from its ``id2label``.
+
+    Returns
+    -------
+    tuple of str
+        Ids of three runs: of the models "MODEL, NLI strict", "..., NLI relaxed", and "..., NLI average" (alike from
+        a mean probability of 0.5).
+
+    Raises
+    ------
+    SettingError
+        If the set has no pairs, or the model does not name its classes.
+    RetrieverError
+        If the model cannot be loaded.
+    """
+    plans = {
+        kind: run_plan(store, items, "judge", f"{model}, NLI {kind}", {"both_orders": False})
+        for kind in ("strict", "relaxed", "average")
+    }
+    task = reliability_task("judge")
+    probes = probes_of(item_set(store, items), task, {"both_orders": False}).probes
+    pairs = [(one.fields["statement_1"], one.fields["statement_2"]) for one in probes]
+    logits = _logits(model, pairs + [(b, a) for a, b in pairs], batch_size)
+    verdicts = nli_verdicts(logits[: len(pairs)], logits[len(pairs) :])
+    alike = {"strict": verdicts.strict, "relaxed": verdicts.relaxed, "average": verdicts.average >= 0.5}
+    for kind, plan in plans.items():
+        results = {
+            one.id: {"text": "yes" if yes else "no", "finish_reason": "stop", "entailment": float(average)}
+            for one, yes, average in zip(probes, alike[kind], verdicts.average, strict=True)
+        }
+        plan.create()
+        ChatRuns(store).add(plan.run_id, results)
+    return tuple(plan.run_id for plan in plans.values())
+
+
+def _logits(name: str, pairs: list[tuple[str, str]], batch_size: int) -> NDArray[np.float64]:
+    """Of each pair, in the order of `_CLASSES`."""
+    folder = model_named(name).folder
+    try:
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        model = CrossEncoder(str(folder), trust_remote_code=False, local_files_only=True)
+    except Exception as error:
+        problem = f"cannot be loaded as a model of text pairs ({type(error).__name__})"
+        remedy = "Give the folder, or the name on the hub, of a model of natural language inference."
+        raise RetrieverError(f"model {shown(name)}", problem, remedy) from error
+    labels = {str(label).lower(): place for place, label in model.config.id2label.items()}
+    if set(labels) != set(_CLASSES):
+        problem = f"names its classes {', '.join(map(shown, labels))}"
+        remedy = f"Take a model whose config has {', '.join(_CLASSES)}."
+        raise SettingError(f"model {shown(name)}", problem, remedy)
+    raw = model.predict(
+        pairs, batch_size=batch_size, show_progress_bar=False, activation_fn=torch.nn.Identity()
+    )
+    return np.asarray(raw, dtype=np.float64)[:, [labels[one] for one in _CLASSES]]

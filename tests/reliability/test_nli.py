@@ -1,0 +1,57 @@
+"""Inference as a judge: example 62 of RAmBLA's specification, and a tiny model whose classes stand in another order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evidencebench_core.data import open_store
+from evidencebench_core.errors import RetrieverError, SettingError
+from evidencebench_core.reliability.card import run_score
+from evidencebench_core.reliability.items import Item, add_items
+from evidencebench_core.reliability.nli import nli_runs, nli_verdicts
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "tea", "helps", "harms", "sleep"]
+
+
+def test_62_verdicts_both_ways() -> None:
+    verdicts = nli_verdicts([[2, 1, 0], [2, 1, 0], [2, 1, 0]], [[0, 1, 0], [3, 0, 0], [0, 1, 2]])
+    assert verdicts.strict.tolist() == [False, True, False]
+    assert verdicts.relaxed.tolist() == [True, True, False]
+    assert verdicts.average[0] == pytest.approx((0.6652 + 0.2119) / 2, abs=5e-5)
+    assert verdicts.average[0] == pytest.approx(0.4386, abs=5e-5)
+
+
+def tiny_model(folder: Path, labels: list[str]) -> Path:
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast, set_seed
+
+    set_seed(0)
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        id2label=dict(enumerate(labels)), label2id={label: place for place, label in enumerate(labels)},
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def test_pairs_are_judged_and_scored_like_any_model(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.sqlite")
+    pairs = [
+        Item(f"p{place}", "tea helps", (), "yes" if place % 2 else "no", (f"{word} sleep",))
+        for place, word in enumerate(["tea helps", "tea harms", "harms", "helps"])
+    ]
+    add_items(store, "pairs", pairs, "pairs")
+    folder = tiny_model(tmp_path / "nli", ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"])
+    runs = nli_runs(store, "pairs", str(folder))
+    scores = [run_score(store, run) for run in runs]
+    assert [score.model.rsplit(" ", 1)[1] for score in scores] == ["strict", "relaxed", "average"]
+    assert [score.n_scored for score in scores] == [4, 4, 4]
+    assert scores[0].labels["yes"] <= scores[1].labels["yes"]
+    with pytest.raises(SettingError, match="names its classes 'label_0'"):
+        nli_runs(store, "pairs", str(tiny_model(tmp_path / "unnamed", ["LABEL_0", "LABEL_1", "LABEL_2"])))
+    with pytest.raises(RetrieverError):
+        nli_runs(store, "pairs", str(tmp_path))

@@ -248,8 +248,13 @@ def pop_flashes() -> tuple[str, ...]:
 
 
 def open_later(page: str, values: Mapping[str, str]) -> None:
-    """Ask, from a callback, for another page; `open_requested_page` at the head of the next run opens it."""
-    st.session_state[_NEXT] = (page, dict(values))
+    """Ask, from a callback, for another page; `open_requested_page` at the head of the next run opens it.
+
+    The dataset chosen last comes along where the values name none.
+    """
+    dataset = st.session_state.get(_DATASET)
+    chosen = {"dataset": dataset} if values and dataset else {}
+    st.session_state[_NEXT] = (page, {**chosen, **values})
 
 
 def open_requested_page() -> None:

@@ -91,6 +91,24 @@ def test_the_dataset_chosen_on_one_page_comes_along_to_another(
     assert app.run(dataset="c").words == "c" + found[found.index("|") :]  # a link's own wins
 
 
+def test_the_chosen_dataset_comes_along_to_a_page_that_is_opened_by_a_click(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asked_for(page: str, **values: str) -> tuple[str, dict[str, str]]:
+        opened: list[tuple[str, dict[str, str]]] = []
+        monkeypatch.setattr(state.st, "session_state", {"chosen-dataset": "b"})
+        monkeypatch.setattr(
+            state.st, "switch_page", lambda page, query_params: opened.append((page, query_params))
+        )
+        state.open_later(page, values)
+        state.open_requested_page()
+        return opened[0]
+
+    assert asked_for("browse", r="bm25") == ("pages/browse.py", {"dataset": "b", "r": "bm25"})
+    assert asked_for("browse", dataset="a") == ("pages/browse.py", {"dataset": "a"})
+    assert asked_for("leaderboard") == ("pages/leaderboard.py", {})  # as it was left
+
+
 @pytest.mark.parametrize("number", ["-1", "1.5", "x", "²", "9" * 40])
 def test_numbers_that_are_none_are_none(number: str) -> None:
     assert "|None|" in opened(n=number).words

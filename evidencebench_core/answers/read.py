@@ -48,6 +48,8 @@ Line = dict[str, Any]
 Placed = tuple[str, Line]  # where it stands, for messages, and what stands there
 
 _T = TypeVar("_T")
+SAMPLE: Final = Path(__file__).with_name("sample_answers.jsonl")
+"""Six invented questions, answered by three systems, with documents and labels."""
 _REMEDY: Final = "The format is in the documentation of evidencebench_core.answers.read."
 _MOST_BYTES: Final = 512 << 20
 _LONGEST_ID: Final = 200

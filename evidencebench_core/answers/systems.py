@@ -320,11 +320,17 @@ def _add_recall(answers: AnswerSet, shares: dict[Key, dict[str, Share | None]]) 
     }
     if not answers.answers:  # clusters alone
         ids = {one for found in answers.clusters for cluster in found.clusters for one in cluster}
+        relevant = {
+            found.question_id: [one for cluster in found.clusters for one in cluster]
+            for found in answers.clusters
+            if found.setting == "required_and_borderline"
+        }
         for system in sorted({one.rpartition("-")[0] for one in ids}, key=_natural):
             own = {one for one in ids if one.rpartition("-")[0] == system}
             for question in answers.questions:
                 of_system[question, system] = own
-                shares[question, system] = {}
+                count = sum(one in own for one in relevant.get(question, ()))
+                shares[question, system] = {"required or borderline": Share(count, 1)}
     for found in answers.clusters:
         name = recall_name(found.setting, found.name)
         for (question, system), sentences in of_system.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from evidencebench_core.cli import answers_ask
+from evidencebench_core.cli import answers_ask, answers_sets
 from evidencebench_core.cli.arguments import add_store
 
 
@@ -23,5 +23,5 @@ def _run(args: argparse.Namespace) -> int:
     return _ACTIONS[args.action][2](args)
 
 
-_ACTIONS: Final = answers_ask.ACTIONS
+_ACTIONS: Final = answers_sets.ACTIONS | answers_ask.ACTIONS
 VERBS: Final = {"answers": (_add, _run)}

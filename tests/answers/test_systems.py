@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from evidencebench_core.answers.model import AnswerSet, unit_id
+from evidencebench_core.answers.agreement import human_units, judge_agreement
+from evidencebench_core.answers.model import AnswerSet, Document, unit_id
 from evidencebench_core.answers.read import answer_set, counts, read_answers
 from evidencebench_core.answers.systems import (
     SystemScores,
@@ -21,7 +23,7 @@ from evidencebench_core.answers.systems import (
     recall_name,
     system_scores,
 )
-from tests.answers.medaesqa import ANSWERS, cluster_paths, main_file
+from tests.answers.medaesqa import ANSWERS, RELEVANCES, cluster_paths, main_file
 
 SETTINGS = ("supported_required", "required", "required_and_borderline")
 
@@ -260,3 +262,115 @@ def test_recall_does_not_depend_on_the_names_of_clusters(nine: AnswerSet) -> Non
         answers = AnswerSet(nine.questions, nine.answers, {}, answer_set([item, ("c", one)]).clusters)
         recall = percents(system_scores(answers), "recall R+B (x)", ["M1", "M2", "M8", "M7"])
         assert recall == [66.67, 33.33, 33.33, 0]
+
+
+def made_set() -> AnswerSet:
+    """40 questions x 30 systems with known labels, some answers inaccurate or without sentences."""
+    rng = np.random.default_rng(7)
+    labels = [*RELEVANCES.values()][:4]
+    lines = []
+    for question in range(40):
+        for system in range(30):
+            sentences = []
+            for place in range(rng.integers(0, 6)):
+                documents = [str(one) for one in rng.integers(1, 40, size=rng.integers(0, 4))]
+                relations = [RELATION_NAMES[one] for one in rng.integers(0, 5, size=len(documents))]
+                assessments = [
+                    {"document": d, "relation": r} for d, r in zip(documents, relations, strict=True)
+                ]
+                relevance = labels[rng.integers(0, 4)]
+                sentences.append(
+                    {"text": f"Sentence {place}.", "relevance": relevance, "assessments": assessments}
+                )
+            line = {"kind": "answer", "question_id": f"q{question}", "system": f"S{system}", "answer": "x"}
+            lines.append(
+                (f"{question} {system}", {**line, "sentences": sentences, "accurate": bool(system % 3)})
+            )
+    return answer_set(lines)
+
+
+RELATION_NAMES = ("supporting", "contradicting", "neutral", "not relevant", "invalid citation")
+
+
+def by_hand(answers: AnswerSet, system: str) -> dict[str, list[float]]:
+    """Values over questions by the authors' rules (``official``), written anew and slowly."""
+    values: dict[str, list[float]] = {}
+    for question in answers.questions:
+        answer = answers.answers[question, system]
+        n, cited, supported, contradicted, covered = len(answer.sentences), 0, 0, 0, 0
+        for sentence in answer.sentences:
+            of: dict[str, set[str]] = {}
+            for one in sentence.assessments:
+                of.setdefault(one.document, set()).add(one.relation)
+            cited += len(of)
+            supported += sum("supporting" in one for one in of.values())
+            contradicted += sum("contradicting" in one for one in of.values())
+            covered += any("supporting" in one for one in of.values())
+        required = sum(sentence.relevance == "required" for sentence in answer.sentences)
+        for name, top, bottom in (
+            ("accuracy", answer.accurate, 1), ("precision", required, n), ("coverage", covered, n),
+            ("support rate", supported, cited), ("contradict rate", contradicted, cited),
+        ):  # fmt: skip
+            values.setdefault(name, []).append(float(top or 0) / bottom if bottom else 0.0)
+    return values
+
+
+def test_a_made_set_against_other_code_and_in_time() -> None:
+    answers = made_set()
+    start = time.perf_counter()
+    scores = system_scores(answers, rng=np.random.default_rng(0), official=True)
+    assert time.perf_counter() - start < 10  # all metrics with 10,000 draws over questions
+    for system in answers.systems:
+        for name, values in by_hand(answers, system).items():
+            assert scores.of(name)[scores.systems.index(system)] == pytest.approx(values)
+            mean = scores.means[scores.metrics.index(name), scores.systems.index(system)]
+            low, high = scores.intervals[scores.metrics.index(name), scores.systems.index(system)]
+            assert mean == pytest.approx(sum(values) / 40)
+            assert low <= mean <= high
+    places = [scores.metrics.index(name) for name in ("coverage", "support rate")]
+    order = scores.means[places].round(9)  # equal means are ties, however they were added up
+    found = ranking(scores, scores, "coverage", "support rate", np.random.default_rng(0), 500)
+    assert (found.rho, found.tau) == pytest.approx((spearmanr(*order)[0], kendalltau(*order)[0]))
+
+
+def test_judges_of_the_made_set_are_measured_as_by_other_code() -> None:
+    """One that tells the truth, one that always supports, one that guesses: coverage and agreement."""
+    answers = made_set()
+    units = human_units(answers, "ternary")
+    documents = {
+        document: Document(document, text="x") for one in answers.answers.values()
+        for sentence in one.sentences for document in sentence.citations
+    }  # fmt: skip
+    answers = AnswerSet(answers.questions, answers.answers, documents)
+    every = [
+        unit_id(*key, sentence.id, document)
+        for key, answer in answers.answers.items()
+        for sentence in answer.sentences
+        for document in sentence.citations
+    ]
+    rng = np.random.default_rng(3)
+    guesses = [
+        ("supports", "neutral", "contradicts", None)[one] for one in rng.integers(0, 4, size=len(every))
+    ]
+    judges: dict[str, dict[str, str | None]] = {
+        "truth": {unit: units.labels.get(unit, "neutral") for unit in every},
+        "always": dict.fromkeys(every, "supports"),
+        "guesses": dict(zip(every, guesses, strict=True)),
+    }
+    people = system_scores(answers, official=True)
+    for name, judged in judges.items():
+        found = judge_agreement(answers, judged, "ternary")
+        right = [judged[unit] == label for unit, label in units.labels.items()]
+        assert found.agreement.values["accuracy"] == pytest.approx(sum(right) / len(right))
+        scores = system_scores(answers, judged_labels(answers, None, judged), official=True)
+        for (question, system), answer in answers.answers.items():
+            covered = sum(
+                any(judged[unit_id(question, system, s.id, d)] == "supports" for d in s.citations)
+                for s in answer.sentences
+            )
+            place = scores.systems.index(system), scores.questions.index(question)
+            assert scores.of("coverage")[place] == pytest.approx(covered / max(1, len(answer.sentences)))
+        if name == "truth":
+            assert np.array_equal(scores.of("coverage"), people.of("coverage"))
+            same = ranking(people, scores, "coverage", "coverage", np.random.default_rng(0), 100)
+            assert (same.rho, same.rho_ci95) == (1.0, (1.0, 1.0))

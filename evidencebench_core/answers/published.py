@@ -1,0 +1,49 @@
+"""The figures of the BioACE paper (arXiv 2602.04982), to be shown apart: they stand on data that is not public."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from evidencebench_core.errors import UnknownNameError, shown
+
+ALWAYS: Final = (
+    "A judge that always says attributable: precision 70.53, recall 100, F1 82.72 over the 9,202 valid assessments of"
+    " MedAESQA: above every F1 of tables 4, 5, 8, 10 and 11.",
+    "A judge that always says required: accuracy 80.48, weighted F1 71.78 over its 4,918 judged sentences: no row of"
+    " table 2 reaches that accuracy.",
+)
+"""What must stand beside the figures (spec rule 40)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFigure:
+    """One figure as it is printed, in the words of the paper's tables; ``value`` is text: ``"-"`` where it has none."""
+
+    table: str
+    component: str
+    method: str
+    metric: str
+    setting: str
+    value: str
+    note: str
+
+
+@cache
+def _figures() -> tuple[PublishedFigure, ...]:
+    with (
+        resources.files("evidencebench_core.answers").joinpath("published.csv").open(encoding="utf-8") as file
+    ):
+        return tuple(PublishedFigure(**row) for row in csv.DictReader(file))
+
+
+def published_figures(table: str | None = None) -> tuple[PublishedFigure, ...]:
+    """All figures, or those of one table, in the order of the paper."""
+    tables = dict.fromkeys(one.table for one in _figures())
+    if table is not None and table not in tables:
+        remedy = f"There are: {', '.join(tables)}."
+        raise UnknownNameError(f"table {shown(table)}", "is not among the published figures", remedy)
+    return tuple(one for one in _figures() if table in (None, one.table))

@@ -13,6 +13,7 @@ import orjson
 
 from evidencebench_core.data.integrity import check_count
 from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import DataError, StoreError, UnknownNameError, did_you_mean, shown
 from evidencebench_core.perturb.wordings import UNKNOWN, MadeBy
@@ -23,6 +24,11 @@ Kind = Literal["questions", "evidence", "pairs"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _COLUMNS: Final = "name, sha256, kind, source, n_items, added_at"
 _LONGEST_NAME: Final = 100
+_DEPENDENTS: Final = {
+    "run": "chat_runs WHERE subject = :sha256",
+    "judge's run": "chat_runs WHERE subject IN (SELECT id FROM chat_runs WHERE subject = :sha256)",
+    "draft": "item_drafts WHERE item_set_id = (SELECT id FROM item_sets WHERE sha256 = :sha256)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +237,22 @@ def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
     return item_set_info(store, new)
 
 
+def item_set_dependents(store: Store, name: str) -> dict[str, int]:
+    """How many runs and drafts go with an item set, by noun; without zeros."""
+    with store.read() as db:
+        return counted(db, _DEPENDENTS, {"sha256": item_set_info(store, name).sha256})
+
+
 def delete_item_set(store: Store, name: str) -> None:
-    """Delete an item set; stored answers of language models stay, and are found again if it comes back."""
+    """Delete an item set with its drafts and runs; stored answers of language models stay, and are found again."""
+    from evidencebench_core.runs.chat_runs import (
+        delete_runs_about,
+    )  # brings numpy, which a list of tasks needs not
+
     with store.write() as db:
-        db.execute("DELETE FROM item_sets WHERE sha256 = ?", (item_set_info(store, name).sha256,))
+        sha256 = item_set_info(store, name).sha256
+        delete_runs_about(db, sha256)
+        db.execute("DELETE FROM item_sets WHERE sha256 = ?", (sha256,))
 
 
 def _checked_name(name: str) -> str:

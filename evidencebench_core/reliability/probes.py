@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,7 +140,8 @@ def probes_of(
         problem += enumerated([f"{reason} ({n:,})" for reason, n in reasons])
         remedy = f"It needs {enumerated(task.needs)} of an item."
         if "wordings" in task.settings:
-            remedy = f"Have some made: `evidencebench reliability prepare {items.name} --kind {task.name}`."
+            command = f"evidencebench reliability prepare {shlex.quote(items.name)} --kind {task.name}"
+            remedy = f"Have some made: `{command}`."
         raise SettingError(_place(task, items), problem, remedy)
     if limit is not None:
         within = {item.id for item in build.order[:limit]}

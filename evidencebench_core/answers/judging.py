@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from evidencebench_core.answers.agreement import Form
 from evidencebench_core.answers.matching import Support, similarities
 from evidencebench_core.answers.nuggets import parsed_nuggets
 from evidencebench_core.errors import SettingError, shown
@@ -18,10 +19,9 @@ from evidencebench_core.llm.parse import after_thinking, plain_text
 from evidencebench_core.llm.prompts import prompt_version
 from evidencebench_core.runs import MAX_TOKENS, Result, asked, request_settings, request_with
 
-Scale = Literal["binary", "ternary", "four", "relevance"]
 SourceSetting = Literal["document", "maxsim"]
 
-LABELS: Final[Mapping[Scale, Mapping[str, str]]] = MappingProxyType({
+LABELS: Final[Mapping[Form, Mapping[str, str]]] = MappingProxyType({
     "binary": {
         "attributable": "the source says what the claim says",
         "not attributable": "it does not: it says the opposite, or nothing for or against the claim",
@@ -51,7 +51,7 @@ MOST_GOLD: Final = 10  # gold nuggets that a judge is shown at once
 _ASSIGNED: Final[Mapping[str, Support]] = {"support": "support", "partial": "partial", "none": "none"}
 
 
-def forms_of(scale: Scale) -> Mapping[str, str]:
+def forms_of(scale: Form) -> Mapping[str, str]:
     """The label of every form in which it may be written."""
     labels = LABELS[scale]
     forms = {label: label for label in labels}
@@ -60,7 +60,7 @@ def forms_of(scale: Scale) -> Mapping[str, str]:
     return forms
 
 
-def read_judgement(result: Result, scale: Scale) -> LabelRead:
+def read_judgement(result: Result, scale: Form) -> LabelRead:
     """The label in the stored answer of a judge."""
     return stated_label(
         result["text"],
@@ -70,20 +70,11 @@ def read_judgement(result: Result, scale: Scale) -> LabelRead:
     )
 
 
-def coarser(label: str, scale: Scale) -> str:
-    """A label of four, or of three, on a coarser scale (rule 4)."""
-    if label.startswith("support"):
-        return {"binary": "attributable", "ternary": "supports"}[scale]
-    if scale == "binary":
-        return "not attributable"
-    return "contradicts" if label.startswith("contradict") else "neutral"
-
-
 # -- what is asked --------------------------------------------------------------------------------
 
 
 def citation_question(
-    request: ChatRequest, claim: str, source: str, scale: Scale = "ternary"
+    request: ChatRequest, claim: str, source: str, scale: Form = "ternary"
 ) -> Conversation[Result]:
     """Does the source support the claim? On the scale ``four`` as on the others."""
     labels = "\n".join(f"- {label}: {meaning}." for label, meaning in LABELS[scale].items())

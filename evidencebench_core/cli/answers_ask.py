@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,7 +85,7 @@ def _ask(args: argparse.Namespace) -> int:
         retry_lost=args.retry_lost,
         request=dict(args.settings),
     )
-    return _executed(store, plan, args, lambda: (plan.run_id, None), "instance")
+    return _executed(store, plan, args, partial(_report, store, args, plan.run_id, None), "instance")
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +128,56 @@ def _judge(args: argparse.Namespace) -> int:
         fresh=args.fresh,
         request=dict(args.settings),
     )
-    return _executed(store, plan, args, lambda: (plan.spec.subject, plan.run_id), "citation")
+    report = partial(_report, store, args, plan.spec.subject, plan.run_id)
+    return _executed(store, plan, args, report, "citation")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
+    parser.add_argument("--model", metavar="M", required=True, help="the model that judges")
+    parser.add_argument(
+        "--pairs", type=positive, default=100, metavar="N", help="pairs of each kind (default: 100)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which pairs are drawn (default: 0)")
+    add_settings(parser)
+    add_server(parser)
+    add_engine(parser, embeddings=False)
+    add_json(parser)
+
+
+def _check(args: argparse.Namespace) -> int:
+    """Put pairs of sentences of one aspect, and of different ones, to a judge: does it tell them apart?"""
+    from evidencebench_core.answers.judge_check import judge_check, judge_check_plan
+    from evidencebench_core.runs import ChatRuns
+
+    store = store_of(args)
+    plan = judge_check_plan(
+        store,
+        args.dataset,
+        args.model,
+        n=args.pairs,
+        seed=args.seed,
+        llm=server_llm(store, args),
+        fresh=args.fresh,
+        request=dict(args.settings),
+    )
+
+    def report(further: dict[str, Any]) -> None:
+        check = judge_check(store, ChatRuns(store).run(plan.run_id), args.dataset)
+        if args.json:
+            print_json({"run": plan.run_id, "check": check.as_dict()} | further)
+            return
+        rows = [
+            ("sentences of one aspect", percent(check.same), "", f"{check.n_same:,}"),
+            ("sentences of different aspects", percent(check.other), "", f"{check.n_other:,}"),
+            ("difference", percent(check.difference), interval(check.ci95), ""),
+        ]
+        print_table(("pairs", "% supports", "95%", "n"), rows, right=("% supports", "95%", "n"))
+        print(f"{check.n_unread:,} without a label, {check.n_missing:,} not judged.")
+        if check.ci95 is not None and check.ci95[0] <= 0:
+            print("This judge does not tell the two apart: do not use its labels.")
+
+    return _executed(store, plan, args, report, "pair")
 
 
 def _add_cited(parser: argparse.ArgumentParser) -> None:
@@ -169,7 +219,7 @@ def _executed(
     store: Store,
     plan: ChatPlan,
     args: argparse.Namespace,
-    runs: Callable[[], tuple[str, str | None]],
+    report: Callable[[dict[str, Any]], None],
     noun: str,
 ) -> int:
     """Carry out a plan, then report the run; 1 where something failed."""
@@ -183,7 +233,7 @@ def _executed(
             print_written(files, last, args, noun)
     else:
         further = {"estimate": cost.as_dict(), "spending": asdict(plan.llm.budget.spent)}
-        _report(store, args, *runs(), further)
+        report(further)
     if last.failed:
         _note_failures(store, last, noun)
         return 1
@@ -257,5 +307,10 @@ def _counts(scores: CitedScores) -> str:
 ACTIONS: Final = {
     "ask": ("have a model answer the hypotheses of a dataset, citing sentences", _add_ask, _ask),
     "judge": ("have a model judge the citations of such a run", _add_judge, _judge),
+    "check-judge": (
+        "check that a model can judge citations at all, without an annotator",
+        _add_check,
+        _check,
+    ),
     "cited": ("score the citations of such a run against gold", _add_cited, _cited),
 }

@@ -214,6 +214,9 @@ def test_the_command(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         out = capsys.readouterr().out
         assert "support rate" in out
         assert "Not gold is not wrong" in out
+        check = ["answers", "check-judge", "--dataset", "tiny", "--model", "m", "--pairs", "3"]
+        assert main([*check, *words]) == 0
+        assert "do not use" in capsys.readouterr().out
     file = tmp_path / "picks.json"
     assert main(["answers", "cited", document["run"], "--predictions", str(file), *words]) == 0
     assert "grounded recall" not in capsys.readouterr().out

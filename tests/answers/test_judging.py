@@ -1,4 +1,4 @@
-"""Judges of answers: windows, labels, sources (bioace spec rules 4, 27 to 33, 57, 60; example 12.11; faults C7)."""
+"""Judges of answers: windows, labels, sources (bioace spec rules 27 to 33, 57, 60; example 12.11; faults C7)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from evidencebench_core.answers.judging import (
-    LABELS,
-    coarser,
     correctness_question,
     forms_of,
     nuggets_question,
@@ -62,13 +60,6 @@ def test_other_scales_and_reasons() -> None:
     assert read_judgement(judged("LABEL: suppor", finish_reason="length"), "ternary").reason == "cut_off"
     assert read_judgement(judged("", refusal="no"), "ternary").reason == "refusal"
     assert read_judgement(judged("perhaps"), "ternary").reason == "no_label"
-    four = {label: (coarser(label, "ternary"), coarser(label, "binary")) for label in LABELS["four"]}
-    assert four == {
-        "supporting": ("supports", "attributable"),
-        "contradicting": ("contradicts", "not attributable"),
-        "neutral": ("neutral", "not attributable"),
-        "not relevant": ("neutral", "not attributable"),
-    }
 
 
 def test_ten_megabytes_in_linear_time() -> None:

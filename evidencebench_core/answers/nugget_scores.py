@@ -1,0 +1,168 @@
+"""The nuggets of the answers of a set against the gold nuggets of their questions (spec rules 12 to 21)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencebench_core.answers.matching import (
+    THRESHOLD,
+    Assignment,
+    Match,
+    Matcher,
+    NuggetScore,
+    matches,
+    mean_nugget_scores,
+    nugget_score,
+    similarities,
+    threshold_curve,
+)
+from evidencebench_core.answers.model import AnswerSet
+from evidencebench_core.answers.nuggets import Nuggets, once, written_out
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.stats import Mixture, fitted_mixture
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NuggetMatrix:
+    """One answer's nuggets against the gold ones, as they are matched: by index, and by their cosines."""
+
+    predicted: tuple[str, ...]
+    gold: tuple[str, ...]
+    similarity: NDArray[np.float64]
+    p: NDArray[np.float64]  # what the threshold is of: the cosines themselves where there is no mixture
+
+
+@dataclass(frozen=True, slots=True)
+class NuggetScores:
+    """The answers of a set, scored by their nuggets.
+
+    Attributes
+    ----------
+    scores, found : mapping from (question, system)
+        Of each answer whose nuggets are known: the score, and its matches.
+    matrices : mapping from (question, system)
+        Only where the question has gold nuggets.
+    missing : tuple of (question, system)
+        Answers whose nuggets nobody has listed, or not so that they could be read.
+    mixture : Mixture or None
+    n_triples, n_unfit : int
+        Gold nuggets, and those that are no triples and stay as they are.
+    """
+
+    scores: Mapping[Key, NuggetScore]
+    found: Mapping[Key, tuple[Match, ...]]
+    matrices: Mapping[Key, NuggetMatrix]
+    missing: tuple[Key, ...]
+    mixture: Mixture | None
+    n_triples: int
+    n_unfit: int
+
+    def means(self, system: str | None = None) -> dict[str, Any]:
+        """Unweighted means over the questions, of one system or of all answers."""
+        return mean_nugget_scores(one for key, one in self.scores.items() if system in (None, key[1]))
+
+    def curve(self, system: str | None = None) -> list[dict[str, float | None]]:
+        """Recall, precision and similarity over the threshold."""
+        return threshold_curve([
+            (matches(one.p, one.similarity, threshold=0.0), len(one.predicted), len(one.gold))
+            for key, one in self.matrices.items()
+            if system in (None, key[1])
+        ])  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        systems = dict.fromkeys(system for _, system in self.scores)
+        return {
+            "means": self.means(),
+            "systems": {system: self.means(system) for system in systems},
+            "n_missing": len(self.missing),
+            "n_triples": self.n_triples,
+            "n_unfit": self.n_unfit,
+            "mixture": self.mixture and self.mixture.as_dict(),
+            "curve": self.curve(),
+        }
+
+
+def nugget_scores(  # noqa: PLR0913 - what is matched, and how
+    answers: AnswerSet,
+    listed: Mapping[str, Nuggets] | None = None,
+    *,
+    matcher: Matcher = "cosine",
+    threshold: float = THRESHOLD,
+    assignment: Assignment = "greedy",
+    guard: bool = True,
+    mixture: Mixture | None = None,
+    fit_on: Collection[str] | None = None,
+    triples: bool = False,
+    model: str = "minilm",
+) -> NuggetScores:
+    """Match the nuggets of every answer with the gold ones of its question.
+
+    Parameters
+    ----------
+    listed : mapping from answer id, optional
+        What a model listed; nuggets that the file brings go first.
+    matcher : {"cosine", "mixture"}
+        What the threshold is of: the cosine, or the probability that a cosine is one of a match.
+    mixture : Mixture, optional
+        A frozen one; without it one is fitted on the cosines of ``fit_on``, or of all questions.
+    guard : bool
+        Keep that probability from falling where the cosine rises.
+    triples : bool
+        Gold nuggets are triples on both sides, so they are not written out as sentences.
+    """
+    if matcher not in ("cosine", "mixture"):
+        raise SettingError("matcher", f"is {shown(matcher)}", "Choices are: cosine, mixture.")
+    gold = {name: _gold(question.nuggets, triples) for name, question in answers.questions.items()}
+    predicted: dict[Key, tuple[str, ...]] = {}
+    for key, answer in answers.answers.items():
+        if answer.nuggets is not None:
+            predicted[key] = once(one for one in answer.nuggets if one.strip())[0]
+        elif not answer.text.strip():
+            predicted[key] = ()
+        elif (read := (listed or {}).get(answer.id)) is not None and read.outcome in ("nuggets", "none"):
+            predicted[key] = read.nuggets
+    cosines = {
+        key: similarities(nuggets, [text for text, _ in gold[key[0]]], model)
+        for key, nuggets in predicted.items()
+        if gold[key[0]]
+    }
+    if matcher == "mixture" and mixture is None:
+        used = {key: one for key, one in cosines.items() if fit_on is None or key[0] in fit_on}
+        values = np.concatenate([np.empty(0), *(one.ravel() for one in used.values())])
+        mixture = fitted_mixture(
+            values, np.repeat([key[0] for key in used], [one.size for one in used.values()])
+        )
+    matrices, found = dict[Key, NuggetMatrix](), dict[Key, tuple[Match, ...]]()
+    for key, similarity in cosines.items():
+        p = similarity if matcher == "cosine" or mixture is None else mixture.posterior(similarity, guard)
+        matrices[key] = NuggetMatrix(predicted[key], tuple(text for text, _ in gold[key[0]]), similarity, p)
+        found[key] = matches(p, similarity, threshold, assignment)
+    every = [fits for nuggets in gold.values() for _, fits in nuggets]
+    has_gold = {name: question.nuggets is not None for name, question in answers.questions.items()}
+    return NuggetScores(
+        scores={
+            key: nugget_score(
+                found.get(key, ()), len(nuggets), len(gold[key[0]]) if has_gold[key[0]] else None
+            )
+            for key, nuggets in predicted.items()
+        },
+        found=found,
+        matrices=matrices,
+        missing=tuple(key for key in answers.answers if key not in predicted),
+        mixture=mixture if matcher == "mixture" else None,
+        n_triples=len(every),
+        n_unfit=every.count(False),
+    )
+
+
+def _gold(nuggets: Sequence[str] | None, triples: bool) -> list[tuple[str, bool]]:
+    """The gold nuggets of a question as they are matched, and whether each was a triple."""
+    return [(one, True) if triples else written_out(one) for one in nuggets or () if one.strip()]

@@ -174,7 +174,7 @@ def _check(args: argparse.Namespace) -> int:
         ]
         print_table(("pairs", "% supports", "95%", "n"), rows, right=("% supports", "95%", "n"))
         print(f"{check.n_unread:,} without a label, {check.n_missing:,} not judged.")
-        if check.ci95 is not None and check.ci95[0] <= 0:
+        if check.ci95 is None or check.ci95[0] <= 0:
             print("This judge does not tell the two apart: do not use its labels.")
 
     return _executed(store, plan, args, report, "pair")

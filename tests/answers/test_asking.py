@@ -21,6 +21,7 @@ from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, 
 from evidencebench_core.answers.set_judging import judge_settings, judged, set_judge_plan
 from evidencebench_core.cli import main
 from evidencebench_core.data.ingest import ingest
+from evidencebench_core.data.removal import dataset_dependents, delete_dataset
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
@@ -146,7 +147,8 @@ def test_failed_calls_leave_the_judges_figures_open(store: Store) -> None:
     scores = cited_run_scores(store, plan.run_id, judge.run_id, limit=1)
     assert (scores.means["support_rate"][0], scores.n_unjudged) == (None, judge.total)
     assert scores.means["cited_recall"][1] == 1
-    ChatRuns(store).delete(ChatRuns(store).run(plan.run_id))
+    assert dataset_dependents(store, "tiny")["answer run"] == 2
+    delete_dataset(store, "tiny")
     assert ChatRuns(store).runs("answers") == ()
 
 

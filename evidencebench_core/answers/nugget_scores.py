@@ -15,6 +15,8 @@ from evidencebench_core.answers.matching import (
     Match,
     Matcher,
     NuggetScore,
+    Support,
+    judged_recall,
     matches,
     mean_nugget_scores,
     nugget_score,
@@ -24,7 +26,7 @@ from evidencebench_core.answers.matching import (
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.nuggets import Nuggets, once, written_out
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats import Mixture, fitted_mixture
+from evidencebench_core.stats import Mixture, Threshold, best_threshold, fitted_mixture
 
 Key = tuple[str, str]
 
@@ -166,3 +168,35 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
 def _gold(nuggets: Sequence[str] | None, triples: bool) -> list[tuple[str, bool]]:
     """The gold nuggets of a question as they are matched, and whether each was a triple."""
     return [(one, True) if triples else written_out(one) for one in nuggets or () if one.strip()]
+
+
+def marked_threshold(
+    pairs: Sequence[tuple[str, str, bool]],
+    mixture: Mixture | None = None,
+    *,
+    guard: bool = True,
+    model: str = "minilm",
+) -> Threshold | None:
+    """The threshold that agrees best with what a person said of pairs: predicted, gold, whether they are the same."""
+    cosines = np.array([similarities([predicted], [gold], model)[0, 0] for predicted, gold, _ in pairs])
+    p = cosines if mixture is None else mixture.posterior(cosines, guard)
+    return best_threshold(p, [same for *_, same in pairs]) if pairs else None
+
+
+def support_scores(
+    answers: AnswerSet, said: Mapping[str, Sequence[Support | None]]
+) -> dict[str, dict[str, Any]]:
+    """Recall of gold nuggets by a judge, by system: mean over questions, half credit for partial support and strict.
+
+    ``said`` has, by answer id, what the judge said of each gold nugget; answers without any are left out.
+    """
+    systems: dict[str, dict[str, list[float]]] = {}
+    for (_, system), answer in answers.answers.items():
+        for name, strict in (("recall", False), ("strict", True)):
+            recall = judged_recall(said.get(answer.id, ()), strict)
+            if recall is not None:
+                systems.setdefault(system, {"recall": [], "strict": []})[name].append(recall)
+    return {
+        system: {"n": len(of["recall"])} | {name: float(np.mean(values)) for name, values in of.items()}
+        for system, of in systems.items()
+    }

@@ -17,14 +17,16 @@ from evidencebench_core.answers.judging import (
     nuggets_question,
     read_correctness,
     read_judgement,
+    read_support,
     relevance_question,
     request_of,
     run_settings,
     source_text,
     support_question,
 )
-from evidencebench_core.answers.model import Answer, AnswerSet, Document
-from evidencebench_core.answers.nuggets import written_out
+from evidencebench_core.answers.matching import Support
+from evidencebench_core.answers.model import Answer, AnswerSet, Document, unit_id
+from evidencebench_core.answers.nuggets import Nuggets, parsed_nuggets, written_out
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import ChatRequest, Conversation
@@ -153,6 +155,33 @@ def judged(store: Store, run: ChatRunInfo) -> dict[str, LabelRead]:
     return labels
 
 
+def listed_nuggets(store: Store, run: ChatRunInfo) -> dict[str, Nuggets]:
+    """By answer id the nuggets that a run of ``nuggets`` lists; failed calls are absent."""
+    return {
+        unit: parsed_nuggets(one["text"], one["finish_reason"], one["refusal"])
+        for unit, one in ChatRuns(store).results(run.id).items()
+        if not isinstance(one, str)
+    }
+
+
+def said_support(store: Store, run: ChatRunInfo) -> dict[str, tuple[Support | None, ...]]:
+    """By answer id what a run of ``nugget-support`` says of each gold nugget; failed calls are absent."""
+    results = ChatRuns(store).results(run.id)
+    return {unit: read_support(one) for unit, one in results.items() if not isinstance(one, str)}
+
+
+def judge_run(store: Store, subject: str, run_id: str, *tasks: What) -> ChatRunInfo:
+    """A run of judgements about an answer set, by its id or its beginning, of one of these kinds."""
+    run = ChatRuns(store).run(run_id)
+    if run.subject != subject or run.settings.get("task") not in tasks:
+        known = ", ".join(
+            one.id for one in ChatRuns(store).runs(WING, subject) if one.settings["task"] in tasks
+        )
+        problem = f"is no run of {' or '.join(tasks)} about this set"
+        raise SettingError(f"run {run.id}", problem, f"There is: {known or 'none yet'}.")
+    return run
+
+
 def _units(
     answers: AnswerSet, answer: Answer, what: What, own: Mapping[str, Any], request: ChatRequest
 ) -> _Units:
@@ -167,13 +196,13 @@ def _units(
         return {answer.id: partial(support_question, request, question.text, answer.text, gold)}
     units = _Units()
     for sentence in answer.sentences:
-        unit, claim = f"{answer.id}/{sentence.id}", without_citations(sentence.text)
+        key, claim = (answer.question_id, answer.system, sentence.id), without_citations(sentence.text)
         cited = [answers.documents[one] for one in sentence.citations if one in answers.documents]
         if not has_words(claim):
             continue
         if what == "relevance":
             whole = answer.text if own["context"] == "answer" else None
-            units[unit] = partial(relevance_question, request, question.text, claim, whole)
+            units[unit_id(*key)] = partial(relevance_question, request, question.text, claim, whole)
         elif what == "correctness":
             used = [
                 sentences_in(one)
@@ -181,11 +210,11 @@ def _units(
                 if own["documents"] == "cited" or "supporting" in sentence.relations(one.id)
             ]
             how = (own["window"], own["prefilter"])
-            units[unit] = partial(correctness_question, request, claim, used, *how)
+            units[unit_id(*key)] = partial(correctness_question, request, claim, used, *how)
         else:
             for one in cited:
                 if has_words(" ".join((one.title, one.text, *one.sentences))):
-                    units[f"{unit}/{one.id}"] = partial(_citation, request, claim, one, own)
+                    units[unit_id(*key, one.id)] = partial(_citation, request, claim, one, own)
     return units
 
 

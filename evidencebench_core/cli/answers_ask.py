@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -21,6 +22,7 @@ from evidencebench_core.cli.asking import (
 )
 from evidencebench_core.cli.output import interval, note, percent, print_json, print_table
 from evidencebench_core.cli.spending import add_server, server_llm
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
@@ -89,8 +91,13 @@ def _ask(args: argparse.Namespace) -> int:
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what_of", metavar="RUN|SET", help="such a run, or the name of a set of answers")
     parser.add_argument(
-        "run", metavar="RUN", help="a run of `evidencebench answers ask`, or the beginning of its id"
+        "--what",
+        choices=("relevance", "citations", "correctness", "nuggets", "nugget-support"),
+        help="of a set: how much each sentence is needed; whether its documents support it, each, or by any window;"
+        " the nuggets of each answer; the gold nuggets that it gives. Settings (--set): context, source, scale,"
+        " documents, window, prefilter",
     )
     parser.add_argument("--model", metavar="M", required=True, help="the model that judges")
     parser.add_argument(
@@ -117,9 +124,11 @@ def _judge(args: argparse.Namespace) -> int:
     from evidencebench_core.answers.asking import cited_judge_plan
 
     store = store_of(args)
+    if args.what is not None:
+        return _judge_set(store, args)
     plan = cited_judge_plan(
         store,
-        args.run,
+        args.what_of,
         args.model,
         window=args.window,
         stated=args.stated,
@@ -130,6 +139,153 @@ def _judge(args: argparse.Namespace) -> int:
     )
     report = partial(_report, store, args, plan.spec.subject, plan.run_id)
     return _executed(store, plan, args, report, "citation")
+
+
+def _judge_set(store: Store, args: argparse.Namespace) -> int:
+    """Have a model judge the answers of a set, then count its labels."""
+    from evidencebench_core.answers.set_judging import judged, set_judge_plan
+    from evidencebench_core.answers.store import answer_set_info, stored_answers
+    from evidencebench_core.runs import REQUEST_SETTINGS, ChatRuns
+
+    if args.stated or args.window:
+        raise SettingError(
+            "--stated, --window", "are for the answers of a run", "Leave them out, or say --set window=3."
+        )
+    info, given = answer_set_info(store, args.what_of), dict(args.settings)
+    request = {name: given.pop(name) for name in list(given) if name in REQUEST_SETTINGS}
+    plan = set_judge_plan(
+        store,
+        info.sha256,
+        stored_answers(store, info.name),
+        args.what,
+        args.model,
+        settings=given,
+        limit=args.limit,
+        llm=server_llm(store, args),
+        fresh=args.fresh,
+        request=request,
+    )
+
+    def report(further: dict[str, Any]) -> None:
+        run = ChatRuns(store).run(plan.run_id)
+        reads = list(judged(store, run).values())
+        labels = Counter(read.label or f"no label: {read.reason}" for read in reads)
+        if args.json:
+            document = {
+                "run": run.id,
+                "set": info.name,
+                "settings": dict(run.settings),
+                "labels": dict(labels),
+            }
+            print_json(document | {"n_answered": run.n_answered, "n_failed": run.n_failed} | further)
+            return
+        print(
+            one_line(
+                f"run {run.id}: {args.what} of {info.name} by {args.model}, {quantity(run.n_answered, 'answer')}"
+            )
+        )
+        if labels:
+            rows = [(label, f"{n:,}", percent(n / len(reads))) for label, n in labels.most_common()]
+            print_table(("label", "n", "%"), rows, right=("n", "%"))
+        if args.what.startswith("nugget"):
+            print(one_line(f"Score them: evidencebench answers nuggets {info.name} --run {run.id}"))
+
+    return _executed(store, plan, args, report, "unit")
+
+
+def _add_nuggets(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="SET", help="a set of answers")
+    parser.add_argument(
+        "--run", metavar="RUN", help="a run that lists nuggets, or says which gold ones are given"
+    )
+    parser.add_argument("--matcher", choices=("cosine", "mixture"), default="cosine", help="default: cosine")
+    parser.add_argument(
+        "--threshold", type=float, metavar="X", help="from which on a pair matches (default: 0.6267)"
+    )
+    parser.add_argument(
+        "--assignment", choices=("greedy", "optimal"), default="greedy", help="default: greedy"
+    )
+    parser.add_argument(
+        "--no-guard", action="store_true", help="let the probability of a match fall as the cosine rises"
+    )
+    parser.add_argument(
+        "--triples", action="store_true", help="nuggets are triples on both sides: match them as they are"
+    )
+    parser.add_argument(
+        "--mixture", type=Path, metavar="FILE", help="a mixture that was fitted before, as JSON"
+    )
+    parser.add_argument("--save-mixture", type=Path, metavar="FILE", help="keep the mixture there")
+    add_json(parser)
+
+
+def _nuggets(args: argparse.Namespace) -> int:
+    """Match the nuggets of a set's answers with the gold ones."""
+    from evidencebench_core.answers.matching import THRESHOLD
+    from evidencebench_core.answers.nugget_scores import marked_threshold, nugget_scores, support_scores
+    from evidencebench_core.answers.set_judging import judge_run, listed_nuggets, said_support
+    from evidencebench_core.answers.store import answer_set_info, marks, stored_answers
+    from evidencebench_core.data.files import file_content, whole_file
+    from evidencebench_core.stats import mixture_from
+
+    store = store_of(args)
+    info = answer_set_info(store, args.name)
+    answers = stored_answers(store, info.name)
+    run = None if args.run is None else judge_run(store, info.sha256, args.run, "nuggets", "nugget-support")
+    if run is not None and run.settings["task"] == "nugget-support":
+        by_system = support_scores(answers, said_support(store, run))
+        if args.json:
+            print_json({"set": info.name, "run": run.id, "systems": by_system})
+        else:
+            columns = ("system", "recall", "strict", "n")
+            lines = [
+                (name, percent(of["recall"]), percent(of["strict"]), f"{of['n']:,}")
+                for name, of in by_system.items()
+            ]
+            print_table(columns, lines, right=columns[1:])
+        return 0
+    mixture = None
+    if args.mixture is not None:
+        content = file_content(args.mixture, 1 << 20, "Name a file of --save-mixture.")
+        try:
+            mixture = mixture_from(json.loads(content))
+        except ValueError as error:
+            raise SettingError(
+                str(args.mixture), f"is no JSON ({error})", "Name a file of --save-mixture."
+            ) from error
+    scores = nugget_scores(
+        answers,
+        None if run is None else listed_nuggets(store, run),
+        matcher=args.matcher,
+        threshold=THRESHOLD if args.threshold is None else args.threshold,
+        assignment=args.assignment,
+        guard=not args.no_guard,
+        mixture=mixture,
+        triples=args.triples,
+    )
+    said = [(*json.loads(one.unit), one.value == "same") for one in marks(store, info.sha256, "nuggets")]
+    best = marked_threshold(said, scores.mixture, guard=not args.no_guard) if said else None
+    if args.save_mixture is not None and scores.mixture is not None:
+        with whole_file(args.save_mixture) as file:
+            file.write(json.dumps(scores.mixture.as_dict()).encode())
+    if args.json:
+        print_json({"set": info.name, "marked": best and asdict(best)} | scores.as_dict())
+        return 0
+    systems = dict.fromkeys(system for _, system in scores.scores)
+    shown = ("precision", "recall", "f1", "counting")
+    means = [(name, scores.means(None if name == "all" else name)) for name in (*systems, "all")]
+    rows = [[name, *(percent(of[one]) for one in shown), f"{of['n_recall']:,}"] for name, of in means]
+    print_table(("system", *shown, "n"), rows, right=(*shown, "n"))
+    print("counting: the recall that the numbers of nuggets alone allow, whatever they say.")
+    if scores.missing:
+        missing = quantity(len(scores.missing), "answer")
+        print(f"{missing} without nuggets: have them listed by `evidencebench answers judge --what nuggets`.")
+    for warning in scores.mixture.warnings if scores.mixture else ():
+        note(f"The mixture: {warning}.")
+    if best is not None:
+        print(
+            f"By {quantity(len(said), 'marked pair')} the best threshold is {best.value:.4f} (F1 {percent(best.f1)}%)."
+        )
+    return 0
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
@@ -306,7 +462,8 @@ def _counts(scores: CitedScores) -> str:
 
 ACTIONS: Final = {
     "ask": ("have a model answer the hypotheses of a dataset, citing sentences", _add_ask, _ask),
-    "judge": ("have a model judge the citations of such a run", _add_judge, _judge),
+    "judge": ("have a model judge the citations of such a run, or the answers of a set", _add_judge, _judge),
+    "nuggets": ("match the nuggets of a set's answers with the gold ones", _add_nuggets, _nuggets),
     "check-judge": (
         "check that a model can judge citations at all, without an annotator",
         _add_check,

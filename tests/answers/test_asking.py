@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from evidencebench_core.answers import read
+from evidencebench_core.answers.agreement import human_units
 from evidencebench_core.answers.asking import (
     answer_plan,
     answers_of,
@@ -19,6 +21,7 @@ from evidencebench_core.answers.asking import (
 )
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Assessment, Document, Question
 from evidencebench_core.answers.set_judging import judge_settings, judged, set_judge_plan
+from evidencebench_core.answers.store import Mark, add_answers, add_mark, answer_set_info, stored_answers
 from evidencebench_core.cli import main
 from evidencebench_core.data.ingest import ingest
 from evidencebench_core.data.removal import dataset_dependents, delete_dataset
@@ -147,7 +150,7 @@ def test_failed_calls_leave_the_judges_figures_open(store: Store) -> None:
     scores = cited_run_scores(store, plan.run_id, judge.run_id, limit=1)
     assert (scores.means["support_rate"][0], scores.n_unjudged) == (None, judge.total)
     assert scores.means["cited_recall"][1] == 1
-    assert dataset_dependents(store, "tiny")["answer run"] == 2
+    assert dataset_dependents(store, "tiny")["model run"] == 1
     delete_dataset(store, "tiny")
     assert ChatRuns(store).runs("answers") == ()
 
@@ -224,3 +227,48 @@ def test_the_command(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "grounded recall" not in capsys.readouterr().out
     assert set(map(tuple, json.loads(file.read_text()).values())) == {(0, 1)}
     assert main(["answers", "cited", "abc", *words]) == 1
+
+
+@pytest.mark.model
+def test_the_command_on_a_set(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(read.__file__).with_name("sample_answers.jsonl")
+    add_answers(store, "sample", read.read_answers([file]))
+    info, words = answer_set_info(store, "sample"), ["--store", str(store.path)]
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+
+    def document(*asked: str) -> Any:
+        assert main(["answers", *asked, "--json", *words]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    def step(sent: dict[str, Any]) -> Any:
+        text = prompt_of(sent)
+        return reply("1: support\n2: partial" if "1: partial" in text or "2: partial" in text else said)
+
+    with scripted(answering(step), listed=["m"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        said = "LABEL: supports"
+        citations = document(
+            "judge", "sample", "--model", "m", "--what", "citations", "--set", "source=maxsim"
+        )
+        assert citations["labels"] == {"supports": citations["n_answered"]}
+        said = "NUGGETS:\n- Velorin lowers systolic pressure.\n- Something else is so."
+        listed = document("judge", "sample", "--model", "m", "--what", "nuggets", "--limit", "2")
+        support = document("judge", "sample", "--model", "m", "--what", "nugget-support")
+    human = human_units(stored_answers(store, "sample"), "ternary").labels
+    units = judged(store, ChatRuns(store).run(citations["run"]))
+    assert set(human) <= set(units) | {one for one in human if "9999" in one}
+    scores = document("nuggets", "sample", "--run", listed["run"])
+    assert scores["n_missing"] >= 0
+    assert 0 <= scores["means"]["recall"] <= scores["means"]["counting"] <= 1
+    systems = document("nuggets", "sample", "--run", support["run"])["systems"]
+    assert all(0 < one["strict"] < one["recall"] < 1 for one in systems.values())
+    pair = json.dumps(["Velorin lowers systolic pressure.", "Velorin lowers pressure."])
+    add_mark(store, info.sha256, Mark("nuggets", pair, "same"))
+    assert document("nuggets", "sample", "--run", listed["run"])["marked"]["f1"] == 1.0
+    assert main(["answers", "nuggets", "sample", "--run", listed["run"], *words]) == 0
+    assert "counting" in capsys.readouterr().out
+    assert main(["answers", "nuggets", "sample", "--run", citations["run"], *words]) == 1
+    assert main(["answers", "nuggets", "sample", "--matcher", "mixture", *words]) == 1
+    assert "matcher=cosine" in capsys.readouterr().err

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +28,9 @@ from evidencebench_core.words import one_line, quantity
 if TYPE_CHECKING:
     from evidencebench_core.construction import AlignmentFigures, Trials, TrialTally
     from evidencebench_core.data.store import DatasetInfo, Store
+
+
+_JATS: Final = frozenset({".xml", ".nxml"})
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +55,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(run)
     add_store(run, default=argparse.SUPPRESS)
+    reviews = what.add_parser(
+        "harvest", help="list the citations of reviews that instances can be made from", allow_abbrev=False
+    )
+    reviews.add_argument(
+        "reviews", metavar="REVIEW", type=Path, nargs="+", help="JATS files of reviews, or folders of them"
+    )
+    reviews.add_argument(
+        "--out", metavar="FILE", type=Path, required=True, help="where to write them, as JSON lines"
+    )
+    add_json(reviews)
     align = what.add_parser(
         "align", help="have a model say which sentences cover the aspects of a dataset", allow_abbrev=False
     )
@@ -87,7 +102,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _construct(args: argparse.Namespace) -> int:
-    return _run(args) if args.what == "run" else _align(args)
+    verb: Callable[[argparse.Namespace], int] = {"run": _run, "align": _align, "harvest": _harvest}[args.what]
+    return verb(args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -126,6 +142,52 @@ def _ingested(
             write_benchmark(raws, stream)
         result = ingest(store, path, args.name, source=f"Evidence Inference, {args.folder.resolve()}")
     return result.dataset, result.added
+
+
+def _harvest(args: argparse.Namespace) -> int:
+    """Harvest reviews; as JSON one object: ``in``, ``kept``, ``dropped``, ``skipped``, ``unread`` and ``out``."""
+    from evidencebench_core.construction import harvest
+    from evidencebench_core.data.files import file_content, whole_file
+    from evidencebench_core.errors import EvidenceBenchError
+    from evidencebench_core.papers import DEFAULT_LIMITS
+    from evidencebench_core.papers.citations import citing_article
+
+    files = [
+        path
+        for one in args.reviews
+        for path in (sorted(p for p in one.iterdir() if p.suffix in _JATS) if one.is_dir() else [one])
+    ]
+    lines: list[str] = []
+    dropped, skipped = Counter[str](), Counter[str]()
+    unread: list[str] = []
+    for path in files:
+        try:
+            content = file_content(path, DEFAULT_LIMITS.max_bytes, "Name a JATS file.")
+            found = harvest(citing_article(content, path.name))
+        except EvidenceBenchError as error:
+            unread.append(str(error))
+            continue
+        lines += [json.dumps(one.as_dict()) for one in found.citations]
+        dropped.update(found.dropped)
+        skipped.update(found.skipped)
+    with whole_file(args.out) as stream:
+        stream.write("".join(f"{line}\n" for line in lines).encode())
+    if args.json:
+        counts = {"in": len(lines) + dropped.total(), "kept": len(lines), "dropped": dict(dropped)}
+        print_json(counts | {"skipped": dict(skipped), "unread": unread, "out": str(args.out)})
+    else:
+        total = len(lines) + dropped.total()
+        read = quantity(len(files) - len(unread), "review")
+        print(one_line(f"{len(lines):,} of {quantity(total, 'citation')} of {read} are in {args.out}"))
+        for reason, number in (*dropped.most_common(), *skipped.most_common()):
+            print(
+                one_line(
+                    f"  {'dropped' if reason in dropped else 'not read'}, {reason.replace('_', ' ')}: {number:,}"
+                )
+            )
+        for problem in unread[:10]:
+            note(problem)
+    return 1 if unread and len(unread) == len(files) else 0
 
 
 def _align(args: argparse.Namespace) -> int:

@@ -68,7 +68,7 @@ VERBS: Final[Mapping[str, Verb]] = {
         "finetune_encoder", "train an embedding model on the gold evidence of a dataset"
     ),
     "construct": Verb(
-        "construct", "make instances from doctors' evidence in trials, and measure a model that aligns"
+        "construct", "make instances: harvest reviews, read doctors' evidence in trials, align by a model"
     ),
     "answers": Verb("answers", "answers with citations: ask for them, score them, have them judged"),
     "find": Verb("find", "show the sentences of any paper that bear on a hypothesis"),

@@ -10,6 +10,7 @@ from evidencebench_core.construction.from_trials import (
     trial_instances,
 )
 from evidencebench_core.construction.funnel import DropReason, Funnel, coverage_drop
+from evidencebench_core.construction.harvest import Citation, Harvest, harvest
 from evidencebench_core.construction.measure import AlignmentFigures, alignment_figures, doctors_agreement
 from evidencebench_core.construction.provenance import provenance_line
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
@@ -30,9 +31,11 @@ __all__ = [
     "Alignment",
     "AlignmentFigures",
     "AspectLooks",
+    "Citation",
     "DropReason",
     "EchoCheck",
     "Funnel",
+    "Harvest",
     "Merge",
     "Prompt",
     "QuoteFinder",
@@ -50,6 +53,7 @@ __all__ = [
     "doctors_agreement",
     "echo_check",
     "echo_lines",
+    "harvest",
     "look_of",
     "looks_due",
     "pool_sha256",

@@ -87,7 +87,7 @@ class _Article:
         if body is None and self.blocks:
             notes = [*notes, "The file has the abstract only, not the full text."]
         return paper_of_blocks(
-            self.blocks, _title(meta), self.left_out, notes, "jats", _paper_id(meta), limits
+            self.blocks, article_title(meta), self.left_out, notes, "jats", article_id(meta), limits
         )
 
     def count(self) -> None:
@@ -117,7 +117,7 @@ class _Article:
         if element.tag == "sec" and "supplementary" in element.attributes.get("sec-type", ""):
             return
         title = element.first("title")
-        words = clean_text(_flowing_text(title)) if title and kind == "paragraph" else ""
+        words = clean_text(flowing_text(title)) if title and kind == "paragraph" else ""
         if part_of_heading(words) == "back matter":
             self.left_out["back matter"] += 1
         else:
@@ -129,7 +129,7 @@ class _Article:
         if title is None:
             return
         label = element.first("label")
-        text = clean_text(f"{'' if label is None else _flowing_text(label)} {_flowing_text(title)}")
+        text = clean_text(f"{'' if label is None else flowing_text(label)} {flowing_text(title)}")
         if kind == "abstract":
             if class_of_heading(text) != "abstract" and text.casefold() != "summary":
                 self.blocks.append(Block("abstract", text))
@@ -171,10 +171,10 @@ class _Article:
                 running.append(node)
             elif node.tag in _SILENT or node.tag in _COUNTED:
                 running.append(" ")
-            elif _is_unread(node):
+            elif is_unread(node):
                 continue
             else:
-                running.append(_flowing_text(node))
+                running.append(flowing_text(node))
         self.flush(running, kind)
 
     def flush(self, running: list[str], kind: BlockKind) -> None:
@@ -192,14 +192,14 @@ def _inline(element: Element) -> Sequence[Element | str]:
     return nodes
 
 
-def _title(meta: Element) -> str:
+def article_title(meta: Element) -> str:
     group = meta.first("title-group") or meta
     title, subtitle = group.first("article-title"), group.first("subtitle")
-    texts = [clean_text(_flowing_text(part)) for part in (title, subtitle) if part is not None]
+    texts = [clean_text(flowing_text(part)) for part in (title, subtitle) if part is not None]
     return ": ".join(text.rstrip(" :") for text in texts if text) if len(texts) > 1 else "".join(texts)
 
 
-def _paper_id(meta: Element) -> str:
+def article_id(meta: Element) -> str:
     """As the benchmark writes ids: ``pmc_2785062``, ``pubmed_9819462``; else the DOI."""
     ids: dict[str, str] = {}
     for element in meta.elements:
@@ -213,7 +213,7 @@ def _paper_id(meta: Element) -> str:
     return ids.get("doi", "")
 
 
-def _flowing_text(element: Element) -> str:
+def flowing_text(element: Element) -> str:
     """An inline element as it is printed in one line: emphasis and links without marks, citations as printed.
 
     Superscripts and subscripts follow directly ("m2"), a fraction has its stroke, MathML goes before TeX.
@@ -231,16 +231,16 @@ def _pieces(element: Element) -> Iterator[str]:
     for node in element.children:
         if isinstance(node, str):
             yield node.strip() if element.tag in _MATH else node
-        elif not _is_unread(node):
+        elif not is_unread(node):
             number += 1
             if number > 1 and element.tag == "alternatives":
                 return
             if number > 1 and element.tag == "mfrac":
                 yield "/"
             space = " " if node.tag in _SPACED else ""
-            yield f"{space}{_flowing_text(node)}{space}"
+            yield f"{space}{flowing_text(node)}{space}"
 
 
-def _is_unread(node: Element) -> bool:
+def is_unread(node: Element) -> bool:
     marks_note = node.tag == "xref" and node.attributes.get("ref-type") in _NOTE_MARKS
     return marks_note or node.tag in _UNREAD

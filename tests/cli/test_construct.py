@@ -1,5 +1,6 @@
 """``construct run --from evidence-inference``, and the mark wherever a recall on it is shown."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,26 @@ def test_a_model_aligns_the_aspects_of_a_dataset(
     assert gone.code == 0
     assert "1 model run" in gone.out + gone.err
     assert "ids alone" not in command.failure("construct", "align", "--dataset", "no", "--model", "m")
+
+
+def test_reviews_are_harvested(command, tmp_path: Path) -> None:
+    folder = tmp_path / "reviews"
+    folder.mkdir()
+    text = (
+        '<p>Tea helps <xref ref-type="bibr" rid="a">1</xref>. Two help <xref ref-type="bibr" rid="b">2</xref> \
+<xref ref-type="bibr" rid="c">3</xref>.</p>'
+    )
+    refs = "".join(f'<ref id="{one}"><pub-id pub-id-type="doi">10.1/{one}</pub-id></ref>' for one in "abc")
+    (folder / "one.xml").write_text(
+        f"<article><body>{text}</body><back><ref-list>{refs}</ref-list></back></article>"
+    )
+    (folder / "two.nxml").write_text("<article>")
+    out = tmp_path / "citations.jsonl"
+    document = command.json("construct", "harvest", folder, "--out", out)
+    assert (document["in"], document["kept"], document["dropped"]) == (3, 1, {"multi_citation": 2})
+    assert "two.nxml" in document["unread"][0]
+    (line,) = out.read_text().splitlines()
+    assert json.loads(line)["paper"] == "10.1/a"
+    printed = command("construct", "harvest", folder / "one.xml", "--out", out)
+    assert "1 of 3 citations of 1 review are in" in printed.out
+    assert command("construct", "harvest", folder / "two.nxml", "--out", out).code == 1

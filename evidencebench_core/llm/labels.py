@@ -35,7 +35,7 @@ _QUOTES: Final = re.compile(r"[\"'`“”„‘«»\[\]{}_]|^[ \t>]*(?:#+|[-+•
 _LEAD: Final = re.compile(r"[\s().,:;=-]*")
 _STOP: Final = r"[ \t]*(?:[,;:!?…—–()\n]|\.(?!\s*\d)|-+(?![a-z])|$)"
 _CLAUSE: Final = (  # words that open a clause behind a "no"
-    r"the|this|these|those|that|it|its|there|they|he|she|we|i|you|because|since|as|based|according|in|from|given|due"
+    r"the|this|these|those|thats?|its?|theres?|they|he|she|we|i|you|because|since|as|based|according|in|from|given|due"
     r"|although|however|while|but|for|patients|our"
 )
 _OTHER_WORDS: Final = re.compile(

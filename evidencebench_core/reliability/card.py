@@ -88,14 +88,18 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """Two models on one task: the first minus the second. ``p_holm`` is corrected for all tasks compared."""
+    """Two models on one task: the first minus the second. ``p_holm`` is corrected for all tasks compared.
+
+    ``paired`` is ``None`` where the two cannot be compared, for the reason in ``problem``.
+    """
 
     task: ReliabilityTask
     differs: Mapping[str, Any]
     value_a: float | None
     value_b: float | None
-    paired: Paired
+    paired: Paired | None
     p_holm: float | None
+    problem: str = ""
 
 
 def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskScore:
@@ -165,17 +169,33 @@ def compare_models(
     found = []
     for key in (key for key in of_a if key in of_b):
         one, other = of_a[key][0], of_b[key][0]
-        score_a, score_b = _score(store, one, scored), _score(store, other, scored)
-        if score_a.reads and score_b.reads:
-            found.append((one, score_a, score_b, compare_scores(score_a, score_b, one.task)))
+        judges = _common_judge(store, one, other)
+        score_a = _score(store, one, scored, judges[0])
+        score_b = _score(store, other, scored, judges[1])
+        pair, problem = None, ""
+        try:
+            pair = compare_scores(score_a, score_b, one.task)
+        except SettingError as error:
+            problem = str(error)
+        found.append((one, score_a.value.value, score_b.value.value, pair, problem))
     if not found:
         problem = f"no task was asked of both {shown(a)} and {shown(b)} with the same settings"
         raise SettingError(f"item set {shown(items)}", problem, "Run a task for both models.")
-    p_values = holm([pair.p_value for *_, pair in found])
+    p_values = holm([pair.p_value if pair else None for *_, pair, _ in found])
     return tuple(
-        ComparisonRow(run.task, _differs(run), one.value.value, other.value.value, pair, p)
-        for (run, one, other, pair), p in zip(found, p_values, strict=True)
+        ComparisonRow(run.task, _differs(run), one, other, pair, p, problem)
+        for (run, one, other, pair, problem), p in zip(found, p_values, strict=True)
     )
+
+
+def _common_judge(store: Store, one: ReliabilityRun, other: ReliabilityRun) -> tuple[str | None, str | None]:
+    """The judge's runs about both, of the last judge that both have; else of each its own."""
+    of_one, of_other = (
+        {judge.model: judge.id for judge in judge_runs(store, run.id) if judge.n_answered}
+        for run in (one, other)
+    )
+    common = [model for model in of_one if model in of_other]
+    return (of_one[common[-1]], of_other[common[-1]]) if common else (None, None)
 
 
 # -- which runs belong together -------------------------------------------------------------------
@@ -225,6 +245,7 @@ def _score(
         other
         for other in reliability_runs(store, items.name)
         if (other.task.name, other.model, other.as_published) == ("baseline", run.model, run.as_published)
+        and other.n_answered
     ]
     baseline = None
     if baselines and run.task.name != "baseline":
@@ -239,7 +260,11 @@ def _score(
 
 def _judgements(store: Store, run: ReliabilityRun, judge_run: str | None) -> Judgements | None:
     """What the judge said, and its own answers to pairs of statements, where it was asked about them."""
-    judges = [one for one in judge_runs(store, run.id) if judge_run in (None, one.id)]
+    judges = [
+        one
+        for one in judge_runs(store, run.id)
+        if one.id == judge_run or (judge_run is None and one.n_answered)
+    ]
     if not judges:
         return None
     judge = judges[-1]

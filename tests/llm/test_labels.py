@@ -45,6 +45,7 @@ OURS = [
     ("1. Yes", TWO, YES, "first"),
     ("- no\n- the dose was low", TWO, NO, "first"),
     ("No the drug did not help", TWO, NO, "first"),
+    ("No it's not", TWO, NO, "first"),
     ("No\n\nEvidence is thin", TWO, NO, "first"),
     ("No (p = 0.3)", TWO, NO, "first"),
     ("(no)", TWO, NO, "first"),

@@ -145,10 +145,22 @@ def test_two_models_task_by_task(store: Store) -> None:
     rows = compare_models(store, "herbs", "good", "yes")
     assert [row.task.name for row in rows] == ["baseline", "paraphrase", "unknown"]
     assert [row.value_a for row in rows] == [1.0, 1.0, 1.0]
+    assert rows[0].paired is not None
     assert rows[0].paired.p_value == pytest.approx(2 / 2**8)
     assert rows[0].p_holm == pytest.approx(2 * 2 / 2**8)
     pair = compare_runs(store, runs["baseline", "good"], runs["baseline", "yes"])
     assert pair == rows[0].paired
+    for model, judges in {"good": ["x", "y"], "yes": ["y", "z"], "third": ["z"]}.items():
+        free = asked(store, "freeform", model, always_yes)
+        for judge in judges:
+            finish(store, judge_plan(store, free, judge), lambda _: "yes")
+    (*_, judged) = [
+        row for row in compare_models(store, "herbs", "good", "yes") if row.task.name == "freeform"
+    ]
+    assert judged.paired is not None
+    (other,) = compare_models(store, "herbs", "good", "third")
+    assert (other.paired, other.p_holm) == (None, None)
+    assert "Judge both with one model" in other.problem
     with pytest.raises(SettingError, match="no task was asked of both"):
         compare_models(store, "herbs", "good", "nobody")
 

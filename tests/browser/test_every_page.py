@@ -17,6 +17,9 @@ from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
 from evidencebench_core.papers.annotations import Annotations
 from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.perturb import Draft, MadeBy
+from evidencebench_core.reliability.drafts import ItemDrafts
+from evidencebench_core.reliability.items import Item, add_items
 from evidencebench_core.runs import RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.browser.conftest import DESKTOP
@@ -64,6 +67,8 @@ PAGES = {  # the address, and what it shows once it is whole
     "/wording?part=wordings": ".table-root tbody tr",
     "/wording?part=make": "input",
     "/wording?part=review": "h1",
+    "/wording?items=tea&part=make": "input",
+    "/wording?items=tea&part=review": "[class*=st-key-draft]",
     "/compare": ".js-plotly-plot",
     "/compare?task=er%4010&instance=sample_cohort": ".ranks .card",
     "/dataset": ".js-plotly-plot",
@@ -80,6 +85,11 @@ def links(store: Store) -> dict[str, str]:
         Annotations(store).save(own.key, mark(begun, "aspect_0", indices))
     pdf = typeset(gold_of("pdf_two_columns").article, LAYOUTS[1])
     OwnPapers(store).save(read_paper(pdf, "two.pdf"), "Two columns", "The second group did better.", pdf)
+    add_items(store, "tea", [Item("1", "Does tea lower pressure?", ("Pressure fell by 6 mmHg.",), "yes")])
+    negation = Draft(
+        "1", "negation", "", "Pressure rose by 6 mmHg.", made_by=MadeBy("tiny", "p 1", checked_by="other")
+    )
+    ItemDrafts(store, "tea").add([negation])
     ingest_sample(store, SAMPLE)
     for sentence, flagged in ((12, True), (13, False)):
         about = {"instance_id": "sample_cohort", "dataset": "sample_data", "sentence": sentence}

@@ -22,9 +22,8 @@ class Misspelling:
     """A text with spelling errors, as long as the original."""
 
     text: str
-    n_mutated: (
-        int  # how many words are misspelt: as many as asked for, or all that have an ASCII letter or digit
-    )
+    n_mutated: int  # words misspelt: as many as asked for, or all that have an ASCII letter or digit
+    n_digits: int  # those of them in which a digit was changed
 
 
 def misspelling(text: str, n: int, seed: int = 0, keep_digits: bool = False) -> Misspelling:
@@ -33,20 +32,34 @@ def misspelling(text: str, n: int, seed: int = 0, keep_digits: bool = False) -> 
     The same text, number and seed (0 or more, else `SettingError`) give the same errors on every machine, and the
     errors for a smaller ``n`` are among those for a larger one.
     """
-    for name, value in (("n", n), ("seed", seed)):
+    return misspellings(text, (n,), seed, keep_digits)[0]
+
+
+def misspellings(
+    text: str, numbers: Sequence[int], seed: int = 0, keep_digits: bool = False
+) -> tuple[Misspelling, ...]:
+    """`misspelling` for several numbers of words at once, which takes hardly longer than for the largest."""
+    for name, value in (("n", min(numbers)), ("seed", seed)):
         if value < 0:
             raise SettingError(f"spelling {name}", f"is {shown(value)}", "Give 0 or a positive number.")
     classes = _CLASSES[:2] if keep_digits else _CLASSES
     words = list((_LETTERS if keep_digits else _WORD).finditer(text))
     rng = random.Random(f"spelling {seed} {text}")  # noqa: S311 - a reproducible draw, not a secret
     rng.shuffle(words)
-    characters = list(text)
-    for word in words[:n]:
+    changes: list[tuple[int, str]] = []
+    for word in words[: max(numbers)]:
         places = [place for place in range(*word.span()) if _class_of(text[place], classes)]
         place = places[rng.randrange(len(places))]
         others = _class_of(text[place], classes).replace(text[place], "")
-        characters[place] = others[rng.randrange(len(others))]
-    return Misspelling("".join(characters), min(n, len(words)))
+        changes.append((place, others[rng.randrange(len(others))]))
+    made = []
+    for n in numbers:
+        characters = list(text)
+        for place, character in changes[:n]:
+            characters[place] = character
+        n_digits = sum(character in string.digits for _, character in changes[:n])
+        made.append(Misspelling("".join(characters), min(n, len(words)), n_digits))
+    return tuple(made)
 
 
 def _class_of(character: str, classes: Sequence[str]) -> str:

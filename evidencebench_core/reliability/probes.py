@@ -14,7 +14,7 @@ from urllib.parse import quote
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.prompts import prompt
 from evidencebench_core.llm.request import Message
-from evidencebench_core.perturb.spelling import misspelling
+from evidencebench_core.perturb.spelling import misspellings
 from evidencebench_core.perturb.wordings import NEGATION, PARAPHRASE
 from evidencebench_core.reliability.draws import (
     deranged,
@@ -321,23 +321,25 @@ def _example_text(item: Item, kind: Kind) -> str:
 
 
 def _spelling(build: _Build) -> Iterator[Probe]:
-    for n in _numbers(build, "errors"):
-        for item in build.items:
-            parts = {"question": item.question, "context": item.text}
-            where = (
-                ["question", "context"]
-                if build.settings["field"] == "both"
-                else [str(build.settings["field"])]
-            )
-            text = "\n\n".join(parts[name] for name in where)
-            made = misspelling(text, n, build.seed, build.settings["keep_digits"] is True)
+    numbers, chosen = _numbers(build, "errors"), str(build.settings["field"])
+    where = ("question", "context") if chosen == "both" else (chosen,)
+    texts = [[item.question if name == "question" else item.text for name in where] for item in build.items]
+    keep_digits = build.settings["keep_digits"] is True
+    made = [misspellings("\n\n".join(parts), numbers, build.seed, keep_digits) for parts in texts]
+    for column, n in enumerate(numbers):
+        for item, parts, variants in zip(build.items, texts, made, strict=True):
+            misspelt = variants[column]
+            fields = {"question": item.question, "context": item.text}
             start = 0
-            for name in where:
-                end = start + len(parts[name])
-                parts[name], start = made.text[start:end], end + 2
-            n_digits = sum(a != b for a, b in zip(text, made.text, strict=True) if a.isdigit())
-            details = {"errors": made.n_mutated, "capped": made.n_mutated < n, "digits_changed": n_digits}
-            yield build.probe(item, str(n), parts, details=details)
+            for name, part in zip(where, parts, strict=True):
+                fields[name] = misspelt.text[start : start + len(part)]
+                start += len(part) + 2
+            details = {
+                "errors": misspelt.n_mutated,
+                "capped": misspelt.n_mutated < n,
+                "digits_changed": misspelt.n_digits,
+            }
+            yield build.probe(item, str(n), fields, details=details)
 
 
 def _numbers(build: _Build, setting: str) -> list[int]:

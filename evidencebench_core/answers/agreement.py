@@ -8,7 +8,15 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from evidencebench_core.answers.model import RELATIONS, RELEVANCES, AnswerSet, Precedence, Relation, unit_id
+from evidencebench_core.answers.model import (
+    RELATIONS,
+    RELEVANCES,
+    AnswerSet,
+    Precedence,
+    Relation,
+    has_words,
+    unit_id,
+)
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.stats import LabelAgreement, best_constant, label_agreement
 
@@ -39,6 +47,8 @@ class HumanLabels:
     ----------
     labels : mapping from `unit_id` to label
     groups : mapping from `unit_id` to (question, system)
+    unchecked : frozenset of str
+        Those that no judge can be asked: citations of a document without text, sentences without words.
     n_invalid : int
         Citations of documents that there are not: left out, as there is nothing to read.
     n_both : int
@@ -47,6 +57,7 @@ class HumanLabels:
 
     labels: Mapping[str, str]
     groups: Mapping[str, tuple[str, str]]
+    unchecked: frozenset[str] = frozenset()
     n_invalid: int = 0
     n_both: int = 0
 
@@ -81,6 +92,7 @@ def label_in(form: Form, label: str) -> str:
 def human_units(answers: AnswerSet, form: Form, precedence: Precedence = "support-first") -> HumanLabels:
     """The labels of people in one form: of sentences (``relevance``), or of citations."""
     labels, groups = dict[str, str](), dict[str, tuple[str, str]]()
+    unchecked = set[str]()
     n_invalid = n_both = 0
     for key, answer in answers.answers.items():
         for sentence in answer.sentences:
@@ -88,6 +100,8 @@ def human_units(answers: AnswerSet, form: Form, precedence: Precedence = "suppor
                 if sentence.relevance:
                     labels[unit := unit_id(*key, sentence.id)] = sentence.relevance
                     groups[unit] = key
+                    if not has_words(sentence.claim):
+                        unchecked.add(unit)
                 continue
             for document in sentence.citations:
                 relations = sentence.relations(document)
@@ -98,7 +112,9 @@ def human_units(answers: AnswerSet, form: Form, precedence: Precedence = "suppor
                 elif relation is not None:
                     labels[unit := unit_id(*key, sentence.id, document)] = label_in(form, relation)
                     groups[unit] = key
-    return HumanLabels(labels, groups, n_invalid, n_both)
+                    if not (answers.has_text(document) and has_words(sentence.claim)):
+                        unchecked.add(unit)
+    return HumanLabels(labels, groups, frozenset(unchecked), n_invalid, n_both)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,8 @@ class JudgeAgreement:
         Without intervals.
     n_missing : int
         Units with a label of people and no judgement yet.
+    n_unchecked : int
+        Units without a judgement as there is nothing to judge: the document has no text, the sentence no words.
     n_unlabelled : int
         Judgements without a label: wrong, or left out where asked.
     n_invalid, n_both : int
@@ -128,6 +146,7 @@ class JudgeAgreement:
     by_system: Mapping[str, LabelAgreement]
     by_question: Mapping[str, LabelAgreement]
     n_missing: int
+    n_unchecked: int
     n_unlabelled: int
     n_invalid: int
     n_both: int
@@ -140,7 +159,10 @@ class JudgeAgreement:
             "constant": {"label": self.constant, **self.constant_agreement.as_dict()},
             "by_system": {name: one.as_dict() for name, one in self.by_system.items()},
             "by_question": {name: one.as_dict() for name, one in self.by_question.items()},
-            **{name: getattr(self, name) for name in ("n_missing", "n_unlabelled", "n_invalid", "n_both")},
+            **{
+                name: getattr(self, name)
+                for name in ("n_missing", "n_unchecked", "n_unlabelled", "n_invalid", "n_both")
+            },
         }
 
 
@@ -203,7 +225,8 @@ def judge_agreement(
         agreement(units, lambda _: constant),
         parts(1),
         parts(0),
-        n_missing=len(human.labels.keys() - judged.keys()),
+        n_missing=len(human.labels.keys() - judged.keys() - human.unchecked),
+        n_unchecked=len(human.unchecked - judged.keys()),
         n_unlabelled=n_unlabelled,
         n_invalid=human.n_invalid,
         n_both=human.n_both,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from evidencebench_core.answers.brackets import without_citations
+
 Relevance = Literal["required", "borderline", "unnecessary", "inappropriate"]
 Relation = Literal["supporting", "contradicting", "neutral", "not relevant", "invalid citation"]
 Precedence = Literal["support-first", "contradict-first"]
@@ -19,6 +21,11 @@ SETTINGS: Final[Mapping[Setting, str]] = {
     "supported_required": "S+R", "required": "R", "required_and_borderline": "R+B",
 }  # fmt: skip
 """Which sentences were clustered, and what the paper calls that."""
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to judge in a text."""
+    return any(map(str.isalnum, text))
 
 
 def unit_id(*parts: str) -> str:
@@ -58,6 +65,11 @@ class AnswerSentence:
     citations: tuple[str, ...] = ()
     relevance: Relevance | None = None
     assessments: tuple[Assessment, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """What is put to a judge: the text without its citations; a sentence without words is not."""
+        return without_citations(self.text)
 
     def relations(self, document: str) -> tuple[Relation, ...]:
         """What people said of a citation, in the order of the file."""
@@ -132,3 +144,8 @@ class AnswerSet:
     def systems(self) -> tuple[str, ...]:
         """In the order of the file."""
         return tuple(dict.fromkeys(system for _, system in self.answers))
+
+    def has_text(self, document: str) -> bool:
+        """Whether there is anything to read of a document; else a citation of it is not checked by a judge."""
+        found = self.documents.get(document)
+        return found is not None and any(map(has_words, (found.title, found.text, *found.sentences)))

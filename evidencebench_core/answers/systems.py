@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evidencebench_core.answers.model import SETTINGS, Answer, AnswerSet, unit_id
+from evidencebench_core.answers.model import SETTINGS, Answer, AnswerSet, has_words, unit_id
 from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
 from evidencebench_core.metrics.answers import (
     Share,
@@ -103,8 +103,8 @@ def judged_labels(
 ) -> dict[Key, AnswerLabels]:
     """The labels of a judge, by `unit_id`; ``None`` is a judgement without a label, which counts for nothing.
 
-    An answer with a unit that has no judgement yet has no labels. Citations of documents without text are left
-    out: there was nothing to read.
+    An answer with a unit that has no judgement yet has no labels. What no judge can be asked is left out: citations
+    of documents without text, and by sentences without words.
     """
     return {
         key: AnswerLabels(
@@ -117,10 +117,15 @@ def judged_labels(
 def _judged_relevances(
     answer: Answer, judged: Mapping[str, str | None] | None
 ) -> tuple[str | None, ...] | None:
-    units = [unit_id(answer.question_id, answer.system, sentence.id) for sentence in answer.sentences]
-    return (
-        None if judged is None or not judged.keys() >= set(units) else tuple(judged[unit] for unit in units)
-    )
+    if judged is None:
+        return None
+    found = []
+    for sentence in answer.sentences:
+        unit = unit_id(answer.question_id, answer.system, sentence.id)
+        if unit not in judged and has_words(sentence.claim):
+            return None
+        found.append(judged.get(unit))
+    return tuple(found)
 
 
 def _judged_relations(
@@ -132,7 +137,7 @@ def _judged_relations(
     for sentence in answer.sentences:
         relations = dict[str, frozenset[str]]()
         for document in sentence.citations:
-            if document not in answers.documents:
+            if not (answers.has_text(document) and has_words(sentence.claim)):
                 continue
             unit = unit_id(answer.question_id, answer.system, sentence.id, document)
             if unit not in judged:
@@ -180,6 +185,14 @@ class SystemScores:
             remedy = f"{did_you_mean(metric, self.metrics)}There are: {', '.join(self.metrics)}."
             raise UnknownNameError(f"metric {shown(metric)}", "is not there", remedy)
         return np.asarray(self.values[self.metrics.index(metric)])
+
+    def missing_answers(self) -> dict[str, list[str]]:
+        """By system the questions that it has not answered; systems that answered all are left out."""
+        return {
+            system: [question for question, gone in zip(self.questions, row, strict=True) if gone]
+            for system, row in zip(self.systems, self.missing, strict=True)
+            if row.any()
+        }
 
     def table(self) -> pd.DataFrame:
         """One row a system and metric: ``system, metric, mean, low, high, pooled, n, n_undefined, n_missing``."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import interval, note, percent, print_json, print_table
+from evidencebench_core.cli.output import interval, listing, note, percent, print_json, print_table
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
@@ -151,11 +151,12 @@ def _score(args: argparse.Namespace) -> int:
     if args.metric:
         scores.of(args.metric)  # an error where there is none
         rows = rows[rows["metric"] == args.metric]
+    missing = scores.missing_answers()
     if args.json:
         numbers = rows.astype(object).where(rows.notna(), None)
         print_json({
             "answer_set": args.name, "judges": args.judge, "official": args.official, "missing": args.missing,
-            "n_questions": len(scores.questions), "systems": numbers.to_dict("records"),
+            "n_questions": len(scores.questions), "missing_answers": missing, "systems": numbers.to_dict("records"),
         })  # fmt: skip
         return 0
     if args.metric:
@@ -172,6 +173,12 @@ def _score(args: argparse.Namespace) -> int:
         print(
             f"Means over {quantity(len(scores.questions), 'question')}, shares in percent; --metric M has intervals"
             " and counts."
+        )
+    for system, questions in missing.items():
+        print(
+            one_line(
+                f"{system} has no answer to {quantity(len(questions), 'question')}: {listing(questions)}"
+            )
         )
     if any(metric.startswith("recall R+B") for metric in scores.metrics):
         print(_RECALL_NOTE)
@@ -398,6 +405,7 @@ def _print_agreement(found: JudgeAgreement) -> None:
     counts = {
         "without a judgement yet": found.n_missing,
         "judged without a label": found.n_unlabelled,
+        "of documents without text, or sentences without words, not checked": found.n_unchecked,
         "of documents that there are not, left out": found.n_invalid,
         "said to be supporting and contradicting": found.n_both,
     }
@@ -448,6 +456,77 @@ def _export(args: argparse.Namespace) -> int:
     with whole_file(args.file) as stream:
         stream.writelines(orjson.dumps(line) + b"\n" for line in lines)
     print(one_line(f"Wrote {quantity(len(lines), 'line')} to {args.file}."))
+    return 0
+
+
+def _add_extended(parser: argparse.ArgumentParser) -> None:
+    _add_name(parser)
+    parser.add_argument("--name", dest="new", metavar="NEW", required=True, help="what the new set is called")
+    add_json(parser)
+
+
+def _add_cluster(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Put the relevant sentences of each question, of all systems, into at most ten clusters that say the same, and"
+        " keep a new set with them: recall is scored on it. With another system all recalls change, so cluster again."
+    )
+    _add_extended(parser)
+    parser.add_argument("--model", metavar="M", default="minilm", help="an embedding model (default: minilm)")
+
+
+def _cluster(args: argparse.Namespace) -> int:
+    """Keep a set with clusters of its sentences."""
+    from evidencebench_core.answers.clusters import clusters_of
+    from evidencebench_core.answers.store import stored_answers
+
+    answers = stored_answers(store_of(args), args.name)
+    return _extended(
+        args, list(clusters_of(answers, args.model)), "There are no sentences that people called required."
+    )
+
+
+def _add_fetch(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Fetch title and abstract of every cited PMID that the set has no text of from PubMed, and keep a new set with"
+        " them. Nothing but these PMIDs is sent."
+    )
+    _add_extended(parser)
+    parser.add_argument(
+        "--base-url", metavar="URL", help="another service than NCBI's (also EVIDENCEBENCH_PUBMED)"
+    )
+
+
+def _fetch(args: argparse.Namespace) -> int:
+    """Keep a set with the abstracts of what it cites."""
+    from evidencebench_core.answers.pubmed import documents_to_fetch, fetched_documents
+    from evidencebench_core.answers.store import stored_answers
+    from evidencebench_core.cli.progress import progress_bar
+
+    wanted = documents_to_fetch(stored_answers(store_of(args), args.name))
+    found = []
+    with progress_bar(len(wanted), "documents") as bar:
+        for line in fetched_documents(wanted, args.base_url):
+            found.append(line)
+            bar.update()
+    note(f"PubMed has {len(found):,} of the {quantity(len(wanted), 'document')} that were missing.")
+    return _extended(args, found, "has no missing document that PubMed knows")
+
+
+def _extended(args: argparse.Namespace, lines: list[dict[str, Any]], nothing: str) -> int:
+    """Keep a new set of the lines of one and these."""
+    from evidencebench_core.answers.store import add_answers, answer_set_info, stored_lines
+    from evidencebench_core.errors import SettingError
+
+    if not lines:
+        raise SettingError(f"answer set {args.name}", nothing, "It stays as it is.")
+    store = store_of(args)
+    before = [(f"answer set {args.name}", line) for line in stored_lines(store, args.name)]
+    source = f"{answer_set_info(store, args.name).source}, extended"
+    info = add_answers(store, args.new, [*before, *(("new lines", line) for line in lines)], source)
+    if args.json:
+        print_json(_document(info))
+    else:
+        print(one_line(f"{info.name}: {args.name} and {quantity(len(lines), 'line')} more."))
     return 0
 
 
@@ -521,6 +600,8 @@ ACTIONS: Final = {
     "score": ("score the systems of a set by MedAESQA's metrics", _add_score, _score),
     "rank": ("see whether two metrics, or people and a judge, rank the systems alike", _add_rank, _rank),
     "agree": ("measure a judge against people's labels", _add_agree, _agree),
+    "cluster": ("cluster a set's sentences, for recall on your own answers", _add_cluster, _cluster),
+    "fetch": ("fetch the abstracts that a set cites from PubMed", _add_fetch, _fetch),
     "published": ("print the figures of the BioACE paper", _add_published, _published),
     "mark": ("correct a judge's label, or mark nuggets as the same or different", _add_mark, _mark),
     "export": ("write a set as JSON Lines", _add_export, _export),

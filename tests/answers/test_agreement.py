@@ -79,7 +79,8 @@ def test_a_judge_beside_one_that_never_looks() -> None:
     assert units[0] == "q1/S0/1/d%2F1" == unit_id("q1", "S0", "1", "d/1")
     judged = dict(zip(units, ["supports", None, "neutral", "supports", "supports"], strict=False))
     found = judge_agreement(answers, judged, "ternary", rng=np.random.default_rng(0), n_resamples=50)
-    assert (found.agreement.n, found.n_missing, found.n_unlabelled) == (5, 1, 1)
+    assert (found.agreement.n, found.n_missing, found.n_unlabelled) == (5, 0, 1)
+    assert found.n_unchecked == 1  # the last: none of these documents has text
     assert found.agreement.values["accuracy"] == 0.6
     assert found.agreement.intervals["accuracy"] is not None
     assert (found.constant, found.constant_agreement.values["accuracy"]) == ("supports", 0.6)

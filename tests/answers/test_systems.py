@@ -245,6 +245,23 @@ def test_documents_without_text_are_not_judged(nine: AnswerSet) -> None:
     assert found == 0
 
 
+def test_a_sentence_without_words_is_not_judged_and_counts() -> None:
+    """Rule 58: it stays in the denominators, and no judgement of it is waited for."""
+    sentences = [
+        {"text": "Tea helps [1].", "relevance": "required"},
+        {"text": "... [1]", "relevance": "required"},
+    ]
+    line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "x", "sentences": sentences}
+    answers = answer_set([("a", line), ("d", {"kind": "document", "document_id": "1", "text": "Tea."})])
+    judged = {unit_id("q", "A", "1"): "required"}
+    citations = {unit_id("q", "A", "1", "1"): "supports"}
+    scores = system_scores(answers, judged_labels(answers, judged, citations))
+    assert percents(scores, "precision") == [50]
+    assert percents(scores, "coverage") == [50]
+    found = judge_agreement(answers, judged, "relevance")
+    assert (found.agreement.n, found.n_missing, found.n_unchecked) == (1, 0, 1)
+
+
 def test_answers_that_nobody_labelled_have_no_metrics() -> None:
     line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "Tea helps [1]. It is hot."}
     answers = answer_set([("a", {**line, "sentences": [{"text": "Tea helps [1]."}, {"text": "It is hot."}]})])

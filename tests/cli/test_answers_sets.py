@@ -139,3 +139,12 @@ def test_the_cluster_files(command: Any) -> None:
         by = ("--by", f"recall R+B ({name})", "--against", "required or borderline")
         found = command.json("answers", "rank", "clusters", *by)["against"]["required or borderline"]
         assert (found["rho"], found["tau"]) == pytest.approx((rho, tau), abs=1e-3)
+
+
+@pytest.mark.model
+def test_clusters_of_ones_own_answers(command: Any, sample: dict[str, Any]) -> None:
+    info = command.json("answers", "cluster", "sample", "--name", "clustered")
+    assert info["counts"]["clusters"] > sample["counts"]["clusters"]
+    rows = command.json("answers", "score", "clustered", "--metric", "recall R (minilm)")["systems"]
+    means = {one["system"]: one["mean"] for one in rows}
+    assert means["Heron"] > means["Magpie"] > 0

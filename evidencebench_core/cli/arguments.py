@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evidencebench_core.data.store import Store
+
+
+Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
+"""What it does in a line; adds its arguments to a parser; runs it and returns the exit code."""
+
+
+def verb_of(
+    actions: Mapping[str, Action],
+) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:
+    """The verb that has these actions, for its module's ``VERBS``."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        parsers = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+        for name, (summary, add_arguments, _) in actions.items():
+            description = f"{summary[0].upper()}{summary[1:]}."
+            action = parsers.add_parser(name, help=summary, description=description, allow_abbrev=False)
+            add_store(action, default=argparse.SUPPRESS)
+            add_arguments(action)
+
+    return add, lambda args: actions[args.action][2](args)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -32,15 +53,17 @@ def add_predictions(parser: argparse.ArgumentParser, form: str) -> None:
     parser.add_argument("--predictions", metavar="FILE", type=Path, required=True, help=form)
 
 
-def add_settings(parser: argparse.ArgumentParser, of: str = "a setting of the retriever") -> None:
-    """``--set``, as often as wanted: a list of key and value."""
+def add_settings(
+    parser: argparse.ArgumentParser, of: str = "a setting of the retriever", flag: str = "--set"
+) -> None:
+    """``--set`` or ``--request``, as often as wanted: a list of key and value."""
     parser.add_argument(
-        "--set",
+        flag,
         type=_setting,
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        dest="settings",
+        dest="settings" if flag == "--set" else flag.strip("-"),
         help=f"{of} (may be repeated)",
     )
 

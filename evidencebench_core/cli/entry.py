@@ -71,6 +71,10 @@ VERBS: Final[Mapping[str, Verb]] = {
         "construct", "make instances: harvest reviews, read doctors' evidence in trials, align by a model"
     ),
     "answers": Verb("answers", "answers with citations: ask for them, score them, have them judged"),
+    "reliability": Verb(
+        "reliability",
+        "ask a model RAmBLA's tasks over a file of questions, and say what it can be trusted with",
+    ),
     "find": Verb("find", "show the sentences of any paper that bear on a hypothesis"),
 }
 

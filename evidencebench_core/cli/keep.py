@@ -37,10 +37,14 @@ def _add_kind_and_name(parser: argparse.ArgumentParser) -> None:
 
 def _delete(args: argparse.Namespace) -> int:
     """Delete with all that depends on it, which is named; without ``--yes`` nothing is deleted."""
+    return deleted(*_REMOVALS[args.kind](store_of(args), args), args.yes)
+
+
+def deleted(what: str, dependents: dict[str, int], delete: Callable[[], object], is_meant: bool) -> int:
+    """Delete what is named, with what depends on it, or only say so; the exit code."""
     from evidencebench_core.data.removal import in_words
 
-    what, dependents, delete = _REMOVALS[args.kind](store_of(args), args)
-    if not args.yes:
+    if not is_meant:
         print(one_line(f"{what} would be deleted, with {in_words(dependents)}."))
         note("Nothing was deleted: repeat it with --yes.")
         return 1

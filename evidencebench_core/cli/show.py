@@ -124,7 +124,7 @@ def _list_retrievers(args: argparse.Namespace) -> int:
         print_wrapped(entry.summary, "    ", columns)
         for name, spec in entry.settings.items():
             choices = "|".join(spec.choices) if spec.choices else spec.allowed()
-            setting = f"--set {name}={_setting_text(spec.default)}"
+            setting = f"--set {name}={setting_text(spec.default)}"
             print_wrapped(f"({choices}) {spec.help}", f"    {setting:<24}  ", columns)
         print()
     print("evidencebench run --dataset NAME --retriever NAME --set setting=value")
@@ -151,7 +151,7 @@ def _retriever_document(entry: RetrieverEntry) -> dict[str, Any]:
     }
 
 
-def _setting_text(setting: Setting) -> str:
+def setting_text(setting: Setting) -> str:
     return ",".join(map(str, setting)) if isinstance(setting, tuple) else str(setting)
 
 

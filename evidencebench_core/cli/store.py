@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from evidencebench_core.cli import keep
-from evidencebench_core.cli.arguments import add_json, add_store, store_of
+from evidencebench_core.cli.arguments import Action, add_json, store_of, verb_of
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.words import enumerated, one_line, quantity
-
-
-def _add(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
-    for name, (summary, add_arguments, _) in _ACTIONS.items():
-        action = actions.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-        )
-        add_store(action, default=argparse.SUPPRESS)
-        add_arguments(action)
-
-
-def _run(args: argparse.Namespace) -> int:
-    return _ACTIONS[args.action][2](args)
 
 
 def _add_backup(parser: argparse.ArgumentParser) -> None:
@@ -149,8 +134,7 @@ def _repair(args: argparse.Namespace) -> int:
     return 0
 
 
-_Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]
-_ACTIONS: Final[dict[str, _Action]] = {
+_ACTIONS: Final[dict[str, Action]] = {
     "check": ("look for damage: exit code 0 where there is none, 1 where there is", add_json, _check),
     "repair": ("write all that can be read to a new store, and list what is lost", _add_repair, _repair),
     "backup": ("copy the store to a file; runs may go on meanwhile", _add_backup, _backup),
@@ -162,4 +146,4 @@ _ACTIONS: Final[dict[str, _Action]] = {
     ),
     "delete": ("the same as `evidencebench delete`", *keep.VERBS["delete"]),
 }
-VERBS: Final = {"store": (_add, _run)}
+VERBS: Final = {"store": verb_of(_ACTIONS)}

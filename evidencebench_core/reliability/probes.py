@@ -33,6 +33,9 @@ from evidencebench_core.words import enumerated, quantity
 _OPPOSITE: Final[Mapping[str, str]] = MappingProxyType({"yes": "no", "no": "yes"})
 _MOST_EXAMPLES: Final = 8
 
+BEYOND: Final = "beyond the limit of"
+"""How the reason begins for which items after a limit are left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Probe:
@@ -145,9 +148,7 @@ def probes_of(
         raise SettingError(_place(task, items), problem, remedy)
     if limit is not None:
         within = {item.id for item in build.order[:limit]}
-        build.left_out |= {
-            one.id: f"beyond the limit of {limit:,}" for one in build.order if one.id not in within
-        }
+        build.left_out |= {one.id: f"{BEYOND} {limit:,}" for one in build.order if one.id not in within}
         probes = tuple([probe for probe in probes if probe.item_id in within])
     return Probes(probes, build.left_out)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, UnknownNameError, shown
@@ -17,7 +18,7 @@ from evidencebench_core.perturb.drafts import Kind
 from evidencebench_core.reliability.drafts import ItemDrafts, keep_wordings, kept_wordings, wordings_digest
 from evidencebench_core.reliability.items import ItemSet, ItemWordings, item_set, item_set_info, item_sets
 from evidencebench_core.reliability.judge import judge_probes
-from evidencebench_core.reliability.probes import Probe, Probes, probes_of
+from evidencebench_core.reliability.probes import BEYOND, Probe, Probes, probes_of
 from evidencebench_core.reliability.tasks import ReliabilityTask, reliability_task, task_settings
 from evidencebench_core.runs import (
     MAX_TOKENS,
@@ -85,6 +86,18 @@ class ReliabilityRun:
         """Whether its probes are the paper's construction."""
         return bool(self.settings["as_published"])
 
+    @property
+    def label(self) -> str:
+        """What sets it apart from other runs of its task: settings that are not the defaults, in words."""
+        tokens = _PUBLISHED_TOKENS if self.as_published and not self.judged else MAX_TOKENS
+        defaults = {**task_settings(self.task, {}, self.as_published), **request_settings(None, tokens)}
+        words = [
+            f"{name}={'+'.join(value) if isinstance(value, tuple) else value}"
+            for name, value in {**self.settings, **self.request}.items()
+            if value != defaults.get(name, value) and name != "examples_sha256"
+        ]
+        return " ".join(["as published"] * self.as_published + words)
+
 
 def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     store: Store,
@@ -135,7 +148,7 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     if examples is not None:
         values["examples_sha256"] = examples.sha256
     wordings = _wordings_now(store, whole, of, reviewed_only)
-    probes = probes_of(whole, of, values, wordings=cast("Any", wordings), examples=examples, limit=limit)
+    probes = probes_of(whole, of, values, wordings=wordings, examples=examples, limit=limit)
     asking = request_settings(request, _PUBLISHED_TOKENS if values["as_published"] else MAX_TOKENS)
     spec = ChatRunSpec(
         WING,
@@ -152,7 +165,8 @@ def run_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     )
     plan = _plan(store, spec, probes.probes, llm, fresh)
     prepare = (lambda: keep_wordings(store, whole.name, wordings)) if wordings else plan.prepare
-    return replace(plan, left_out=len(probes.left_out), prepare=prepare)
+    reasons = Counter(reason for reason in probes.left_out.values() if not reason.startswith(BEYOND))
+    return replace(plan, reasons=dict(reasons.most_common()), prepare=prepare)
 
 
 def judge_plan(
@@ -304,9 +318,7 @@ def run_probes(store: Store, run: ReliabilityRun, limit: int | None = None) -> P
         examples = item_set(store, wanted[0])
     wordings = kept_wordings(store, run.wordings) if run.wordings else {}
     whole = items_of(store, run)
-    return probes_of(
-        whole, run.task, run.settings, wordings=cast("Any", wordings), examples=examples, limit=limit
-    )
+    return probes_of(whole, run.task, run.settings, wordings=wordings, examples=examples, limit=limit)
 
 
 def results_of(store: Store, run: ReliabilityRun) -> dict[str, Result | str]:
@@ -337,7 +349,7 @@ def _run(store: Store, info: ChatRunInfo) -> ReliabilityRun:
         items_sha256=items,
         task=reliability_task(settings["task"]),
         model=settings["model"],
-        settings=MappingProxyType(settings["settings"]),
+        settings=MappingProxyType({name: _tuples(value) for name, value in settings["settings"].items()}),
         request=MappingProxyType(settings["request"]),
         wordings=settings["wordings"],
         created_at=info.created_at,
@@ -345,6 +357,10 @@ def _run(store: Store, info: ChatRunInfo) -> ReliabilityRun:
         n_failed=info.n_failed,
         judged=judged,
     )
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _examples(store: Store, settings: Mapping[str, Any]) -> ItemSet | None:

@@ -229,7 +229,8 @@ class ChatQuestion:
 class ChatPlan:
     """A chat run that could begin; made by `chat_plan`. Attributes as of `Plan`.
 
-    ``prepare`` is called before the run is in the store, such as to keep what it depends on.
+    ``reasons`` is how many were left out, by why; ``prepare`` is called before the run is in the store, such as to
+    keep what it depends on.
     """
 
     store: Store
@@ -240,8 +241,12 @@ class ChatPlan:
     total: int
     any_stored: bool
     fresh: bool = False
-    left_out: int = 0
+    reasons: Mapping[str, int] = MappingProxyType({})
     prepare: Callable[[], object] = lambda: None
+
+    @property
+    def left_out(self) -> int:
+        return sum(self.reasons.values())
 
     @property
     def run_id(self) -> str:

@@ -327,8 +327,8 @@ def _add_delete(parser: argparse.ArgumentParser) -> None:
 def _delete(args: argparse.Namespace) -> int:
     """Delete a run or an item set with all that depends on it; without ``--yes`` nothing is deleted."""
     from evidencebench_core.cli.keep import deleted
-    from evidencebench_core.reliability.items import delete_item_set, item_set_info
-    from evidencebench_core.reliability.runs import reliability_run, reliability_runs
+    from evidencebench_core.reliability.items import delete_item_set, item_set_dependents, item_set_info
+    from evidencebench_core.reliability.runs import reliability_run
     from evidencebench_core.runs import ChatRuns
 
     store = store_of(args)
@@ -337,14 +337,9 @@ def _delete(args: argparse.Namespace) -> int:
         info = runs.run(run.id)
         what = f"run {run.id} ({run.task.name}, {run.model})"
         return deleted(what, runs.dependents(info), lambda: runs.delete(info), args.yes)
-    info_of_set = item_set_info(store, args.items)
-    counts = {"item": info_of_set.n_items, "run": len(reliability_runs(store, args.items))}
-    return deleted(
-        f"item set {info_of_set.name}",
-        {noun: n for noun, n in counts.items() if n},
-        lambda: delete_item_set(store, args.items),
-        args.yes,
-    )
+    what = f"item set {item_set_info(store, args.items).name}"
+    going = item_set_dependents(store, args.items)
+    return deleted(what, going, lambda: delete_item_set(store, args.items), args.yes)
 
 
 _ACTIONS: Final[dict[str, Action]] = {

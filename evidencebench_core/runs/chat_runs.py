@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -241,7 +241,7 @@ class ChatPlan:
     total: int
     any_stored: bool
     fresh: bool = False
-    reasons: Mapping[str, int] = MappingProxyType({})
+    reasons: Mapping[str, int] = field(default_factory=dict)
     prepare: Callable[[], object] = lambda: None
 
     @property

@@ -39,7 +39,7 @@ _YES_NO: Final = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What a judge said of a run's texts.
+    """A judge's answers about the texts of a run.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ def _not_sent(result: Result | str) -> NullReason | None:
 
 
 def _text(result: Result | str | None) -> str | None:
-    """What is judged of an answer."""
+    """The part of an answer that is judged; ``None`` where nothing is."""
     if result is None or isinstance(result, str) or _not_sent(result) is not None:
         return None
     return (after_thinking(str(result["text"])) or "").strip()

@@ -22,7 +22,7 @@ _CLASSES: Final = ("entailment", "neutral", "contradiction")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NliVerdicts:
-    """What inference both ways says of n pairs of statements.
+    """The verdicts of inference both ways on n pairs of statements.
 
     Attributes
     ----------

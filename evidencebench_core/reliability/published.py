@@ -45,5 +45,5 @@ def published_figures(task: str | None = None) -> tuple[PublishedFigure, ...]:
 
 
 def neighbours(task: str) -> tuple[PublishedFigure, ...]:
-    """What stands beside the one figure of a task: of each model and data set that the paper has, with its interval."""
+    """The figures beside the one of a task: of each model and data set that the paper has, with its interval."""
     return tuple(one for one in published_figures(task) if one.source in ("Table 2", "Table 3", "Table 8"))

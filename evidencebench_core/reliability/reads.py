@@ -48,7 +48,7 @@ class ProbeRead:
 
     @property
     def unit(self) -> str:
-        """What is drawn together."""
+        """The id that is drawn as a whole."""
         return self.probe.group or self.probe.item_id
 
 
@@ -87,7 +87,7 @@ class Axes:
         return np.asarray(tables[..., places, :, :].sum(axis=-3))
 
     def units(self, reads: Iterable[ProbeRead]) -> Tables:
-        """What each unit adds, with the units first."""
+        """The table of each unit, the units first."""
         return self.units_of_sides((one,) for one in reads)[:, 0]
 
     def units_of_sides(self, reads: Iterable[Sequence[ProbeRead]]) -> Tables:

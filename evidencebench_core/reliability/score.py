@@ -6,15 +6,24 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from evidencebench_core import metrics
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.llm.labels import UNKNOWN
+from evidencebench_core.reliability.figures import (
+    NULL,
+    BiasDetail,
+    VariantScore,
+    bias_detail,
+    constant_figures,
+    refrain_gap,
+    slice_scores,
+    task_axes,
+    task_statistic,
+    variant_score,
+)
 from evidencebench_core.reliability.items import ItemSet
 from evidencebench_core.reliability.judge import Judgements, JudgeReport, judge_report, judged_reads
 from evidencebench_core.reliability.paired import Paired, paired
@@ -27,59 +36,10 @@ from evidencebench_core.reliability.reads import (
     ProbeRead,
     Results,
     Statistic,
-    Tables,
     known,
     probe_read,
 )
 from evidencebench_core.reliability.tasks import ReliabilityTask
-
-NULL: Final = "null"
-_HEADLINES: Final[Mapping[str, tuple[str, ...]]] = {  # variants that a task's figure is of, where not of all
-    "spelling": ("3",),
-    "unknown": ("shuffled",),
-    "judge": ("given",),
-}
-_SLICES: Final = {  # of the headline, by what was changed
-    "other_gold": ("a distractor has the other answer", "no distractor has the other answer"),
-    "digits_changed": ("a digit was changed", "no digit was changed"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class VariantScore:
-    """The figures of some probes, such as those of one order of examples.
-
-    Attributes
-    ----------
-    n : int
-        Probes.
-    f1_weighted, share_of_yes : Estimate
-    f1_answered, null_rate : float or None
-    shares : mapping of str to float
-        Of each label and of ``"null"``; sums to 1.
-    other_words : float
-        Share of unknown in other words, part of that of unknown.
-    n_capped : int
-        Probes that could not be given as many spelling errors as were wanted.
-    """
-
-    n: int
-    f1_weighted: Estimate
-    f1_answered: float | None
-    null_rate: float | None
-    share_of_yes: Estimate
-    shares: Mapping[str, float]
-    other_words: float
-    n_capped: int
-
-
-@dataclass(frozen=True, slots=True)
-class BiasDetail:
-    """Few-shot bias with its sign; above 0 is for yes. Primacy, recency: see `metrics.place_contrast`."""
-
-    signed: Estimate
-    primacy: Estimate
-    recency: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +229,11 @@ def task_score(
     """
     task, items = run.task, run.items
     reads = _reads(run, judge)
-    axes = _axes(task, reads)
+    axes = task_axes(task, reads)
     labels, pooled = axes.labels, axes.pooled
     top = [one for one in reads if one.probe.variant in axes.headline]
     draws = Draws(axes.units(reads), seed, by_label=task.figure == "bias")
-    statistic = _statistic(task, axes)
+    statistic = task_statistic(task, axes)
     total = pooled(draws.total)
     scored = {one.probe.item_id for one in top}
     return TaskScore(
@@ -302,19 +262,21 @@ def task_score(
             for label, row in zip(labels, total.tolist(), strict=True)
             if sum(row)
         },
-        constants={} if task.figure == "judged_accuracy" else _constants(draws.total, labels, statistic),
+        constants={}
+        if task.figure == "judged_accuracy"
+        else constant_figures(draws.total, labels, statistic),
         annotators=_annotators(items, top),
         readers=_by_reader(reads, axes, statistic),
         readers_differ=sum(one.official != one.ours.label for one in top),
         n_unreviewed=sum(one.probe.details.get("reviewed") is False for one in top),
         variants={
-            name: _variant(draws, place, labels, [one for one in reads if one.probe.variant == name])
+            name: variant_score(draws, place, labels, [one for one in reads if one.probe.variant == name])
             for place, name in enumerate(axes.variants)
             if reads
         },
-        slices=_slices(top, labels, seed),
-        bias=_bias(draws, axes.variants) if task.figure == "bias" and reads else None,
-        refrain_gap=_refrain_gap(draws, axes),
+        slices=slice_scores(top, labels, seed),
+        bias=bias_detail(draws, axes.variants) if task.figure == "bias" and reads else None,
+        refrain_gap=refrain_gap(draws, axes),
         judged=judge_report(run.task, draws, statistic, reads, judge, run.model),
         followed=_followed(top, baseline),
         baseline=_against(reads, baseline, axes, seed),
@@ -349,12 +311,12 @@ def compare_scores(a: TaskScore, b: TaskScore, task: ReliabilityTask, seed: int 
     if not pairs:
         problem = f"none of the {len(a.reads)} probes of a and {len(b.reads)} of b was put in the same words"
         raise SettingError("compare", problem, "Compare runs with the same settings, seed and wordings.")
-    axes = _axes(task, [one for _, one in pairs])
-    figure = task.figure, _statistic(task, axes)
+    axes = task_axes(task, [one for _, one in pairs])
+    figure = task.figure, task_statistic(task, axes)
     return paired(pairs, axes, figure, (b.run, b.model), len(a.reads) - len(pairs), seed)
 
 
-# -- figures --------------------------------------------------------------------------------------
+# -- what is scored -------------------------------------------------------------------------------
 
 
 def _reads(run: TaskRun, judge: Judgements | None) -> tuple[ProbeRead, ...]:
@@ -365,94 +327,6 @@ def _reads(run: TaskRun, judge: Judgements | None) -> tuple[ProbeRead, ...]:
         for one in run.probes.probes
         if one.id in run.results and one.expected is not None
     )
-
-
-def _axes(task: ReliabilityTask, reads: Sequence[ProbeRead]) -> Axes:
-    variants = tuple(dict.fromkeys(one.probe.variant for one in reads)) or ("",)
-    wanted = _HEADLINES.get(task.name, variants)
-    headline = tuple(one for one in variants if one in wanted)
-    return Axes(task.labels or task.judge_labels, variants, headline or variants[-1:])
-
-
-def _statistic(task: ReliabilityTask, axes: Axes) -> Statistic:
-    """The task's figure, of tables of shape (..., n_variants, n_labels, n_labels + 1)."""
-    pooled = axes.pooled
-    if task.figure == "bias":
-        return _bias_value
-    if task.figure == "refrain_rate":
-        place = axes.labels.index(UNKNOWN)
-        return lambda tables: metrics.label_shares(pooled(tables))[..., place]
-    of = metrics.accuracy if task.figure == "judged_accuracy" else metrics.weighted_f1
-    return lambda tables: of(pooled(tables))
-
-
-def _bias_value(tables: Tables) -> NDArray[np.float64]:
-    return metrics.bias(_shares_of_yes(tables))
-
-
-def _shares_of_yes(tables: Tables) -> NDArray[np.float64]:
-    """By order; undefined without both classes, since the share says nothing then."""
-    both = (tables[..., :2, :].sum(axis=-1) > 0).all(axis=-1)
-    return np.where(both, metrics.share_of_yes(tables), np.nan)
-
-
-def _bias(draws: Draws, orders: Sequence[str]) -> BiasDetail:
-    return BiasDetail(
-        draws.estimate(lambda tables: metrics.signed_bias(_shares_of_yes(tables))),
-        draws.estimate(lambda tables: metrics.place_contrast(_shares_of_yes(tables), orders, 0)),
-        draws.estimate(lambda tables: metrics.place_contrast(_shares_of_yes(tables), orders, -1)),
-    )
-
-
-def _refrain_gap(draws: Draws, axes: Axes) -> Estimate | None:
-    if not {"shuffled", "mirror"} <= set(axes.variants):
-        return None
-    wrong, right = map(axes.variants.index, ("shuffled", "mirror"))
-    place = axes.labels.index(UNKNOWN)
-
-    def gap(tables: Tables) -> NDArray[np.float64]:
-        rates = metrics.label_shares(tables)[..., place]
-        return np.asarray(rates[..., wrong] - rates[..., right])
-
-    return draws.estimate(gap)
-
-
-def _variant(draws: Draws, place: int, labels: Sequence[str], reads: Sequence[ProbeRead]) -> VariantScore:
-    table = draws.total[place]
-    in_other_words = sum(one.label == UNKNOWN and one.ours.rule == "other words" for one in reads)
-    coverage = known(metrics.coverage(table))
-    return VariantScore(
-        len(reads),
-        draws.estimate(lambda tables: metrics.weighted_f1(tables[..., place, :, :])),
-        known(metrics.answered_f1(table)),
-        None if coverage is None else 1.0 - coverage,
-        draws.estimate(lambda tables: metrics.share_of_yes(tables[..., place, :, :])),
-        dict(zip((*labels, NULL), metrics.label_shares(table).tolist(), strict=True)),
-        in_other_words / len(reads),
-        sum(one.probe.details.get("capped") is True for one in reads),
-    )
-
-
-def _slices(top: Sequence[ProbeRead], labels: Sequence[str], seed: int) -> dict[str, VariantScore]:
-    slices = {}
-    for detail, names in _SLICES.items():
-        has_it = [one for one in top if detail in one.probe.details]
-        for name, wanted in zip(names, (True, False), strict=True):
-            if some := [one for one in has_it if bool(one.probe.details[detail]) is wanted]:
-                variants = tuple(dict.fromkeys(one.probe.variant for one in some))
-                draws = Draws(Axes(tuple(labels), variants).units(some).sum(axis=1, keepdims=True), seed)
-                slices[name] = _variant(draws, 0, labels, some)
-    return slices
-
-
-def _constants(total: Tables, labels: Sequence[str], statistic: Statistic) -> dict[str, float | None]:
-    """The figure, if every answer were the same label."""
-    constants = {}
-    for place, label in enumerate(labels):
-        always = np.zeros_like(total)
-        always[..., place] = total.sum(axis=-1)
-        constants[f"always {label}"] = known(statistic(always))
-    return constants
 
 
 def _annotators(items: ItemSet, top: Sequence[ProbeRead]) -> dict[str, float | None]:

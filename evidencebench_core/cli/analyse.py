@@ -222,6 +222,12 @@ def _dataset(store: Store, args: argparse.Namespace) -> Report:
     return dataset_report(store, args.name, None if args.all_papers else READ)
 
 
+def _mesh(store: Store, args: argparse.Namespace) -> Report:
+    from evidencebench_core.analyses.mesh import mesh_report
+
+    return mesh_report(store, args.name, args.headings, args.tree, args.reference)
+
+
 def _agreement(store: Store, args: argparse.Namespace) -> Report:
     from evidencebench_core.analyses.agreement import agreement
 
@@ -359,6 +365,25 @@ ANALYSES: Final = {
         _flag(
             "--all-papers",
             "read every paper for tokens, sections and sentence types, not those of 2,000 instances",
+        ),
+    ),
+    "mesh": _analysis(
+        "which branches of MeSH a dataset's papers are in, and how evenly",
+        _mesh,
+        _argument("name", "name of a dataset in the store", metavar="NAME"),
+        _argument(
+            "--headings",
+            "headings of its papers: CSV, TSV or JSON lines with paper_id and descriptor, PubMed XML or MEDLINE",
+            type=Path,
+            metavar="FILE",
+            required=True,
+        ),
+        _argument("--tree", "mtreesYYYY.bin or descYYYY.xml", type=Path, metavar="FILE", required=True),
+        _argument(
+            "--reference",
+            "headings of a sample to compare with, in any of these forms",
+            type=Path,
+            metavar="FILE",
         ),
     ),
     "agreement": _analysis(

@@ -302,7 +302,7 @@ class _Contents:
                     found[table].append(row)
                 elif table == "chat_runs":
                     found[table].append({**row, "run_id": row["id"], "task": "answers"})
-                elif table in ("papers", "bodies", "evidence", "runs"):
+                elif table in ("papers", "bodies", "evidence", "runs", "item_sets"):
                     ids[table].add(row["id" if "id" in row else "instance"])
                 elif table in ("retrievals", "chat_results"):
                     self._answers[row["run_id"], row.get("task", "answers")] += 1
@@ -325,6 +325,7 @@ class _Contents:
         if "retrieval_counts" not in tables:
             self._counts = list(reader.rows("retrieval_counts"))
         self._counts += found["chat_runs"]
+        self._item_sets = ids["item_sets"]
         self._dataset_of: dict[str, int] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
 
@@ -334,12 +335,13 @@ class _Contents:
             if self._keeps(table, row):
                 yield row
             elif table not in ("datasets", "papers", "instances", "bodies"):  # `missing` names these
-                name = self.datasets.get(row.get("dataset_id", 0), {}).get("name")
-                of = (
-                    f"run {row['run_id']}"
-                    if "run_id" in row
-                    else f"dataset {shown(name or 'without a name')}"
-                )
+                if "run_id" in row:
+                    of = f"run {row['run_id']}"
+                elif "item_set_id" in row:
+                    of = "a lost item set"
+                else:
+                    name = self.datasets.get(row.get("dataset_id", 0), {}).get("name")
+                    of = f"dataset {shown(name or 'without a name')}"
                 self._left_out[of, table.replace("_", " ")] += 1
 
     def left_out(self) -> list[str]:
@@ -356,7 +358,8 @@ class _Contents:
             return row["id"] in self._papers
         if table in ("instances", "bodies"):
             return row["id" if table == "instances" else "instance"] in self._rows
-        if "dataset_id" in row and row["dataset_id"] not in self._kept:
+        parents = {"dataset_id": self._kept, "item_set_id": self._item_sets}
+        if any(row[name] not in there for name, there in parents.items() if name in row):
             return False
         if table in ("runs", "chat_runs"):
             self._dataset_of[row["id"]] = row.get("dataset_id", 0)  # these are about none

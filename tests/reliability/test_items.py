@@ -11,11 +11,14 @@ from evidencebench_core.data import open_store
 from evidencebench_core.data.backup import backup
 from evidencebench_core.data.repair import faults, repair
 from evidencebench_core.errors import DamageError, DataError, StoreError, UnknownNameError
+from evidencebench_core.perturb import Draft
+from evidencebench_core.reliability.drafts import ItemDrafts
 from evidencebench_core.reliability.items import (
     Item,
     add_items,
     delete_item_set,
     item_set,
+    item_set_dependents,
     item_sets,
     new_item_set,
     rename_item_set,
@@ -66,6 +69,9 @@ def test_damage_is_an_error_and_the_rest_is_kept(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store.sqlite")
     add_items(store, "tea", ITEMS)
     add_items(store, "less tea", ITEMS[:2])
+    for name in ("tea", "less tea"):
+        ItemDrafts(store, name).add([Draft("a", "paraphrase:m", ITEMS[0].question, "Is tea of help?")])
+    assert item_set_dependents(store, "tea") == {"draft": 1}
     store.close()
     backup(store, tmp_path / "copy.sqlite")
     assert item_set(open_store(tmp_path / "copy.sqlite"), "less tea").items == ITEMS[:2]
@@ -78,5 +84,9 @@ def test_damage_is_an_error_and_the_rest_is_kept(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(DamageError):
         item_sets(open_store(store.path))
-    repair(store, tmp_path / "new.sqlite")
-    assert [info.name for info in item_sets(open_store(tmp_path / "new.sqlite"))] == ["less tea"]
+    told = repair(store, tmp_path / "new.sqlite")
+    assert "a lost item set: 1 row of item drafts left out with what is lost" in told
+    new = open_store(tmp_path / "new.sqlite")
+    assert faults(new) == []
+    assert [info.name for info in item_sets(new)] == ["less tea"]
+    assert len(ItemDrafts(new, "less tea").drafts()) == 1

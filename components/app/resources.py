@@ -61,7 +61,7 @@ from evidencebench_core.retrievers import (
     retriever_entries,
     retriever_entry,
 )
-from evidencebench_core.runs import PaperPicks, RunInfo, RunStore, Variant, score_run
+from evidencebench_core.runs import ChatRunInfo, ChatRuns, PaperPicks, RunInfo, RunStore, Variant, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
 from evidencebench_core.tasks import Score, score, task_named
 from evidencebench_core.words import WARNING
@@ -350,6 +350,12 @@ def warm(choice: Choice) -> None:
 def runs(dataset: DatasetInfo) -> tuple[RunInfo, ...]:
     """The store's runs over a dataset; not cached, they change."""
     return tuple(map(_marked, RunStore(store()).runs(dataset.name)))
+
+
+def answer_runs(subject: str) -> tuple[ChatRunInfo, ...]:
+    """Runs in which a model answers a dataset's hypotheses, or judges such a run; not cached, they change."""
+    tasks = ("cited-answer", "citations")
+    return tuple(one for one in ChatRuns(store()).runs("answers", subject) if one.settings["task"] in tasks)
 
 
 def run(run_id: str) -> RunInfo:

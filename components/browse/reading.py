@@ -14,6 +14,7 @@ from components.app.choices import Choice
 from components.app.page import drop_missing, percent
 from components.app.reading import Reading
 from components.app.state import PageState
+from components.browse.cited_answer import ANSWER_DEFAULTS, draw_cited_answer
 from components.browse.edited import draw_edit
 from components.browse.hypothesis import hypothesis_editor
 from components.browse.ledger import (
@@ -71,6 +72,7 @@ READING_DEFAULTS = {
     "system": "0",
     "words": "",
     **COLUMN_DEFAULTS,
+    **ANSWER_DEFAULTS,
 }
 
 
@@ -116,6 +118,8 @@ def draw_reading(
             choice = choice_behind(label, choices)
             before = answer_at_hand(original, choice) if choice else None
             draw_edit(state, instance, task, label, before, after, gold_applies and has_aspects)
+        if hypothesis == instance.hypothesis:
+            draw_cited_answer(state, dataset, instance)
         if not gold_applies:
             _draw_unscored(state, instance, answers)
         elif has_aspects:

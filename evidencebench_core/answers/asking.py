@@ -87,14 +87,21 @@ def answers_of(store: Store, run: ChatRunInfo) -> dict[str, CitedAnswer]:
 def _read(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
     gold = store.gold(dataset)
     sizes = dict(zip(gold.ids, gold.n_sentences.tolist(), strict=True))
-    answers = {}
-    for one, result in ChatRuns(store).results(run_id).items():
-        if isinstance(result, str):
-            answers[one] = CitedAnswer("failed")
-        elif one in sizes:
-            said = {name: result.get(name) for name in ("refusal", "finish_reason")}
-            answers[one] = read_cited_answer(result["text"], sizes[one], **said)
-    return answers
+    results = ChatRuns(store).results(run_id).items()
+    return {one: _answer(result, sizes[one]) for one, result in results if one in sizes}
+
+
+def answer_in(store: Store, run: ChatRunInfo, instance_id: str, n_sentences: int) -> CitedAnswer | None:
+    """The answer to one instance; ``None`` where the model was not asked."""
+    result = ChatRuns(store).results(run.id, instance_id).get(instance_id)
+    return None if result is None else _answer(result, n_sentences)
+
+
+def _answer(result: Result | str, n_sentences: int) -> CitedAnswer:
+    if isinstance(result, str):
+        return CitedAnswer("failed")
+    said = {name: result.get(name) for name in ("refusal", "finish_reason")}
+    return read_cited_answer(result["text"], n_sentences, **said)
 
 
 def dataset_of(store: Store, run: ChatRunInfo) -> DatasetInfo:
@@ -171,13 +178,30 @@ def pair_labels(
     """
     labels: dict[str, dict[Pair, Support | None]] = {}
     for unit, result in ChatRuns(store).results(judge_run).items():
-        instance_id, (u, s) = _pair_of(unit)
-        sentences = answers[instance_id].sentences if instance_id in answers else ()
-        if not isinstance(result, str) and u < len(sentences):
-            label: Any = read_judgement(result, "ternary").label
-            if unit == _pair_id(instance_id, u, s, sentences[u].text):
-                labels.setdefault(instance_id, {})[u, s] = label
+        instance_id, _ = _pair_of(unit)
+        if instance_id in answers:
+            labels.setdefault(instance_id, {}).update(_label(unit, result, answers[instance_id]))
     return labels
+
+
+def labels_in(
+    store: Store, judge_run: str, instance_id: str, answer: CitedAnswer
+) -> dict[Pair, Support | None]:
+    """The labels of one instance's answer."""
+    results = ChatRuns(store).results(judge_run, f"{instance_id}#")
+    labels: dict[Pair, Support | None] = {}
+    for unit, result in results.items():
+        labels |= _label(unit, result, answer)
+    return labels
+
+
+def _label(unit: str, result: Result | str, answer: CitedAnswer) -> dict[Pair, Support | None]:
+    """The label of a unit, if it was judged, and of the answer as it is now."""
+    instance_id, (u, s) = _pair_of(unit)
+    if isinstance(result, str) or u >= len(answer.sentences):
+        return {}
+    label: Any = read_judgement(result, "ternary").label
+    return {(u, s): label} if unit == _pair_id(instance_id, u, s, answer.sentences[u].text) else {}
 
 
 def cited_run_scores(

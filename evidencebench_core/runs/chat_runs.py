@@ -173,9 +173,14 @@ class ChatRuns:
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
             db.executemany(_REPLACE if replace else _ADD, rows)
 
-    def results(self, run_id: str) -> dict[str, Result | str]:
-        """By id the result, or in one line why the last try failed."""
-        rows = self._rows(run_id, "unit, result, error")
+    def results(self, run_id: str, beginning: str = "") -> dict[str, Result | str]:
+        """By id the result, or in one line why the last try failed; of all ids, or of those that begin like this."""
+        if beginning:
+            sql = "SELECT unit, result, error FROM intact_chat_results WHERE run_id = ? AND unit >= ? AND unit < ?"
+            with self.store.read() as db:
+                rows = db.execute(sql, (run_id, beginning, f"{beginning}\U0010ffff")).fetchall()
+        else:
+            rows = self._rows(run_id, "unit, result, error")
         return {
             unit: error if result is None else from_json(unpacked(result)) for unit, result, error in rows
         }

@@ -50,7 +50,7 @@ def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance
     if not runs:
         return
     run = runs.get(state["answer"]) or list(runs.values())[-1]
-    st.markdown("## Answer of a model")
+    st.markdown(f"## Answer by {literal(_label(run))}")
     with st.container(horizontal=True):
         if len(runs) > 1:
             st.selectbox(
@@ -86,9 +86,7 @@ def _draw(
     covers = instance.evidence.covers(run.settings["focus"])
     gold = frozenset().union(*covers)
     if answer.verdict:
-        st.markdown(
-            f"**{answer.verdict.capitalize()}**, says {literal(_label(run))}: a model's opinion, not scored."
-        )
+        st.markdown(f"**{answer.verdict.capitalize()}**, it says: a model's opinion, not scored.")
     if answer.outcome != "answer":
         st.info(_OUTCOMES[answer.outcome])
         return

@@ -93,7 +93,7 @@ def _read(store: Store, dataset: str, run_id: str) -> dict[str, CitedAnswer]:
 
 def answer_in(store: Store, run: ChatRunInfo, instance_id: str, n_sentences: int) -> CitedAnswer | None:
     """The answer to one instance; ``None`` where the model was not asked."""
-    result = ChatRuns(store).results(run.id, instance_id).get(instance_id)
+    result = ChatRuns(store).results_between(run.id, instance_id, instance_id).get(instance_id)
     return None if result is None else _answer(result, n_sentences)
 
 
@@ -188,7 +188,7 @@ def labels_in(
     store: Store, judge_run: str, instance_id: str, answer: CitedAnswer
 ) -> dict[Pair, Support | None]:
     """The labels of one instance's answer."""
-    results = ChatRuns(store).results(judge_run, f"{instance_id}#")
+    results = ChatRuns(store).results_between(judge_run, f"{instance_id}#", f"{instance_id}#\U0010ffff")
     labels: dict[Pair, Support | None] = {}
     for unit, result in results.items():
         labels |= _label(unit, result, answer)

@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from evidencebench_core.analyses.sample import ingest_sample
+from evidencebench_core.answers.asking import answer_plan
 from evidencebench_core.data import Store
 from evidencebench_core.papers import read_paper
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
@@ -20,7 +21,7 @@ from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Draft, MadeBy
 from evidencebench_core.reliability.drafts import ItemDrafts
 from evidencebench_core.reliability.items import Item, add_items
-from evidencebench_core.runs import RunStore
+from evidencebench_core.runs import ChatRuns, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.browser.conftest import DESKTOP
 from tests.browser.serving import ROOT
@@ -57,6 +58,7 @@ PAGES = {  # the address, and what it shows once it is whole
     "/models?part=prices": "[data-testid=stDataFrame]",
     "/models?part=prompts": ".table-root tbody tr",
     "/models?part=ranker": "button",
+    "/browse?instance=sample_case_control": "th:text('Rests on')",
     "/missed?run={bm25}": ".table-root tbody tr",
     "/missed?run={bm25}&section=results&noted=no": ".js-plotly-plot",
     "/missed?dataset=sample_data&run={bm25}&instance=sample_cohort&aspect=sample_cohort_aspect_5": ".s",
@@ -91,6 +93,13 @@ def links(store: Store) -> dict[str, str]:
     )
     ItemDrafts(store, "tea").add([negation])
     ingest_sample(store, SAMPLE)
+    asked = answer_plan(store, "sample_data", "tiny").spec
+    ChatRuns(store).create(asked)
+    said = {
+        "text": "VERDICT: mixed\nANSWER: Night work raises the risk [3, 7]. It is not known why.",
+        "model": "tiny",
+    }
+    ChatRuns(store).add(asked.id, {"sample_case_control": said})
     for sentence, flagged in ((12, True), (13, False)):
         about = {"instance_id": "sample_cohort", "dataset": "sample_data", "sentence": sentence}
         NoteStore(store).add(Note(**about, author="Ada", flagged=flagged, text="Is this evidence?"))

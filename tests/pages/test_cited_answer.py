@@ -27,7 +27,7 @@ def step(sent: dict[str, Any]) -> Any:
 
 @pytest.mark.usefixtures("sample_store")
 def test_the_answer_and_its_citations(sample_store: Store, open_page: OpenPage) -> None:
-    assert "Answer of a model" not in open_page("browse", **READ).words
+    assert "Answer by" not in open_page("browse", **READ).words
     with scripted(answering(step)) as server:
         llm = LLM(Connection(server.url, "k"), AnswerCache(sample_store))
         plan = answer_plan(sample_store, "sample_data", "gpt-x", limit=2, llm=llm)

@@ -165,7 +165,8 @@ def _lines(path: Path, system: str) -> Iterator[Placed]:
     """The objects of a file in our shape, whatever shape it has."""
     content = file_content(path, _MOST_BYTES, _REMEDY)
     first = content.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
-    if path.suffix == ".jsonl" or (first.startswith(b"{") and b'"kind"' in first):
+    is_object = first.startswith(b"{")
+    if is_object and (path.suffix == ".jsonl" or b'"kind"' in first):
         yield from _json_lines(path, content)
         return
     value = json_value(path, _REMEDY, content=content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,12 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from evidencebench_core.cli.arguments import add_json, store_of
-from evidencebench_core.cli.output import interval, listing, note, percent, print_json, print_table
+from evidencebench_core.cli.output import (
+    interval,
+    listing,
+    note,
+    percent,
+    print_json,
+    print_table,
+    print_wrapped,
+    text_columns,
+)
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.answers.agreement import JudgeAgreement
-    from evidencebench_core.answers.model import AnswerSet
+    from evidencebench_core.answers.model import AnswerSentence, AnswerSet
     from evidencebench_core.answers.store import AnswerSetInfo
     from evidencebench_core.answers.systems import AnswerLabels, SystemScores
     from evidencebench_core.data.store import Store
@@ -25,6 +35,10 @@ _RECALL_NOTE: Final = (
     "Recall R+B is not recall R plus something: each setting was clustered by itself, and an answer may have fewer"
     " R+B clusters than R clusters."
 )
+_ALWAYS: Final = {
+    "relevance": "required",
+    "citations": "supports",
+}  # by task: what a judge who never looks says
 
 
 def _add_ingest(parser: argparse.ArgumentParser) -> None:
@@ -142,7 +156,7 @@ def _score(args: argparse.Namespace) -> int:
     from evidencebench_core.errors import SettingError
 
     store = store_of(args)
-    scores = _scores(store, args)
+    scores = _scores(store, args, _labels(store, args), intervals=True)
     if not scores.metrics:
         raise SettingError(
             f"answer set {args.name}", "has nothing to score", "Bring labels, clusters or a judge's run."
@@ -214,30 +228,40 @@ def _print_metric(rows: Any, is_count: bool) -> None:
     )
 
 
-def _scores(store: Store, args: argparse.Namespace, judged: bool = True) -> SystemScores:
-    """The systems by the labels that are asked for."""
+def _scores(
+    store: Store,
+    args: argparse.Namespace,
+    labels: Mapping[tuple[str, str], AnswerLabels] | None = None,
+    intervals: bool = False,
+) -> SystemScores:
+    """The systems by labels of a judge, or of people."""
     import numpy as np
 
     from evidencebench_core.answers.store import stored_answers
     from evidencebench_core.answers.systems import system_scores
 
-    answers = stored_answers(store, args.name)
-    labels = _labels(store, args, answers) if judged and args.judge else None
     return system_scores(
-        answers,
+        stored_answers(store, args.name),
         labels,
         official=getattr(args, "official", False),
         missing=getattr(args, "missing", "report"),
-        rng=np.random.default_rng(args.seed),
+        rng=np.random.default_rng(args.seed) if intervals else None,
     )
 
 
 def _labels(
-    store: Store, args: argparse.Namespace, answers: AnswerSet
-) -> dict[tuple[str, str], AnswerLabels]:
+    store: Store, args: argparse.Namespace, always: bool = False
+) -> dict[tuple[str, str], AnswerLabels] | None:
+    """The labels of the judges that are named, or what one who never looks says of the same; without judges none."""
+    from evidencebench_core.answers.store import stored_answers
     from evidencebench_core.answers.systems import judged_labels
 
+    if not args.judge:
+        return None
     by_task = dict(_judged(store, args, run) for run in args.judge)
+    if always:
+        by_task = {task: dict.fromkeys(units, _ALWAYS.get(task)) for task, units in by_task.items()}
+    answers = stored_answers(store, args.name)
     return judged_labels(answers, by_task.get("relevance"), by_task.get("citations"))
 
 
@@ -276,9 +300,16 @@ def _rank(args: argparse.Namespace) -> int:
     store = store_of(args)
     if not args.against and not args.judge:
         raise SettingError("answers rank", "has one ranking only", "Give --against METRIC, or --judge RUN.")
-    people = _scores(store, args, judged=False)
-    other, against = _scores(store, args) if args.judge else people, args.against or args.by
-    pairs = {f"{against}{', judged' if args.judge else ''}": (other, against)}
+    people, against = _scores(store, args), args.against or args.by
+    pairs = {against: (people, against)}
+    if args.judge:
+        pairs = {
+            f"{against}, judged": (_scores(store, args, _labels(store, args)), against),
+            f"{against}, by a judge who never looks": (
+                _scores(store, args, _labels(store, args, always=True)),
+                against,
+            ),
+        }
     pairs |= {
         f"number of {name}": (people, name) for name in COUNTS if name in people.metrics and name != against
     }
@@ -459,6 +490,101 @@ def _export(args: argparse.Namespace) -> int:
     return 0
 
 
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    _add_name(parser)
+    parser.add_argument("--question", metavar="Q", help="the question's id (default: the first)")
+    parser.add_argument("--system", metavar="S", help="only this system's answer")
+    parser.add_argument(
+        "--judge", metavar="RUN", action="append", default=[], help="a judge's labels too (may be repeated)"
+    )
+    parser.add_argument("--corrected", action="store_true", help="with the labels that people corrected")
+    add_json(parser)
+
+
+def _show(args: argparse.Namespace) -> int:
+    """Print the answers to a question, with what people and judges said of each sentence and citation."""
+    from evidencebench_core.answers.store import stored_answers
+    from evidencebench_core.errors import UnknownNameError, did_you_mean, shown
+
+    store = store_of(args)
+    answers = stored_answers(store, args.name)
+    question = next(iter(answers.questions)) if args.question is None else args.question
+    wanted = {"question": (question, answers.questions), "system": (args.system, answers.systems)}
+    for noun, (name, known) in wanted.items():
+        if name is not None and name not in known:
+            remedy = f"{did_you_mean(name, known)}There are: {listing(list(known), 30)}."
+            raise UnknownNameError(f"{noun} {shown(name)}", f"is not in {args.name}", remedy)
+    judged = {unit: label for run in args.judge for unit, label in _judged(store, args, run)[1].items()}
+    systems = {
+        system: [_sentence_document(answers, (question, system), one, judged) for one in answer.sentences]
+        for (asked, system), answer in answers.answers.items()
+        if asked == question and args.system in (None, system)
+    }
+    about = answers.questions[question]
+    if args.json:
+        print_json({
+            "question_id": question, "question": about.text, "nuggets": about.nuggets, "reference": about.reference,
+            "answers": [
+                {"system": system, "accurate": answers.answers[question, system].accurate, "sentences": sentences}
+                for system, sentences in systems.items()
+            ],
+        })  # fmt: skip
+        return 0
+    print_wrapped(f"{question}: {about.text}", "", text_columns())
+    for system, sentences in systems.items():
+        accurate = answers.answers[question, system].accurate
+        said = "" if accurate is None else f" ({'accurate' if accurate else 'inaccurate'})"
+        print(f"\n{one_line(system)}{said}")
+        for one in sentences:
+            _print_sentence(one)
+    return 0
+
+
+def _sentence_document(
+    answers: AnswerSet, key: tuple[str, str], sentence: AnswerSentence, judged: Mapping[str, str | None]
+) -> dict[str, Any]:
+    from evidencebench_core.answers.model import unit_id
+
+    def with_judge(document: dict[str, Any], *parts: str) -> dict[str, Any]:
+        unit = unit_id(*key, *parts)
+        return {**document, "judged": judged[unit] or "no label"} if unit in judged else document
+
+    citations = [
+        with_judge(
+            {
+                "document": document,
+                "title": answers.documents[document].title if document in answers.documents else None,
+                "assessments": [
+                    {"relation": one.relation, "excerpt": one.excerpt}
+                    for one in sentence.assessments
+                    if one.document == document
+                ],
+            },
+            sentence.id,
+            document,
+        )
+        for document in sentence.citations
+    ]
+    own = {"id": sentence.id, "text": sentence.text, "relevance": sentence.relevance, "citations": citations}
+    return with_judge(own, sentence.id)
+
+
+def _print_sentence(sentence: dict[str, Any]) -> None:
+    labels = [sentence["relevance"], f"judged {sentence['judged']}" if "judged" in sentence else None]
+    said = "; ".join(filter(None, labels))
+    print_wrapped(
+        f"{sentence['text']}{f' ({said})' if said else ''}", f"  {sentence['id']}  ", text_columns()
+    )
+    for cited in sentence["citations"]:
+        parts = [
+            f"{one['relation']}{': ' if one['excerpt'] else ''}{one['excerpt']}"
+            for one in cited["assessments"]
+        ]
+        parts += [f"judged {cited['judged']}"] if "judged" in cited else []
+        parts += ["not in the set"] if cited["title"] is None else []
+        print_wrapped(f"{cited['document']}  {'; '.join(parts)}", "       ", text_columns())
+
+
 def _add_extended(parser: argparse.ArgumentParser) -> None:
     _add_name(parser)
     parser.add_argument("--name", dest="new", metavar="NEW", required=True, help="what the new set is called")
@@ -597,6 +723,7 @@ def _delete(args: argparse.Namespace) -> int:
 ACTIONS: Final = {
     "ingest": ("bring answers, documents and people's labels into the store", _add_ingest, _ingest),
     "list": ("list the answer sets in the store", add_json, _list),
+    "show": ("print answers with what was said of each sentence and citation", _add_show, _show),
     "score": ("score the systems of a set by MedAESQA's metrics", _add_score, _score),
     "rank": ("see whether two metrics, or people and a judge, rank the systems alike", _add_rank, _rank),
     "agree": ("measure a judge against people's labels", _add_agree, _agree),

@@ -90,6 +90,7 @@ def test_a_judge_against_people(command: Any, sample: dict[str, Any]) -> None:
             assert [one["mean"] for one in pairs[0]] == [one["mean"] for one in pairs[1]]
             ranks = command.json("answers", "rank", "sample", "--by", "coverage", "--judge", run)["against"]
             assert ranks["coverage, judged"]["rho"] == 1
+            assert ranks["coverage, by a judge who never looks"]["n_systems"] == 3
         ChatRuns(open_store()).delete(ChatRuns(open_store()).run(run))
     assert accuracy["truth"] == 1
     assert accuracy["silent"] == 0
@@ -107,6 +108,26 @@ def test_a_person_corrects_a_judge(command: Any, sample: dict[str, Any]) -> None
     assert (command.json(*words)["accuracy"], command.json(*words, "--corrected")["accuracy"]) == (0, 1)
     assert "Ana" in command("answers", "mark", "sample").out
     assert command.json("answers", "mark", "sample", "--unit", unit)["counts"] == {}
+
+
+def test_one_answer_is_read(command: Any, sample: dict[str, Any]) -> None:
+    unit = unit_id("migraine", "Magpie", "3", "999999")
+    run = judge_run(
+        sample["sha256"], "citations", {unit: None, unit_id("migraine", "Magpie", "1", "900003"): "neutral"}
+    )
+    words = ("answers", "show", "sample", "--question", "migraine", "--judge", run)
+    printed = " ".join(command(*words).out.split())
+    assert "Heron (accurate)" in printed
+    assert "Cuckoo (inaccurate)" in printed
+    assert "contradicting: Migraine days fell from 4.6 to 3.1" in printed
+    assert "judged neutral" in printed
+    assert "999999 invalid citation; judged no label; not in the set" in printed
+    (answer,) = command.json(*words, "--system", "Magpie")["answers"]
+    assert answer["sentences"][0]["citations"][0]["judged"] == "neutral"
+    assert "There are: blood-pressure" in command.failure(
+        "answers", "show", "sample", "--question", "migrane"
+    )
+    assert "Did you mean 'Heron'" in command.failure("answers", "show", "sample", "--system", "Herron")
 
 
 def test_names(command: Any, sample: dict[str, Any], tmp_path: Path) -> None:

@@ -148,7 +148,8 @@ def make(drafts: Drafts, args: argparse.Namespace, path: Path | None = None) -> 
     if not args.json:
         _print_refused(refused)
     counts = drafts.counts()
-    problems = [{"instance": one.subject_id, "kind": one.kind, "problem": one.problem} for one in refused]
+    noun = drafts.subject.removesuffix("_id")
+    problems = [{noun: one.subject_id, "kind": one.kind, "problem": one.problem} for one in refused]
     document: dict[str, Any] = {"refused": problems, "drafts": counts}
     if path is not None:
         document = {"file": str(path), "written": _write(path, made)} | document
@@ -195,11 +196,13 @@ def _plain_name(name: str) -> str:
 def _list(drafts: Drafts, args: argparse.Namespace) -> int:
     found = drafts.drafts(None if args.list == "all" else args.list)
     if args.json:
-        print_json([draft.as_dict() for draft in found])
+        noun = drafts.subject.removesuffix("_id")
+        print_json([{noun: draft.subject_id, **draft.as_dict()} for draft in found])
         return 0
     for draft in found:
         lines = [
             f"{draft.id}  {draft.subject_id}, {draft.name}, {draft.state}: {draft.made_by}",
+            *([f"  question: {draft.about}"] if draft.about else []),
             f"  original: {draft.original}",
             f"  draft:    {draft.text or '(no wording)'}",
             *([] if draft.edited is None else [f"  edited:   {draft.edited}"]),

@@ -53,10 +53,10 @@ class Draft:
         return self.text if self.edited is None else self.edited
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able values."""
+        """JSON-able values of all but whose wording it is."""
         fields = ("id", "name", "state", "original", "text", "edited", "problem")
         values = {name: getattr(self, name) for name in fields}
-        return {"instance": self.subject_id, **values, "made_by": self.made_by.as_dict()}
+        return {**values, "made_by": self.made_by.as_dict()}
 
 
 class Drafts(ABC):

@@ -257,3 +257,32 @@ def test_thoughts_that_never_end_and_refusals_are_told_apart() -> None:
     ]  # fmt: skip
     score = task_score(task_run("baseline", item_set(GOLD), {"": texts}))
     assert score.nulls == {"cut_off": 2, "refusal": 1, "empty": 1, "other_language": 1}
+
+
+@pytest.mark.parametrize(
+    ("right_yes", "right_no", "figure", "low", "high"),
+    [(468, 287, 0.848, 0.825, 0.871), (457, 280, 0.828, 0.802, 0.852)],
+)
+def test_43_the_interval_of_890_items(
+    right_yes: int, right_no: int, figure: float, low: float, high: float
+) -> None:
+    """Both classes equally accurate, as the specification has it of 1,000 resamples."""
+    texts = [Y] * right_yes + [N] * (552 - right_yes) + [N] * right_no + [Y] * (338 - right_no)
+    value = task_score(task_run("baseline", item_set([Y] * 552 + [N] * 338), {"": texts})).value
+    assert value.value == pytest.approx(figure, abs=2e-3)
+    assert value.ci95 == pytest.approx((low, high), abs=3e-3)
+
+
+def test_66_answers_at_random_are_near_a_half_in_every_order_whatever_the_order_of_items() -> None:
+    rng = np.random.default_rng(1)
+    gold = [Y, N] * 200
+    texts = {order: [Y if one else N for one in rng.integers(0, 2, 400)] for order in ORDERS}
+    score = task_score(task_run("few-shot", item_set(gold), texts))
+    for one in score.variants.values():
+        assert one.share_of_yes.value == pytest.approx(0.5, abs=4 * 0.5 / 20)
+    places = rng.permutation(400)
+    mixed = {order: [answers[place] for place in places] for order, answers in texts.items()}
+    other = task_score(task_run("few-shot", item_set([gold[place] for place in places]), mixed))
+    assert other.value.value == pytest.approx(score.value.value)
+    assert other.f1_weighted.value == pytest.approx(score.f1_weighted.value)
+    assert other.value.ci95 == pytest.approx(score.value.ci95, abs=0.01)

@@ -227,6 +227,31 @@ def _judge(args: argparse.Namespace) -> int:
     return _carried_out(args, llm, [plan])
 
 
+def _add_nli(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("items", metavar="ITEMS", help="an item set of pairs of statements")
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        required=True,
+        help="a model of natural language inference: its folder, or its name on the Hugging Face hub",
+    )
+    add_json(parser)
+
+
+def _nli(args: argparse.Namespace) -> int:
+    """Have a model of inference on this machine judge pairs of statements, without a server, as runs of their own."""
+    from evidencebench_core.reliability.nli import nli_runs
+    from evidencebench_core.reliability.runs import reliability_run
+
+    store = store_of(args)
+    runs = [reliability_run(store, one) for one in nli_runs(store, args.items, args.model)]
+    if args.json:
+        print_json({"runs": [_run_document(run) for run in runs]})
+    else:
+        _print_runs(runs)
+    return 0
+
+
 def _carried_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) -> int:
     engine_name, engine = engine_of(args)
     if (args.batch_out or args.batch_in) and len(plans) > 1:
@@ -353,6 +378,7 @@ _ACTIONS: Final[dict[str, Action]] = {
     ),
     "run": ("ask a model the questions of tasks; resumes where it was interrupted", _add_run, _run),
     "judge": ("have a model judge answers in free text", _add_judge, _judge),
+    "nli": ("have a model of inference on this machine judge pairs of statements", _add_nli, _nli),
     "runs": ("list the runs", _add_runs, _runs),
     "delete": ("delete a run or an item set, and what depends on it", _add_delete, _delete),
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from evidencebench_core.cli import main
 from evidencebench_core.data import open_store
 from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.reliability.card import run_score
@@ -38,7 +40,9 @@ def tiny_model(folder: Path, labels: list[str]) -> Path:
     return folder
 
 
-def test_pairs_are_judged_and_scored_like_any_model(tmp_path: Path) -> None:
+def test_pairs_are_judged_and_scored_like_any_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     store = open_store(tmp_path / "store.sqlite")
     pairs = [
         Item(f"p{place}", "tea helps", (), "yes" if place % 2 else "no", (f"{word} sleep",))
@@ -47,6 +51,11 @@ def test_pairs_are_judged_and_scored_like_any_model(tmp_path: Path) -> None:
     add_items(store, "pairs", pairs, "pairs")
     folder = tiny_model(tmp_path / "nli", ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"])
     runs = nli_runs(store, "pairs", str(folder))
+    assert (
+        main(["reliability", "nli", "pairs", "--model", str(folder), "--store", str(store.path), "--json"])
+        == 0
+    )
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)["runs"]] == list(runs)
     scores = [run_score(store, run) for run in runs]
     assert [score.model.rsplit(" ", 1)[1] for score in scores] == ["strict", "relaxed", "average"]
     assert [score.n_scored for score in scores] == [4, 4, 4]

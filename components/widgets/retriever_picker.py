@@ -24,7 +24,7 @@ from components.widgets.load_notice import allow_load, loadable
 from components.widgets.markdown import literal
 from components.widgets.switches import on_off_switch
 from evidencebench_core.errors import SettingError
-from evidencebench_core.llm import prompt_names
+from evidencebench_core.llm import prompt, prompt_names
 from evidencebench_core.retrievers import SettingSpec, full_settings, retriever_entries
 from evidencebench_core.runs import RunInfo
 
@@ -166,10 +166,18 @@ def _known_values(setting: str) -> tuple[str, ...] | None:
     if setting == "model":
         return known_models() or None
     if setting in ("prompt", "final_prompt"):
-        return prompt_names()
+        return tuple(filter(_chooses, prompt_names()))
     if setting == "examples":
         return tuple(info.name for info in resources.store().datasets())
     return None
+
+
+def _chooses(name: str) -> bool:
+    """Whether a prompt is for a retriever: it shows sentences, or names points to look for."""
+    try:
+        return bool({"sentences", "n_aspects"} & prompt(name).fields)
+    except SettingError:  # one of the user's that cannot be read: the retriever says why
+        return True
 
 
 def _widget(

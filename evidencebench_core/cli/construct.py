@@ -19,7 +19,7 @@ from evidencebench_core.cli.asking import (
     print_written,
     written_files,
 )
-from evidencebench_core.cli.output import interval, note, percent, print_json
+from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.cli.spending import add_server, server_llm
 from evidencebench_core.data.model import SUFFICIENT_NOTE
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 
 _JATS: Final = frozenset({".xml", ".nxml"})
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e12:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +75,47 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE", type=Path, required=True, help="where to write them, as JSON lines"
     )
     add_json(reviews)
+    cost = what.add_parser("cost", help="what aligning so many papers takes, by formulas", allow_abbrev=False)
+    cost.add_argument("--papers", type=positive, metavar="N", default=107_461, help="(default: %(default)s)")
+    cost.add_argument(
+        "--sentences", type=positive, metavar="N", default=168, help="a paper (default: %(default)s)"
+    )
+    cost.add_argument(
+        "--aspects", type=_number, metavar="A", default=9.5, help="a paper (default: %(default)s)"
+    )
+    cost.add_argument(
+        "--kept",
+        type=_number,
+        metavar="SHARE",
+        default=1.0,
+        help="of the papers aligned are kept (default: 1)",
+    )
+    cost.add_argument(
+        "--price",
+        type=_number,
+        nargs=2,
+        metavar=("IN", "OUT"),
+        default=(0.15, 0.6),
+        help="dollars a million tokens of prompt and of answer (default: 0.15 0.6)",
+    )
+    add_json(cost)
+    gap = what.add_parser(
+        "gap", help="is a model as like two teams of people as they are like each other?", allow_abbrev=False
+    )
+    gap.add_argument(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="CSV with paper, team_1, team_2 and model, 1 or 0 in a row each",
+    )
+    gap.add_argument(
+        "--margin",
+        type=_number,
+        metavar="X",
+        default=0.05,
+        help="a gap within it counts as none (default: 0.05)",
+    )
+    add_json(gap)
     align = what.add_parser(
         "align", help="have a model say which sentences cover the aspects of a dataset", allow_abbrev=False
     )
@@ -102,8 +153,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _construct(args: argparse.Namespace) -> int:
-    verb: Callable[[argparse.Namespace], int] = {"run": _run, "align": _align, "harvest": _harvest}[args.what]
-    return verb(args)
+    return _ACTIONS[args.what](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -312,4 +362,100 @@ def _print(document: dict[str, Any], trials: Trials, tally: TrialTally) -> None:
         note(f"{more:,} such lines and papers in all: --json has them")
 
 
+def _cost(args: argparse.Namespace) -> int:
+    """Alignment of one paper and of all; as JSON one object."""
+    from evidencebench_core.construction.cost import alignment_cost, build_calls, judgements_needed
+
+    one = alignment_cost(args.sentences, args.aspects)
+    every = one.times(args.papers / args.kept)
+    dollars, batch = every.dollars(*args.price), every.dollars(*args.price) / 2
+    if args.json:
+        calls = {given: build_calls(args.sentences, args.aspects, given) for given in ("review", "summary")}
+        print_json(
+            {
+                "paper": one.as_dict(),
+                "all": every.as_dict(),
+                "dollars": dollars,
+                "dollars_in_batches": batch,
+                "calls_a_build": calls,
+                "judgements_for_3_points": list(judgements_needed(3)),
+            }
+        )
+        return 0
+    print_table(
+        ("", "calls", "prompt tokens", "with prefixes cached", "answer tokens"),
+        [
+            (
+                name,
+                f"{cost.calls:,.0f}",
+                f"{cost.prompt_tokens:,.0f}",
+                f"{cost.cached_tokens:,.0f}",
+                f"{cost.completion_tokens:,.0f}",
+            )
+            for name, cost in (("a paper", one), (f"{args.papers:,} kept papers", every))
+        ],
+        right=("calls", "prompt tokens", "with prefixes cached", "answer tokens"),
+    )
+    print(f"${dollars:,.0f} asked one by one, ${batch:,.0f} at half price in batches")
+    print(f"{every.calls / 86_400:,.1f} calls a second for 24 hours")
+    return 0
+
+
+def _gap(args: argparse.Namespace) -> int:
+    """The gap by every measure; as JSON one object a measure."""
+    from dataclasses import asdict
+
+    import numpy as np
+
+    from evidencebench_core.construction import read_judgements
+    from evidencebench_core.stats.three_raters import agreement_gaps
+
+    table = read_judgements(args.file)
+    found = agreement_gaps(table, np.random.default_rng(0))
+    if args.json:
+        extra = {name: {"is_equivalent": one.is_equivalent(args.margin)} for name, one in found.items()}
+        print_json({name: asdict(one) | extra[name] for name, one in found.items()})
+        return 0
+    headers = (
+        "measure",
+        "teams",
+        "team and model",
+        "gap",
+        "95% interval",
+        "p",
+        "by paper",
+        "p by paper",
+        "alike",
+    )
+    words = {None: "–", True: "yes", False: "not shown"}
+    print_table(
+        headers,
+        [
+            (
+                name,
+                *(percent(value) for value in (one.humans, one.model, one.gap)),
+                interval(one.plain),
+                p_value(one.p_plain),
+                interval(one.hierarchical),
+                p_value(one.p_hierarchical),
+                words[one.is_equivalent(args.margin)],
+            )
+            for name, one in found.items()
+        ],
+        right=headers[1:],
+    )
+    print(
+        f"{quantity(int(table.sum()), 'judgement')} of {quantity(len(table), 'paper')}. Alike: the interval of the gap"
+        f" lies within {percent(args.margin)} points. No significant gap is no proof that there is none."
+    )
+    return 0
+
+
+_ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    "run": _run,
+    "align": _align,
+    "harvest": _harvest,
+    "cost": _cost,
+    "gap": _gap,
+}
 VERBS: Final = {"construct": (_add_arguments, _construct)}

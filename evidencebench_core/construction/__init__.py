@@ -11,7 +11,12 @@ from evidencebench_core.construction.from_trials import (
 )
 from evidencebench_core.construction.funnel import DropReason, Funnel, coverage_drop
 from evidencebench_core.construction.harvest import Citation, Harvest, harvest
-from evidencebench_core.construction.measure import AlignmentFigures, alignment_figures, doctors_agreement
+from evidencebench_core.construction.measure import (
+    AlignmentFigures,
+    alignment_figures,
+    doctors_agreement,
+    read_judgements,
+)
 from evidencebench_core.construction.provenance import provenance_line
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
 from evidencebench_core.construction.trials import Prompt, TrialAnswer, Trials, read_trials
@@ -58,6 +63,7 @@ __all__ = [
     "looks_due",
     "pool_sha256",
     "provenance_line",
+    "read_judgements",
     "read_trials",
     "sentences_in",
     "trial_instances",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +15,8 @@ from numpy.typing import NDArray
 
 from evidencebench_core.construction.align import AlignedAspect
 from evidencebench_core.construction.windows import AspectLooks, Merge
+from evidencebench_core.data.files import file_content
+from evidencebench_core.errors import DataError, shown
 from evidencebench_core.stats.bootstrap import ratio_intervals
 from evidencebench_core.stats.raters import (
     RaterAgreement,
@@ -20,6 +25,7 @@ from evidencebench_core.stats.raters import (
     cross_table,
     rater_agreement,
 )
+from evidencebench_core.stats.three_raters import eight_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,7 @@ class AlignmentFigures:
         }
 
 
+_MOST_BYTES: Final = 256 << 20
 _NONE: Final = Share(None, None)
 
 
@@ -206,3 +213,25 @@ def doctors_agreement(
         "n_with_sentences": int(n_both),
         "common_sentence": sentence.as_dict(),
     }
+
+
+def read_judgements(path: Path) -> NDArray[np.int64]:
+    """The `eight_cells` of a CSV file with ``paper``, ``team_1``, ``team_2`` and ``model``, by paper.
+
+    `DataError`, with the line, where a judgement is neither 1 nor 0.
+    """
+    remedy = "Give CSV with paper, team_1, team_2 and model: 1 for yes, 0 for no."
+    text = file_content(path, _MOST_BYTES, remedy).decode("utf-8-sig", errors="replace")
+    lines = csv.DictReader(io.StringIO(text, newline=""))
+    papers: list[str] = []
+    labels: list[list[int]] = []
+    for row in lines:
+        said = [(row.get(name) or "").strip() for name in ("team_1", "team_2", "model")]
+        if row.get("paper") is None or not set(said) <= {"0", "1"}:
+            raise DataError(f"{path}, line {lines.line_num}", f"has the judgements {shown(said)}", remedy)
+        papers.append(str(row["paper"]))
+        labels.append([int(one) for one in said])
+    if not labels:
+        raise DataError(str(path), "has no judgement", remedy)
+    one, two, model = np.array(labels).T
+    return eight_cells(one, two, model, papers)

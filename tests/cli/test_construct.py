@@ -114,3 +114,18 @@ def test_reviews_are_harvested(command, tmp_path: Path) -> None:
     printed = command("construct", "harvest", folder / "one.xml", "--out", out)
     assert "1 of 3 citations of 1 review are in" in printed.out
     assert command("construct", "harvest", folder / "two.nxml", "--out", out).code == 1
+
+
+def test_cost_and_gap(command, tmp_path: Path) -> None:
+    document = command.json("construct", "cost", "--kept", "0.5")
+    assert document["paper"]["calls"] == 323
+    assert document["dollars"] == pytest.approx(2 * 7_470, abs=20)
+    assert "$7,470 asked one by one, $3,735 at half price" in command("construct", "cost").out
+    rows = [f"p{number % 5},{number % 2},{number % 2},{number % 3 == 0:d}" for number in range(60)]
+    judged = tmp_path / "judged.csv"
+    judged.write_text("\n".join(["paper,team_1,team_2,model", *rows]))
+    found = command.json("construct", "gap", judged)["Cohen's kappa"]
+    assert (found["humans"], found["is_equivalent"]) == (1.0, False)
+    assert "60 judgements of 5 papers" in command("construct", "gap", judged).out
+    judged.write_text("paper,team_1,team_2,model\np,1,2,0\n")
+    assert "line 2: has the judgements" in command.failure("construct", "gap", judged)

@@ -81,7 +81,7 @@ def _export(args: argparse.Namespace) -> int:
     _check_json(args)
     store = store_of(args)
     info = RunStore(store).run(args.run_id)
-    with _output(args.out) as stream:
+    with output(args.out) as stream:
         written = _write(store, info, args, stream)
     _tell(written, args)
     return 0
@@ -205,7 +205,7 @@ def _write_benchmark(store: Store, args: argparse.Namespace) -> None:
     if args.task is not None:
         raise SettingError("--task", "is for qrels", "Leave it out: a dataset file has all tasks.")
     info = store.dataset(args.name)
-    with _output(args.out) as stream:
+    with output(args.out) as stream:
         written = stream_dataset(store, info, stream)
     same = "the very bytes" if written.identical else "equal instances, another layout than the bytes"
     of = f": {same} of {info.source}" if info.source != MARKED_BY_HAND else ", marked by hand"
@@ -222,13 +222,13 @@ def _write_qrels(store: Store, args: argparse.Namespace) -> None:
 
     task = task_named(args.task or "er@optimal")
     gold = store.evidence_sets(store.dataset(args.name).name)
-    with _output(args.out) as stream, _as_text(stream) as text:
+    with output(args.out) as stream, _as_text(stream) as text:
         written = write_qrels(gold, task, text)
     _tell({task.name: written}, args)
 
 
 @contextmanager
-def _output(out: Path | None) -> Iterator[BinaryIO]:
+def output(out: Path | None) -> Iterator[BinaryIO]:
     """The file, there whole or not at all, or standard output."""
     from evidencebench_core.data.files import whole_file
 

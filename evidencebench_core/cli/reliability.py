@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.cli import reliability_scores
 from evidencebench_core.cli.arguments import Action, add_json, add_settings, positive, store_of, verb_of
 from evidencebench_core.cli.asking import (
     add_engine,
@@ -380,6 +381,7 @@ _ACTIONS: Final[dict[str, Action]] = {
     "judge": ("have a model judge answers in free text", _add_judge, _judge),
     "nli": ("have a model of inference on this machine judge pairs of statements", _add_nli, _nli),
     "runs": ("list the runs", _add_runs, _runs),
+    **reliability_scores.ACTIONS,
     "delete": ("delete a run or an item set, and what depends on it", _add_delete, _delete),
 }
 VERBS: Final = {"reliability": verb_of(_ACTIONS)}

@@ -116,3 +116,32 @@ def test_what_cannot_be_run_is_said_in_a_line(
     assert problem in command.failure(*RUN, *words)
     assert server.requests == []
     assert command.json("reliability", "runs") == []
+
+
+def test_scores_of_runs_and_models(command, teas: Path, server: Scripted, tmp_path: Path) -> None:
+    first, second = command.json(*RUN, "--task", "baseline", "--task", "spelling", "--set", "errors=1")[
+        "runs"
+    ]
+    (other,) = command.json(
+        "reliability", "run", "teas", "--model", "n", "--task", "baseline", "--limit", "4"
+    )["runs"]
+    score = command.json("reliability", "score", first["id"])
+    assert (score["task"], score["accuracy"], score["n_scored"]) == ("baseline", 0.5, 6)
+    assert score["f1_weighted"] == pytest.approx(1 / 3)
+    printed = command("reliability", "score", second["id"]).out
+    assert "spelling of teas by m: weighted F1 0.3333" in printed
+    assert f"against the baseline (run {first['id']})" in printed
+    assert "always yes 0.3333" in printed
+    pair = command.json("reliability", "compare", first["id"], other["id"])
+    assert (pair["n"], pair["difference"]["value"], pair["flips"]["right"]["right"]) == (4, 0.0, 2)
+    assert "run" in command("reliability", "compare", first["id"], other["id"]).out
+    card = command.json("reliability", "card", "teas", "--model", "m")
+    assert [task["task"] for task in card["tasks"]] == ["baseline", "spelling"]
+    assert "spelling errors=1" in command("reliability", "card", "teas", "--model", "m").out
+    path = tmp_path / "out.csv"
+    assert command("reliability", "export", first["id"], "--format", "csv", "--out", path).code == 0
+    assert len(path.read_text().splitlines()) == 7
+    document = json.loads(command("reliability", "export", second["id"], "--format", "json").out)
+    assert (len(document["answers"]), document["answers"][0]["answer"]) == (6, "Yes.")
+    assert "does not" in document["answers"][0]["fields"]["context"] or document["answers"][0]["changed"]
+    assert "is not in" in command.failure("reliability", "score", "abcdef")

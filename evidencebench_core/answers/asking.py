@@ -9,15 +9,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from evidencebench_core.answers.brackets import CitedSentence
-from evidencebench_core.answers.cited import CitedAnswer, CitedScores, cited_scores, read_cited_answer
+from evidencebench_core.answers.cited import (
+    CitedAnswer,
+    CitedScores,
+    cited_scores,
+    compare_cited,
+    read_cited_answer,
+)
 from evidencebench_core.answers.judging import (
     WING,
     citation_question,
-    has_words,
     read_judgement,
     request_of,
     run_settings,
 )
+from evidencebench_core.answers.model import has_words
 from evidencebench_core.data.model import Focus
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
@@ -25,6 +31,7 @@ from evidencebench_core.llm import Conversation, prompt
 from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.metrics.cited import Pair, Support, Unjudged
 from evidencebench_core.runs import ChatPlan, ChatRunInfo, ChatRuns, ChatRunSpec, Result, asked, chat_plan
+from evidencebench_core.stats import PairedComparison
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
@@ -238,6 +245,26 @@ def cited_run_scores(
         unjudged=unjudged,
         seed=seed,
     )
+
+
+def compare_cited_runs(
+    store: Store, a: tuple[str, str | None], b: tuple[str, str | None], limit: int | None = None
+) -> dict[str, tuple[PairedComparison, float | None]]:
+    """Two runs over one dataset, each with its judge's run or none, instance by instance.
+
+    Raises
+    ------
+    SettingError
+        If they answer different datasets, or one was asked for findings only.
+    """
+    runs = [cited_run(store, run) for run, _ in (a, b)]
+    first, second = runs
+    if (first.subject, first.settings["focus"]) != (second.subject, second.settings["focus"]):
+        problem = f"answers another dataset, or with another focus, than run {first.id}"
+        raise SettingError(f"run {second.id}", problem, "Compare runs over one dataset with one focus.")
+    scores_a, scores_b = (cited_run_scores(store, run, judge, limit=limit) for run, judge in (a, b))
+    gold = store.gold(dataset_of(store, first).name)
+    return compare_cited(scores_a, scores_b, dict(zip(gold.ids, gold.paper_ids, strict=True)))
 
 
 def abstract_scores(store: Store, run_id: str, limit: int | None = None) -> CitedScores:

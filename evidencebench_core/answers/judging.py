@@ -220,8 +220,3 @@ def run_settings(
 def request_of(settings: Mapping[str, Any]) -> ChatRequest:
     """The request of a run without its messages."""
     return request_with(settings["model"], settings["request"], ())
-
-
-def has_words(text: str) -> bool:
-    """Whether there is anything to judge in a text."""
-    return any(map(str.isalnum, text))

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from evidencebench_core.answers.brackets import without_citations
 from evidencebench_core.answers.judging import (
     NUGGET_TOKENS,
     WING,
     citation_question,
     correctness_question,
-    has_words,
     nugget_request,
     nuggets_question,
     read_correctness,
@@ -25,7 +23,7 @@ from evidencebench_core.answers.judging import (
     support_question,
 )
 from evidencebench_core.answers.matching import Support
-from evidencebench_core.answers.model import Answer, AnswerSet, Document, unit_id
+from evidencebench_core.answers.model import Answer, AnswerSet, Document, has_words, unit_id
 from evidencebench_core.answers.nuggets import Nuggets, parsed_nuggets, written_out
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
@@ -196,7 +194,7 @@ def _units(
         return {answer.id: partial(support_question, request, question.text, answer.text, gold)}
     units = _Units()
     for sentence in answer.sentences:
-        key, claim = (answer.question_id, answer.system, sentence.id), without_citations(sentence.text)
+        key, claim = (answer.question_id, answer.system, sentence.id), sentence.claim
         cited = [answers.documents[one] for one in sentence.citations if one in answers.documents]
         if not has_words(claim):
             continue
@@ -213,7 +211,7 @@ def _units(
             units[unit_id(*key)] = partial(correctness_question, request, claim, used, *how)
         else:
             for one in cited:
-                if has_words(" ".join((one.title, one.text, *one.sentences))):
+                if answers.has_text(one.id):
                     units[unit_id(*key, one.id)] = partial(_citation, request, claim, one, own)
     return units
 

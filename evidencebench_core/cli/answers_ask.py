@@ -20,7 +20,7 @@ from evidencebench_core.cli.asking import (
     print_written,
     written_files,
 )
-from evidencebench_core.cli.output import interval, note, percent, print_json, print_table
+from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.cli.spending import add_server, server_llm
 from evidencebench_core.errors import SettingError
 from evidencebench_core.words import one_line, quantity
@@ -346,6 +346,8 @@ def _add_cited(parser: argparse.ArgumentParser) -> None:
         default="count",
         help="citations that the judge gave no label: count as not supporting (default), or leave them out",
     )
+    parser.add_argument("--against", metavar="RUN", help="compare it with this run, paired by instance")
+    parser.add_argument("--against-judge", metavar="RUN", help="a judge's run about that one")
     parser.add_argument(
         "--predictions",
         metavar="FILE",
@@ -367,8 +369,32 @@ def _cited(args: argparse.Namespace) -> int:
         with whole_file(args.predictions) as file:
             file.write(json.dumps(picks).encode())
         note(f"Wrote what {quantity(len(picks), 'answer')} cite to {args.predictions}.")
-    _report(store, args, args.run, args.judge, {})
+    against = None if args.against is None else _compared(store, args)
+    _report(store, args, args.run, args.judge, {} if against is None else {"against": against})
+    if against and not args.json:
+        rows = [
+            (
+                name.replace("_", " "),
+                percent(of["mean_difference"]),
+                interval(of["ci95"]),
+                p_value(of["p_value"]),
+                p_value(of["p_holm"]),
+                f"{of['n']:,}",
+            )
+            for name, of in against.items()
+        ]
+        columns = ("minus the other run", "points", "95%", "p", "p (Holm)", "n")
+        print_table(columns, rows, right=columns[1:])
     return 0
+
+
+def _compared(store: Store, args: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """A run against another, by measure."""
+    from evidencebench_core.answers.asking import compare_cited_runs
+
+    pairs = ((args.run, args.judge), (args.against, args.against_judge))
+    found = compare_cited_runs(store, *pairs, args.limit)
+    return {name: asdict(of) | {"p_holm": p_holm} for name, (of, p_holm) in found.items()}
 
 
 def _executed(

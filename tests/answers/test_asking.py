@@ -17,6 +17,7 @@ from evidencebench_core.answers.asking import (
     cited_judge_plan,
     cited_run,
     cited_run_scores,
+    compare_cited_runs,
     pair_labels,
 )
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Assessment, Document, Question
@@ -96,8 +97,13 @@ def test_a_run_and_its_judge(store: Store) -> None:
             name: one for name, one in scores.means.items() if name != "stated_recall"
         }
         assert len(server.requests) - before <= len(stated.missing)
-    results = answer_plan(store, "tiny", "m", focus="results", llm=llm(store, server.url))
-    assert results.run_id != plan.run_id
+        same = compare_cited_runs(store, (run.id, judge.run_id), (run.id, None))
+        assert set(same) == {"cited_recall", "evidence_precision"}
+        assert {(of.mean_difference, of.ties) for of, _ in same.values()} == {(0.0, n)}
+        results = answer_plan(store, "tiny", "m", focus="results", llm=llm(store, server.url))
+        done(results)
+        with pytest.raises(SettingError, match="another focus"):
+            compare_cited_runs(store, (run.id, None), (results.run_id, None))
     assert json.dumps(scores.as_dict())
     assert len(scores.to_pandas()) == n
 
@@ -226,6 +232,8 @@ def test_the_command(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert main(["answers", "cited", document["run"], "--predictions", str(file), *words]) == 0
     assert "grounded recall" not in capsys.readouterr().out
     assert set(map(tuple, json.loads(file.read_text()).values())) == {(0, 1)}
+    assert main(["answers", "cited", document["run"], "--against", document["run"], *words]) == 0
+    assert "p (Holm)" in capsys.readouterr().out
     assert main(["answers", "cited", "abc", *words]) == 1
 
 

@@ -28,6 +28,7 @@ def show_page() -> None:
             st.Page("pages/wording.py", title="Wording", url_path="wording"),
             st.Page("pages/compare.py", title="Compare", url_path="compare"),
             st.Page("pages/dataset.py", title="Dataset", url_path="dataset"),
+            st.Page("pages/reliability.py", title="Reliability", url_path="reliability"),
         ],
     }
     page = st.navigation(pages, position="top")

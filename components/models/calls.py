@@ -95,16 +95,16 @@ def _call(call: CallRecord, letter: str) -> None:
         st.code(call.refusal, language=None, wrap_lines=True)
     if call.reasoning:
         st.markdown("Thoughts")
-        _plain_text(call.reasoning, 200)
+        plain_text(call.reasoning, 200)
     st.markdown("Raw answer")
-    _plain_text(call.text or "(empty)", 260)
+    plain_text(call.text or "(empty)", 260)
     if st.toggle("Show the prompt", key=f"prompt-of.{letter}"):
         for message in call.messages:
             st.caption(literal(message.role))
-            _plain_text(message.content, 320)
+            plain_text(message.content, 320)
 
 
-def _plain_text(text: str, height: int) -> None:
+def plain_text(text: str, height: int) -> None:
     """Text as it is; of one too long for a browser the beginning and the end."""
     if len(text) > _LONGEST:
         left_out = len(text) - _LONGEST

@@ -21,6 +21,7 @@ from evidencebench_core.papers.own import OwnPapers
 from evidencebench_core.perturb import Draft, MadeBy
 from evidencebench_core.reliability.drafts import ItemDrafts
 from evidencebench_core.reliability.items import Item, add_items
+from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.runs import ChatRuns, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.browser.conftest import DESKTOP
@@ -29,6 +30,7 @@ from tests.browser.settling import assert_fits, hosts_asked, press, settled
 from tests.papers.pdf.gold import gold_of
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.typesetting import typeset
+from tests.reliability.asking import ask_scripted
 
 SAMPLE = ROOT / "sample_data" / "sample_data.json"
 PHONE = {"width": 390, "height": 844}
@@ -74,6 +76,14 @@ PAGES = {  # the address, and what it shows once it is whole
     "/compare": ".js-plotly-plot",
     "/compare?task=er%4010&instance=sample_cohort": ".ranks .card",
     "/dataset": ".js-plotly-plot",
+    "/reliability": ".js-plotly-plot",
+    "/reliability?part=task&task=few-shot": ".js-plotly-plot",
+    "/reliability?part=task&task=spelling&cell=right-right": ".js-plotly-plot",
+    "/reliability?part=task&task=unknown": ".js-plotly-plot",
+    "/reliability?part=task&task=negation&item=sample-01": "[data-testid=stExpander]",
+    "/reliability?part=compare": ".js-plotly-plot",
+    "/reliability?part=judges": ".table-root tbody tr",
+    "/reliability?part=questions": ".table-root tbody tr",
 }
 
 
@@ -103,6 +113,9 @@ def links(store: Store) -> dict[str, str]:
     for sentence, flagged in ((12, True), (13, False)):
         about = {"instance_id": "sample_cohort", "dataset": "sample_data", "sentence": sentence}
         NoteStore(store).add(Note(**about, author="Ada", flagged=flagged, text="Is this evidence?"))
+    add_sample_items(store)
+    tasks = ("baseline", "few-shot", "spelling", "negation", "freeform", "unknown")
+    ask_scripted(store, "sample", tasks, ("always-yes", "word-overlap"))
     return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
 
 

@@ -25,6 +25,7 @@ from evidencebench_core.errors import SettingError
 from evidencebench_core.words import enumerated, one_line, quantity
 
 if TYPE_CHECKING:
+    from evidencebench_core.data.store import Store
     from evidencebench_core.llm import LLM
     from evidencebench_core.reliability.runs import ReliabilityRun
     from evidencebench_core.runs import ChatPlan, Progress
@@ -72,28 +73,50 @@ def _tasks(args: argparse.Namespace) -> int:
 
 
 def _add_ingest(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
         "file",
         metavar="FILE",
         type=Path,
+        nargs="?",
         help="PubMedQA's or BioASQ's JSON, or CSV, JSON or JSON lines with id, question, context, answer and, where"
-        " there are some, long_answer and group",
+        " there are some, long_answer and group; or pairs: statement_1, statement_2, similar",
     )
+    source.add_argument(
+        "--dataset",
+        metavar="D",
+        help="make the items of a dataset in the store: does a sentence bear on the hypothesis?",
+    )
+    source.add_argument("--sample", action="store_true", help="24 invented items to try things out with")
     parser.add_argument(
-        "--name", metavar="NAME", help="what the item set is called (default: the file's name)"
+        "--name", metavar="NAME", help="what the item set is called (default: after its source)"
     )
     for flag, word in (("--positive", "yes"), ("--negative", "no")):
         parser.add_argument(
             flag, metavar="WORD", default="", help=f"what stands for {word} in the column answer"
         )
+    parser.add_argument(
+        "--seed", metavar="S", type=int, default=0, help="with --dataset: another seed, other sentences"
+    )
     add_json(parser)
 
 
 def _ingest(args: argparse.Namespace) -> int:
-    """Bring a file of questions into the store."""
+    """Bring a file of questions into the store, or make items of a dataset."""
+    from evidencebench_core.reliability.from_evidencebench import ingest_evidence
     from evidencebench_core.reliability.read_items import ingest_items
+    from evidencebench_core.reliability.sample import add_sample_items
 
-    info = ingest_items(store_of(args), args.file, args.name, args.positive, args.negative)
+    store = store_of(args)
+    if args.sample:
+        info = add_sample_items(store, args.name)
+    elif args.dataset is not None:
+        info = ingest_evidence(store, args.dataset, args.name, args.seed)
+        note(
+            "An answer no means that the sentence covers none of the study aspects, not that it is irrelevant."
+        )
+    else:
+        info = ingest_items(store, args.file, args.name, args.positive, args.negative)
     if args.json:
         print_json(asdict(info))
     else:
@@ -109,7 +132,9 @@ def _sets(args: argparse.Namespace) -> int:
     if args.json:
         print_json([asdict(info) for info in infos])
     elif not infos:
-        note("There are no item sets yet. Bring one in with `evidencebench reliability ingest FILE`.")
+        note(
+            "There are no item sets yet. Bring one in with `evidencebench reliability ingest FILE`, or --sample."
+        )
     else:
         rows = [(one.name, one.kind, f"{one.n_items:,}", one.source, one.added_at[:10]) for one in infos]
         print_table(("items", "kind", "number", "source", "added"), rows, right=("number",))
@@ -249,7 +274,7 @@ def _nli(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [_run_document(run) for run in runs]})
     else:
-        _print_runs(runs)
+        _print_runs(store, runs)
     return 0
 
 
@@ -273,7 +298,7 @@ def _carried_out(args: argparse.Namespace, llm: LLM, plans: Sequence[ChatPlan]) 
     elif files:
         print_written(files, lasts[0], args, _NOUN)
     else:
-        _print_runs(runs)
+        _print_runs(store_of(args), runs)
     n_failed = sum(last.failed for last in lasts)
     if n_failed:
         note(
@@ -314,16 +339,20 @@ def _runs(args: argparse.Namespace) -> int:
             "There are no runs yet. Start one with `evidencebench reliability run ITEMS --task T --model M`."
         )
     else:
-        _print_runs(runs)
+        _print_runs(store, runs)
     return 0
 
 
-def _print_runs(runs: Sequence[ReliabilityRun]) -> None:
+def _print_runs(store: Store, runs: Sequence[ReliabilityRun]) -> None:
+    from evidencebench_core.reliability.items import item_sets
+
+    names = {info.sha256: info.name for info in item_sets(store)}
     print_table(
-        ("run", "task", "model", "settings", "answered", "failed", "started"),
+        ("run", "items", "task", "model", "settings", "answered", "failed", "started"),
         [
             (
                 run.id,
+                names.get(run.items_sha256, ""),
                 f"judge of {run.judged}" if run.judged else run.task.name,
                 run.model,
                 run.label,
@@ -370,7 +399,7 @@ def _delete(args: argparse.Namespace) -> int:
 
 _ACTIONS: Final[dict[str, Action]] = {
     "tasks": ("list the tasks with their settings", add_json, _tasks),
-    "ingest": ("bring a file of questions into the store", _add_ingest, _ingest),
+    "ingest": ("bring a file of questions into the store, or make items of a dataset", _add_ingest, _ingest),
     "sets": ("list the item sets in the store", add_json, _sets),
     "prepare": (
         "have a model reword questions and contexts, and review that",

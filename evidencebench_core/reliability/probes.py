@@ -142,7 +142,11 @@ def probes_of(
         problem = f"has nothing to ask about {quantity(len(items.items), 'item')}: "
         problem += enumerated([f"{reason} ({n:,})" for reason, n in reasons])
         remedy = f"It needs {enumerated(task.needs)} of an item."
-        if "wordings" in task.settings:
+        if "wordings" in task.settings and items.kind == "evidence":
+            remedy = (
+                "Give its dataset other wordings with `evidencebench make-variants`, and make the set again."
+            )
+        elif "wordings" in task.settings:
             command = f"evidencebench reliability prepare {shlex.quote(items.name)} --kind {task.name}"
             remedy = f"Have some made: `{command}`."
         raise SettingError(_place(task, items), problem, remedy)

@@ -10,7 +10,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.reliability.items import Item, ItemSetInfo, add_items
 
 SAMPLE_NAME: Final = "sample"
-SAMPLE_SOURCE: Final = "invented for this program: no study in it is real"
+SAMPLE_SOURCE: Final = "invented items (no study in them is real)"
 
 
 def sample_items() -> tuple[Item, ...]:
@@ -19,6 +19,6 @@ def sample_items() -> tuple[Item, ...]:
     return tuple([Item.from_dict(one) for one in json.loads(text)])
 
 
-def add_sample_items(store: Store) -> ItemSetInfo:
-    """Keep them as `SAMPLE_NAME`; the set that has them where the store has them already."""
-    return add_items(store, SAMPLE_NAME, sample_items(), source=SAMPLE_SOURCE)
+def add_sample_items(store: Store, name: str | None = None) -> ItemSetInfo:
+    """Keep them, as `SAMPLE_NAME` if no name is given; where the store has them already, that set."""
+    return add_items(store, SAMPLE_NAME if name is None else name, sample_items(), source=SAMPLE_SOURCE)

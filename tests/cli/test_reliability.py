@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.factories import tiny_dataset, written
 from tests.llm.server import Scripted, reply, scripted
 
 RUN = ("reliability", "run", "teas", "--model", "m")
@@ -49,6 +50,18 @@ def test_tasks_and_items_are_listed(command, teas: Path) -> None:
     assert str(teas) in command("reliability", "sets").out
 
 
+def test_items_of_a_dataset_and_invented_ones(command, tmp_path: Path) -> None:
+    path = written(tiny_dataset(), tmp_path / "tiny.json")
+    command.json("ingest", path)
+    assert command.json("reliability", "ingest", "--sample")["n_items"] == 24
+    made = command("reliability", "ingest", "--dataset", "tiny")
+    assert "tiny evidence: " in made.out
+    assert "covers none of the study aspects" in made.err
+    kinds = {one["name"]: one["kind"] for one in command.json("reliability", "sets")}
+    assert kinds == {"sample": "questions", "tiny evidence": "evidence"}
+    assert command("reliability", "ingest").code == 2
+
+
 def test_a_run_goes_on_where_a_cap_ended_it(command, teas: Path, server: Scripted) -> None:
     stopped = command(*RUN, "--task", "baseline", "--task", "t11", "--max-calls", "8")
     assert stopped.code == 1
@@ -62,7 +75,7 @@ def test_a_run_goes_on_where_a_cap_ended_it(command, teas: Path, server: Scripte
     assert document["spending"]["calls"] == 10
     assert len(server.requests) == 18
     listed = command("reliability", "runs", "--items", "teas").out
-    assert [line.split()[1] for line in listed.splitlines()] == ["task", "baseline", "unknown"]
+    assert [line.split()[2] for line in listed.splitlines()] == ["task", "baseline", "unknown"]
 
 
 def test_all_tasks_seeds_and_settings(command, teas: Path, server: Scripted) -> None:
@@ -71,7 +84,7 @@ def test_all_tasks_seeds_and_settings(command, teas: Path, server: Scripted) -> 
     )
     assert printed.code == 0
     assert "paraphrase is left out: " in printed.err
-    tasks = [line.split()[1] for line in printed.out.splitlines()[1:]]
+    tasks = [line.split()[2] for line in printed.out.splitlines()[1:]]
     assert tasks == ["baseline", "knowledge", "few-shot", "spelling", "distraction", "conclusion", "unknown"]
     assert all(one.json["max_tokens"] == 5 for one in server.requests)
     seeds = command.json(*RUN, "--task", "distraction", "--task", "baseline", "--limit", "1", "--seeds", "2")

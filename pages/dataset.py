@@ -11,6 +11,7 @@ from components.app.jobs import Job
 from components.app.page import dataset_picker, guard, tell_of_gold
 from components.app.state import PageState
 from components.dataset.parts import draw_distributions, draw_overview, draw_places
+from components.dataset.subjects import draw_subjects
 from components.widgets.copy_link import copy_link
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
@@ -63,6 +64,7 @@ def draw(state: PageState) -> None:
             f"Sections are read from the headings, as {literal(', '.join(SECTION_CLASSES))}; what stands under a "
             "heading that says none of these belongs to the last one that did."
         )
+    draw_subjects(dataset)
     if st.button("Browse its instances"):
         st.switch_page("pages/browse.py", query_params={"dataset": dataset.name})
 

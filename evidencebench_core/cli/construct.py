@@ -312,6 +312,7 @@ def _print_figures(found: AlignmentFigures, *, swapped: bool, complete: bool) ->
 
 def _document(trials: Trials, tally: TrialTally) -> dict[str, Any]:
     from evidencebench_core.construction import doctors_agreement
+    from evidencebench_core.papers.licence import strictest
 
     return {
         "n_rows": trials.n_rows,
@@ -324,6 +325,7 @@ def _document(trials: Trials, tally: TrialTally) -> dict[str, Any]:
         "doctors": doctors_agreement(tally.quoted, tally.labels, tally.article_of),
         "n_long_hypotheses": tally.n_long,
         "licences": dict(tally.licences.most_common()),
+        "licence": strictest(one for one in tally.licences if one),
         "instances": tally.instances.as_dict(),
         "unread": tally.unread,
         "problems": list(trials.problems),
@@ -342,6 +344,7 @@ def _print(document: dict[str, Any], trials: Trials, tally: TrialTally) -> None:
     print(f"Instances: {share(funnel.n_kept, funnel.n_in)} comparisons kept")
     for reason, number in document["instances"]["dropped"].items():
         print(f"  dropped, {reason.replace('_', ' ')}: {number:,}")
+    print(f"Licence of the strictest paper, and so of a file of them: {document['licence'] or 'none'}")
     doctors = document["doctors"]
     label, sentence = doctors["same_label"], doctors["common_sentence"]
     if doctors["n_pairs"]:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 from evidencebench_core.data import check_instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.papers.licence import LICENCES, allows_export
 
 _TRIED_UP_TO: Final = 64 << 20  # bytes of a file for which other layouts are tried
 
@@ -72,7 +73,10 @@ def write_benchmark(raws: Iterable[tuple[str, Mapping[str, Any]]], stream: Binar
 
 
 def stream_dataset(store: Store, info: DatasetInfo, stream: BinaryIO) -> BenchmarkFile:
-    """Write a dataset of the store; ingested again, its instances are equal to those, in the same order."""
+    """Write a dataset of the store; ingested again, its instances are equal to those, in the same order.
+
+    `SettingError`, and nothing is written, where the licence of a paper allows no changed copy.
+    """
     layouts = LAYOUTS if info.n_bytes <= _TRIED_UP_TO else ()
     layout = next((one for one in layouts if _is_original(store, info, one)), LAYOUTS[0])
     return _write(_raws(store, info), stream, layout, info)
@@ -107,7 +111,13 @@ def _write(
 
 def _raws(store: Store, info: DatasetInfo) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for instance_id in store.ids(info.name):
-        yield instance_id, store.raw(info.name, instance_id)
+        raw = store.raw(info.name, instance_id)
+        licence = (raw.get("construction") or {}).get("paper_licence")
+        if licence in LICENCES and not allows_export(licence):
+            problem = f"is made of a paper under {licence}, which allows no changed copy"
+            remedy = "It stays in your store for your own use; export runs, or a dataset without it."
+            raise SettingError(f"instance {shown(instance_id)}", problem, remedy)
+        yield instance_id, raw
 
 
 def _check_each(raws: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -129,3 +129,17 @@ def test_cost_and_gap(command, tmp_path: Path) -> None:
     assert "60 judgements of 5 papers" in command("construct", "gap", judged).out
     judged.write_text("paper,team_1,team_2,model\np,1,2,0\n")
     assert "line 2: has the judgements" in command.failure("construct", "gap", judged)
+
+
+def test_a_licence_that_allows_no_changed_copy_is_for_private_use(command, tmp_path: Path) -> None:
+    folder = trials_folder(tmp_path / "annotations")
+    trial = folder / "xml_files" / "PMC101.nxml"
+    trial.write_text(trial.read_text().replace("licenses/by/4.0", "licenses/by-nc-nd/4.0"))
+    words = ("construct", "run", "--from", "evidence-inference", folder, "--name", "ei")
+    assert command.json(*words)["licences"] == {"CC BY-NC-ND": 1, "": 1}
+    out = tmp_path / "out.json"
+    line = command.failure("export-dataset", "ei", "--out", out)
+    assert "ei_pmc_101_0" in line
+    assert "CC BY-NC-ND" in line
+    assert not out.exists()
+    assert command("run", "--dataset", "ei", "--retriever", "bm25").code == 0

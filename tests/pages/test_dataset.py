@@ -6,7 +6,7 @@ import pytest
 
 from evidencebench_core.data import Store, add_instance
 from tests.factories import tiny_dataset
-from tests.pages.app import OpenPage, finished_runs
+from tests.pages.app import OpenPage, drawn, finished_runs
 
 
 @pytest.mark.usefixtures("sample_store")
@@ -60,3 +60,25 @@ def test_instances_that_were_marked_by_hand_are_deleted_and_renamed_one_by_one(
     app.named("text_input", "Name of the instance").set_value("better").run()
     assert "Renamed to better." in app.press("Rename", 1).words
     assert empty_store.ids("mine") == ("better",)
+
+
+def mesh_of_sample() -> None:
+    """A script: what the expander holds."""
+    from components.app.resources import named_dataset
+    from components.dataset import subjects
+
+    subjects._draw(named_dataset("sample_data"))
+
+
+def test_what_its_papers_are_about(sample_store: Store) -> None:
+    paper = sample_store.get("sample_data", "sample_cohort").paper_id
+    app = drawn(mesh_of_sample)
+    headings = f"paper_id,descriptor\n{paper},Tea\n{paper},<b>Milk</b>\n".encode()
+    app.get("file_uploader")[0].set_value(("h.csv", headings, "text/csv"))
+    app.get("file_uploader")[1].set_value(("t.bin", b"Tea;D20.215\nTea;J02.200\n", "text/plain"))
+    words = app.run().words
+    assert "Gini-Simpson **0.500**" in words
+    assert "2 of 16 branches" in words
+    assert "<b>Milk</b>" in words
+    app.get("file_uploader")[1].set_value(("t.bin", b"nothing", "text/plain"))
+    assert app.run().problems.startswith("tree: has no descriptor")

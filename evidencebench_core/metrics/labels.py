@@ -107,13 +107,13 @@ def consistency(tables: ArrayLike) -> tuple[Values, Values]:
     return _ratio(same, counts.sum(axis=(-2, -1))), _ratio(same, both.sum(axis=(-2, -1)))
 
 
-def corrected_share(share: float, sensitivity: float, specificity: float) -> float | None:
-    """The true share behind one that a judge with known errors gives; ``None`` if it is no better than chance.
+def corrected_share(share: ArrayLike, sensitivity: ArrayLike, specificity: ArrayLike) -> Values:
+    """The true share behind one that a judge with known errors gives; NaN if it is no better than chance.
 
-    Rogan and Gladen, American Journal of Epidemiology 107 (1978): (p + Sp - 1) / (Se + Sp - 1).
+    Rogan and Gladen, American Journal of Epidemiology 107 (1978): (p + Sp - 1) / (Se + Sp - 1), clipped to 0 and 1.
     """
-    worth = sensitivity + specificity - 1.0
-    return min(1.0, max(0.0, (share + specificity - 1.0) / worth)) if worth > 0 else None
+    p, se, sp = (np.asarray(one, dtype=np.float64) for one in (share, sensitivity, specificity))
+    return np.clip(_ratio(p + sp - 1.0, se + sp - 1.0), 0.0, 1.0)
 
 
 def relative_change(value: float | None, baseline: float | None) -> float | None:

@@ -39,25 +39,12 @@ class SeedSpread:
 
 @dataclass(frozen=True, slots=True)
 class CardRow:
-    """A task of a model's card.
-
-    Attributes
-    ----------
-    task : ReliabilityTask
-    differs : mapping of str to value
-        Settings other than the task's defaults; the seed is not among them.
-    score : TaskScore
-        Of the run with the lowest seed.
-    p_holm : float or None
-        The p-value against the baseline, corrected for all rows of the card.
-    seeds : SeedSpread or None
-        Where the task was run with several seeds.
-    """
+    """A task of a model's card."""
 
     task: ReliabilityTask
-    differs: Mapping[str, Any]
-    score: TaskScore
-    p_holm: float | None
+    differs: Mapping[str, Any]  # settings other than the defaults
+    score: TaskScore  # of the lowest seed
+    p_holm: float | None  # against the baseline, corrected for all rows
     seeds: SeedSpread | None
 
 
@@ -107,11 +94,6 @@ def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskSc
 
     The baseline is that of the same model, items and construction; free texts are read by the last judge that was
     asked about the run, or by ``judge_run``. The id of a judge's run gives the score of the run it judged, by it.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such run, or its item set was deleted.
     """
     run = reliability_run(store, run_id)
     if run.judged:
@@ -121,18 +103,11 @@ def run_score(store: Store, run_id: str, judge_run: str | None = None) -> TaskSc
 
 def compare_runs(store: Store, a: str, b: str) -> Paired:
     """Two runs of one task, say of two models: a minus b; see `compare_scores`."""
-    scores = run_score(store, a), run_score(store, b)
-    return compare_scores(*scores, RELIABILITY_TASKS[scores[0].task])
+    return compare_scores(run_score(store, a), run_score(store, b))
 
 
 def model_card(store: Store, items: str, model: str, as_published: bool = False) -> Card:
-    """Every task that a model was asked of an item set, once for each of the settings it was asked with.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such item set.
-    """
+    """Every task that a model was asked of an item set, once for each of the settings it was asked with."""
     scored: dict[str, TaskScore] = {}
     groups = _groups(reliability_runs(store, items), model, as_published)
     found = []
@@ -154,15 +129,7 @@ def model_card(store: Store, items: str, model: str, as_published: bool = False)
 def compare_models(
     store: Store, items: str, a: str, b: str, as_published: bool = False
 ) -> tuple[ComparisonRow, ...]:
-    """Two models task by task on the same probes.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such item set.
-    SettingError
-        If no task was asked of both with the same settings.
-    """
+    """Two models task by task on the same probes; `SettingError` if no task was asked of both in the same way."""
     runs = reliability_runs(store, items)
     of_a, of_b = (_groups(runs, model, as_published) for model in (a, b))
     scored: dict[str, TaskScore] = {}
@@ -174,7 +141,7 @@ def compare_models(
         score_b = _score(store, other, scored, judges[1])
         pair, problem = None, ""
         try:
-            pair = compare_scores(score_a, score_b, one.task)
+            pair = compare_scores(score_a, score_b)
         except SettingError as error:
             problem = str(error)
         found.append((one, score_a.value.value, score_b.value.value, pair, problem))

@@ -28,30 +28,16 @@ _SLICES: Final = {  # of the headline, by what was changed
 
 @dataclass(frozen=True, slots=True)
 class VariantScore:
-    """The figures of some probes, such as those of one order of examples.
+    """The figures of some probes, such as those of one order of examples."""
 
-    Attributes
-    ----------
-    n : int
-        Probes.
-    f1_weighted, share_of_yes : Estimate
-    f1_answered, null_rate : float or None
-    shares : mapping of str to float
-        Of each label and of ``"null"``; sums to 1.
-    other_words : float
-        Share of unknown in other words, part of that of unknown.
-    n_capped : int
-        Probes that could not be given as many spelling errors as were wanted.
-    """
-
-    n: int
+    n: int  # probes
     f1_weighted: Estimate
     f1_answered: float | None
     null_rate: float | None
     share_of_yes: Estimate
-    shares: Mapping[str, float]
-    other_words: float
-    n_capped: int
+    shares: Mapping[str, float]  # of each label and "null"; sums to 1
+    other_words: float  # share of unknown in other words, part of that of unknown
+    n_capped: int  # probes with fewer errors than were wanted
 
 
 @dataclass(frozen=True, slots=True)

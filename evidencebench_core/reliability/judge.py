@@ -39,67 +39,34 @@ _YES_NO: Final = ("yes", "no")
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """A judge's answers about the texts of a run.
-
-    Attributes
-    ----------
-    run, model : str
-        Id of the judge's run; the judge.
-    results : mapping of str to result or str
-        By id of `judge_probes`.
-    pairs : tuple of ProbeRead
-        The same judge's answers in the task "judge", from which its errors are known.
-    pairs_of : str
-        The item set that those are of.
-    """
+    """A judge's answers about the texts of a run."""
 
     run: str
     model: str
-    results: Results
-    pairs: tuple[ProbeRead, ...] = ()
-    pairs_of: str = ""
+    results: Results  # by id of `judge_probes`
+    pairs: tuple[ProbeRead, ...] = ()  # its answers in the task "judge", which tell its errors
+    pairs_of: str = ""  # their item set
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """How far a judged figure can be believed. Shares are 0 to 1, ``None`` where not known.
-
-    Attributes
-    ----------
-    judge, run : str
-    is_model_under_test : bool
-        Whether the model judges itself.
-    n_judged : int
-        Texts that were sent to the judge.
-    not_sent : mapping of str to int
-        Texts that were not, by reason; they count as not similar, or as missed.
-    order_flips : (n, of) or None
-        Verdicts that change when the statements change places.
-    shuffled : Estimate or None
-        Share judged similar to another item's reference: an estimate of 1 - specificity.
-    any_reference : float or None
-        Share similar to the reference or to a further one.
-    sensitivity, specificity : float or None
-        Of the judge on pairs of statements, ``pairs_of``.
-    corrected : Estimate or None
-        The share without the judge's errors, their own uncertainty in its interval (`metrics.corrected_share`).
-    controls : mapping of str to float
-        The figure of the same judge with the gold conclusion, the context and nothing for a summary.
-    """
+    """How far a judged figure can be believed. Shares are 0 to 1, ``None`` where not known."""
 
     judge: str
     run: str
     is_model_under_test: bool
     n_judged: int
-    not_sent: Mapping[str, int]
-    order_flips: tuple[int, int] | None = None
-    shuffled: Estimate | None = None
-    any_reference: float | None = None
+    not_sent: Mapping[str, int]  # by reason; counted as not similar, or missed
+    order_flips: tuple[int, int] | None = None  # (n, of): other verdict with the statements exchanged
+    shuffled: Estimate | None = None  # share similar to another item's reference: 1 - specificity
+    any_reference: float | None = None  # share similar to the reference or a further one
     sensitivity: float | None = None
     specificity: float | None = None
-    pairs_of: str = ""
-    corrected: Estimate | None = None
-    controls: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
+    pairs_of: str = ""  # the pairs that sensitivity and specificity are of
+    corrected: Estimate | None = None  # the share without the judge's errors
+    controls: Mapping[str, float | None] = field(
+        default_factory=lambda: MappingProxyType({})
+    )  # the figure with other summaries
 
 
 def judge_probes(
@@ -260,17 +227,13 @@ def _with_errors(
     variants = tuple(dict.fromkeys(one.probe.variant for one in pairs))
     errors = Draws(Axes(_YES_NO, variants).units(pairs).sum(axis=1), seed=1)
     sensitivity, specificity = (known(one) for one in _rates(errors.total))
-    share = known(statistic(draws.total))
-    report = replace(report, sensitivity=sensitivity, specificity=specificity, pairs_of=pairs_of)
-    if sensitivity is None or specificity is None or share is None:
-        return report
-    corrected = metrics.corrected_share(share, sensitivity, specificity)
-    if corrected is None or draws.drawn is None or errors.drawn is None:
-        return replace(report, corrected=Estimate(corrected))
-    drawn = zip(statistic(draws.drawn), *_rates(errors.drawn), strict=True)
-    values = [metrics.corrected_share(*one) for one in drawn]
-    interval = percentile_interval([np.nan if one is None else one for one in values])
-    return replace(report, corrected=Estimate(corrected, interval))
+    corrected = Estimate(known(metrics.corrected_share(statistic(draws.total), *_rates(errors.total))))
+    if corrected.value is not None and draws.drawn is not None and errors.drawn is not None:
+        drawn = metrics.corrected_share(statistic(draws.drawn), *_rates(errors.drawn))
+        corrected = Estimate(corrected.value, percentile_interval(drawn))
+    return replace(
+        report, sensitivity=sensitivity, specificity=specificity, pairs_of=pairs_of, corrected=corrected
+    )
 
 
 def _rates(tables: Tables) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:

@@ -22,19 +22,11 @@ _CLASSES: Final = ("entailment", "neutral", "contradiction")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NliVerdicts:
-    """The verdicts of inference both ways on n pairs of statements.
+    """The verdicts of inference both ways on n pairs of statements."""
 
-    Attributes
-    ----------
-    strict, relaxed : array of bool, shape (n,)
-        Alike: each entails the other; or one does, and the other is neutral at worst.
-    average : array of float, shape (n,)
-        Mean probability of entailment, 0 to 1.
-    """
-
-    strict: NDArray[np.bool_]
-    relaxed: NDArray[np.bool_]
-    average: NDArray[np.float64]
+    strict: NDArray[np.bool_]  # shape (n,): each entails the other
+    relaxed: NDArray[np.bool_]  # one does, and the other is neutral at worst
+    average: NDArray[np.float64]  # mean probability of entailment
 
 
 def nli_verdicts(forward: ArrayLike, backward: ArrayLike) -> NliVerdicts:
@@ -52,24 +44,10 @@ def nli_verdicts(forward: ArrayLike, backward: ArrayLike) -> NliVerdicts:
 def nli_runs(store: Store, items: str, model: str, batch_size: int = 16) -> tuple[str, ...]:
     """Judge the pairs of an item set by a model on this machine, and keep what it says as runs of the task "judge".
 
-    Parameters
-    ----------
-    model : str
-        A folder, or a name on the Hugging Face hub (downloaded if it is not here). Which of its classes is which is
-        read from its ``id2label``.
-
-    Returns
-    -------
-    tuple of str
-        Ids of three runs: of the models "MODEL, NLI strict", "..., NLI relaxed", and "..., NLI average" (alike from
-        a mean probability of 0.5).
-
-    Raises
-    ------
-    SettingError
-        If the set has no pairs, or the model does not name its classes.
-    RetrieverError
-        If the model cannot be loaded.
+    The model is a folder, or a name on the Hugging Face hub (downloaded if it is not here) whose ``id2label`` names the
+    three classes. Its runs are of the models "MODEL, NLI strict", "... relaxed", and "... average" (alike from
+    a mean probability of 0.5); their ids come back. `SettingError` if the set has no pairs or the classes no names,
+    `RetrieverError` if the model cannot be loaded.
     """
     plans = {
         kind: run_plan(store, items, "judge", f"{model}, NLI {kind}", {"both_orders": False})

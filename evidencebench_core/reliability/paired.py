@@ -23,46 +23,21 @@ from evidencebench_core.stats import compare_paired
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """One score against another, over the probes that both have an answer to.
+    """One score against another, over the probes that both have an answer to."""
 
-    Attributes
-    ----------
-    run, model : str
-        Of the other.
-    n, n_unpaired : int
-        Pairs; probes of this score that the other has no counterpart of, which count for nothing here.
-    figure : str
-        What the difference is of.
-    other : float or None
-        The other's figure over the pairs.
-    difference : Estimate
-        This minus the other, with its paired interval.
-    relative_change : float or None
-        Difference / other.
-    p_value : float or None
-        Two-sided sign-flip test of right and wrong, units changing sign together: McNemar's exact test up to
-        13 units that differ, drawn beyond.
-    flips : mapping of state to mapping of state to int
-        The other's state (right, wrong, null), then this one's.
-    consistency, consistency_answered : float or None
-        Share with the same label in both: of all pairs, and of those answered in both.
-    variants : mapping of str to Estimate
-        Differences of weighted F1.
-    """
-
-    run: str
+    run: str  # of the other
     model: str
     n: int
-    n_unpaired: int
+    n_unpaired: int  # probes without a counterpart, which count for nothing here
     figure: str
-    other: float | None
-    difference: Estimate
+    other: float | None  # the other's figure over the pairs
+    difference: Estimate  # this minus the other
     relative_change: float | None
-    p_value: float | None
-    flips: Mapping[str, Mapping[str, int]]
-    consistency: float | None
-    consistency_answered: float | None
-    variants: Mapping[str, Estimate]
+    p_value: float | None  # sign flips of right and wrong: McNemar's exact test up to 13 that differ
+    flips: Mapping[str, Mapping[str, int]]  # the other's state, then this one's
+    consistency: float | None  # share with the same label in both
+    consistency_answered: float | None  # the same of those answered in both
+    variants: Mapping[str, Estimate]  # differences of weighted F1
 
 
 def paired(
@@ -73,13 +48,7 @@ def paired(
     n_unpaired: int = 0,
     seed: int = 0,
 ) -> Paired:
-    """Compare pairs of the other's answer and this one's.
-
-    Parameters
-    ----------
-    figure : (name, statistic)
-    other : (run, model)
-    """
+    """Compare pairs of the other's answer and this one's, by a figure (name, statistic); ``other`` is (run, model)."""
     name, statistic = figure
     draws = Draws(axes.units_of_sides(pairs), seed)
     difference = draws.estimate(

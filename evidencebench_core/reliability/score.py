@@ -39,7 +39,7 @@ from evidencebench_core.reliability.reads import (
     known,
     probe_read,
 )
-from evidencebench_core.reliability.tasks import ReliabilityTask
+from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, ReliabilityTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,82 +48,44 @@ class TaskScore:
 
     What has no variant's name is of the headline variants (``headline``): three spelling errors, the wrong context,
     statements in the given order; else of all.
-
-    Attributes
-    ----------
-    task, items, model, run : str
-        Names; the run's id.
-    as_published : bool
-    reader : {"ours", "official"}
-        Whose labels count.
-    n_items, n_scored, left_out
-        Items of the set; those behind the figure; how many others by reason.
-    n_probes : int
-        Answers behind the figure: labels + nulls.
-    labels, nulls : mapping of str to int
-        How often each label was read, and none for each reason.
-    figure, value : str, Estimate
-        The one figure of the task.
-    f1_weighted, f1_macro, f1_answered, coverage, accuracy
-    confusion : mapping of str to mapping of str to int
-        By expected label, how often each label and ``"null"`` was read.
-    constants, annotators : mapping of str to float
-        The figure of an answer that is always the same; weighted F1 of the gold's annotators, maybe being null.
-    readers, readers_differ : mapping of str to float, int
-        The figure by each reader; answers that they read differently.
-    n_unreviewed : int
-        Probes whose wording nobody has reviewed.
-    variants, slices : mapping of str to VariantScore
-        By variant, in the order of the probes; the headline by what was changed.
-    bias, judged : BiasDetail, JudgeReport or None
-    refrain_gap : Estimate or None
-        Refrain rate of the wrong minus that of the right context.
-    followed : (n_flipped, n) or None
-        Of the items right in the baseline and answered here, those whose label turned round with the text.
-    baseline : Paired or None
-    published : tuple of PublishedFigure
-    reads : tuple of ProbeRead
-        Every answer.
-    before : mapping of str to str
-        By item id the state in the baseline, if that is known.
     """
 
     task: str
     items: str
     model: str
-    run: str
+    run: str  # its id
     as_published: bool
     settings: Mapping[str, Any]
     headline: tuple[str, ...]
     n_items: int
-    n_scored: int
-    left_out: Mapping[str, int]
-    n_probes: int
-    labels: Mapping[str, int]
-    nulls: Mapping[str, int]
-    figure: str
+    n_scored: int  # items behind the figure
+    left_out: Mapping[str, int]  # items by reason
+    n_probes: int  # answers behind it: labels + nulls
+    labels: Mapping[str, int]  # how often each was read
+    nulls: Mapping[str, int]  # by reason
+    figure: str  # the name of the one that stands for the task
     value: Estimate
     f1_weighted: Estimate
     f1_macro: float | None
     f1_answered: float | None
     coverage: float | None
     accuracy: float | None
-    confusion: Mapping[str, Mapping[str, int]]
-    constants: Mapping[str, float | None]
-    annotators: Mapping[str, float | None]
-    readers: Mapping[str, float | None]
+    confusion: Mapping[str, Mapping[str, int]]  # by expected label, how often each label and "null" was read
+    constants: Mapping[str, float | None]  # the figure, if every answer were the same
+    annotators: Mapping[str, float | None]  # weighted F1, a maybe being null
+    readers: Mapping[str, float | None]  # the figure by each
     readers_differ: int
-    n_unreviewed: int
-    variants: Mapping[str, VariantScore]
-    slices: Mapping[str, VariantScore]
+    n_unreviewed: int  # probes with a wording that nobody has read
+    variants: Mapping[str, VariantScore]  # in the order of the probes
+    slices: Mapping[str, VariantScore]  # the headline by what was changed
     bias: BiasDetail | None
-    refrain_gap: Estimate | None
+    refrain_gap: Estimate | None  # of the wrong minus the right context
     judged: JudgeReport | None
-    followed: tuple[int, int] | None
+    followed: tuple[int, int] | None  # (n, of): right in the baseline, and turned round with the text
     baseline: Paired | None
     published: tuple[PublishedFigure, ...]
     reads: tuple[ProbeRead, ...] = field(repr=False)
-    before: Mapping[str, str] = field(repr=False)
+    before: Mapping[str, str] = field(repr=False)  # by item id, the state in the baseline
 
     @property
     def reader(self) -> str:
@@ -180,26 +142,15 @@ class TaskScore:
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """The answers of a model to the probes of a task.
-
-    Attributes
-    ----------
-    probes : Probes
-        Of the whole item set.
-    results : mapping of str to result or str
-        By id of the probe; a text is why its call failed.
-    id, model : str
-    settings : mapping
-        Of `task_settings`. With ``as_published`` RAmBLA's own reader counts.
-    """
+    """The answers of a model to the probes of a task."""
 
     task: ReliabilityTask
     items: ItemSet
-    probes: Probes
-    results: Results
+    probes: Probes  # of the whole item set
+    results: Results  # by id of the probe; a text is why its call failed
     id: str = ""
     model: str = ""
-    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # of `task_settings`
 
     @property
     def as_published(self) -> bool:
@@ -286,7 +237,7 @@ def task_score(
     )
 
 
-def compare_scores(a: TaskScore, b: TaskScore, task: ReliabilityTask, seed: int = 0) -> Paired:
+def compare_scores(a: TaskScore, b: TaskScore, seed: int = 0) -> Paired:
     """Two models on the same probes of a task: a against b, as against a baseline. Differences are a minus b.
 
     Raises
@@ -311,6 +262,7 @@ def compare_scores(a: TaskScore, b: TaskScore, task: ReliabilityTask, seed: int 
     if not pairs:
         problem = f"none of the {len(a.reads)} probes of a and {len(b.reads)} of b was put in the same words"
         raise SettingError("compare", problem, "Compare runs with the same settings, seed and wordings.")
+    task = RELIABILITY_TASKS[a.task]
     axes = task_axes(task, [one for _, one in pairs])
     figure = task.figure, task_statistic(task, axes)
     return paired(pairs, axes, figure, (b.run, b.model), len(a.reads) - len(pairs), seed)

@@ -89,7 +89,7 @@ def test_59_consistency() -> None:
 
 def test_63_a_judges_share_corrected() -> None:
     assert metrics.corrected_share(0.9, 0.95, 0.8) == pytest.approx(0.7 / 0.75)
-    assert metrics.corrected_share(0.9, 0.5, 0.5) is None
+    assert np.isnan(metrics.corrected_share(0.9, 0.5, 0.5))
     assert metrics.corrected_share(0.1, 0.95, 0.8) == 0.0
 
 

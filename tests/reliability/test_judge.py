@@ -9,7 +9,6 @@ import pytest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.reliability.judge import Judgements, judge_probes
 from evidencebench_core.reliability.score import TaskRun, compare_scores, task_score
-from evidencebench_core.reliability.tasks import reliability_task
 from tests.reliability.scoring import answer, item_set, task_run
 
 Y, N = "yes", "no"
@@ -129,8 +128,7 @@ def test_29_conclusions_against_gold_with_their_controls() -> None:
 def test_two_models_are_judged_by_one_judge() -> None:
     run = freeform(["It helps."] * 4)
     one, other = (task_score(run, judge=judged(run, {"0": label})) for label in ("yes", "no"))
-    task = reliability_task("freeform")
-    assert compare_scores(one, other, task).difference.value == pytest.approx(0.25)
+    assert compare_scores(one, other).difference.value == pytest.approx(0.25)
     elsewhere = task_score(run, judge=replace(judged(run, {}), model="another"))
     with pytest.raises(SettingError, match="Judge both with one model"):
-        compare_scores(one, elsewhere, task)
+        compare_scores(one, elsewhere)

@@ -11,7 +11,7 @@ import pytest
 from evidencebench_core.errors import SettingError
 from evidencebench_core.reliability.items import Item, new_item_set
 from evidencebench_core.reliability.score import compare_scores, task_score
-from evidencebench_core.reliability.tasks import ORDERS, reliability_task
+from evidencebench_core.reliability.tasks import ORDERS
 from tests.conftest import real_file
 from tests.reliability.scoring import answer, item_set, task_run
 
@@ -178,20 +178,20 @@ def test_clusters_widen_the_interval() -> None:
 
 
 def test_two_models_on_the_same_probes() -> None:
-    items, task = item_set(GOLD * 4), reliability_task("baseline")
+    items = item_set(GOLD * 4)
     good = task_score(task_run("baseline", items, {"": GOLD * 4}, model="good", id="a"))
     poor = task_score(task_run("baseline", items, {"": ["yes"] * 20}, model="poor", id="b"))
-    paired = compare_scores(good, poor, task)
+    paired = compare_scores(good, poor)
     assert (paired.run, paired.model, paired.n, paired.n_unpaired) == ("b", "poor", 20, 0)
     assert paired.difference.value == pytest.approx(1 - 0.45)
     assert paired.flips["wrong"]["right"] == 8
     assert paired.p_value == pytest.approx(2 / 2**8)
     other = task_score(task_run("paraphrase", items, {"": GOLD * 4}))
     with pytest.raises(SettingError, match="task is 'baseline' in a and 'paraphrase' in b"):
-        compare_scores(good, other, task)
+        compare_scores(good, other)
     elsewhere = task_score(task_run("baseline", item_set(GOLD), {"x": GOLD}))
     with pytest.raises(SettingError, match="in the same words"):
-        compare_scores(good, elsewhere, task)
+        compare_scores(good, elsewhere)
 
 
 @pytest.mark.realdata

@@ -15,6 +15,7 @@ from evidencebench_core.errors import SettingError, shown
 _WORD = re.compile(r"\S*[A-Za-z0-9]\S*")
 _LETTERS = re.compile(r"\S*[A-Za-z]\S*")
 _CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+_CLASS_OF = {character: members for members in _CLASSES for character in members}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +43,15 @@ def misspellings(
     for name, value in (("n", min(numbers)), ("seed", seed)):
         if value < 0:
             raise SettingError(f"spelling {name}", f"is {shown(value)}", "Give 0 or a positive number.")
-    classes = _CLASSES[:2] if keep_digits else _CLASSES
+    can_change = string.ascii_letters if keep_digits else string.ascii_letters + string.digits
     words = list((_LETTERS if keep_digits else _WORD).finditer(text))
     rng = random.Random(f"spelling {seed} {text}")  # noqa: S311 - a reproducible draw, not a secret
     rng.shuffle(words)
     changes: list[tuple[int, str]] = []
     for word in words[: max(numbers)]:
-        places = [place for place in range(*word.span()) if _class_of(text[place], classes)]
+        places = [place for place in range(*word.span()) if text[place] in can_change]
         place = places[rng.randrange(len(places))]
-        others = _class_of(text[place], classes).replace(text[place], "")
+        others = _CLASS_OF[text[place]].replace(text[place], "")
         changes.append((place, others[rng.randrange(len(others))]))
     made = []
     for n in numbers:
@@ -60,7 +61,3 @@ def misspellings(
         n_digits = sum(character in string.digits for _, character in changes[:n])
         made.append(Misspelling("".join(characters), min(n, len(words)), n_digits))
     return tuple(made)
-
-
-def _class_of(character: str, classes: Sequence[str]) -> str:
-    return next((letters for letters in classes if character in letters), "")

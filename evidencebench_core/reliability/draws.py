@@ -38,48 +38,52 @@ def published_shuffle(items: Sequence[Item], seed: int) -> list[Item]:
 
 
 def published_examples(
-    tested: Sequence[Item], pool: Sequence[Item], order: str, seed: int
-) -> Iterator[list[Item]]:
-    """The examples of each tested item for an order; orders with the same counts have the same ones."""
-    rng = np.random.RandomState(seed)
+    tested: Sequence[Item], pool: Sequence[Item], orders: Sequence[str], seed: int
+) -> Iterator[list[list[Item]]]:
+    """For each order the examples of each tested item; orders with the same counts have the same ones."""
     classes = {
         letter: [item for item in pool if item.answer == answer] for letter, answer in _ANSWERS.items()
     }
-    for item in tested:
-        drawn = {}
-        for letter in _ANSWERS:  # a class of which none is wanted uses up numbers too
-            others = [one for one in classes[letter] if one.question != item.question]
-            n_wanted = order.count(letter)
-            _check_examples(item, letter, n_wanted, len(others))
-            places = rng.choice(len(others), n_wanted, replace=False).tolist() if others else ()
-            drawn[letter] = iter([others[place] for place in places])
-        yield [next(drawn[letter]) for letter in order]
+    for order in orders:
+        rng, examples = np.random.RandomState(seed), []
+        for item in tested:
+            drawn = {}
+            for letter in _ANSWERS:  # a class of which none is wanted uses up numbers too
+                others = [one for one in classes[letter] if one.question != item.question]
+                n_wanted = order.count(letter)
+                _check_examples(item, letter, n_wanted, len(others))
+                places = rng.choice(len(others), n_wanted, replace=False).tolist() if others else ()
+                drawn[letter] = iter([others[place] for place in places])
+            examples.append([next(drawn[letter]) for letter in order])
+        yield examples
 
 
 # -- ours -----------------------------------------------------------------------------------------
 
 
 def drawn_examples(
-    tested: Sequence[Item], pool: Sequence[Item], order: str, seed: int
-) -> Iterator[list[Item]]:
-    """The examples of each tested item for an order: of a class always the same ones, as many as it needs.
+    tested: Sequence[Item], pool: Sequence[Item], orders: Sequence[str], seed: int
+) -> Iterator[list[list[Item]]]:
+    """For each order the examples of each tested item: of a class always the same ones, as many as the order needs.
 
     None has the item's question, or is of its group.
     """
+    questions = {item.id: normalised(item.question) for item in pool}
     classes = {
-        letter: [(item, normalised(item.question)) for item in pool if item.answer == answer]
-        for letter, answer in _ANSWERS.items()
+        letter: [item for item in pool if item.answer == answer] for letter, answer in _ANSWERS.items()
     }
+    drawn = []
     for item in tested:
         rng, question = _rng("few-shot", seed, item), normalised(item.question)
-        drawn = {}
+        of = {}
         for letter, members in classes.items():
-            others = [
-                one for one, its_question in members if its_question != question and _is_apart(item, one)
-            ]
-            _check_examples(item, letter, order.count(letter), len(others))
-            drawn[letter] = iter(rng.sample(others, min(_MOST_EXAMPLES, len(others))))
-        yield [next(drawn[letter]) for letter in order]
+            others = [one for one in members if questions[one.id] != question and _is_apart(item, one)]
+            of[letter] = rng.sample(others, min(_MOST_EXAMPLES, len(others)))
+            _check_examples(item, letter, max(order.count(letter) for order in orders), len(others))
+        drawn.append(of)
+    for order in orders:
+        examples = ({letter: iter(members) for letter, members in of.items()} for of in drawn)
+        yield [[next(of[letter]) for letter in order] for of in examples]
 
 
 def other_items(items: Sequence[Item], n: int, seed: int) -> list[list[Item]]:

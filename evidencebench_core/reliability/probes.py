@@ -287,8 +287,8 @@ def _few_shot(build: _Build) -> Iterator[Probe]:
     )
     draw = published_examples if build.is_published else drawn_examples
     texts = {item.id: _example_text(item, build.kind) for item in pool}
-    for order in orders:
-        for item, examples in zip(tested, draw(tested, pool, order, build.seed), strict=True):
+    for order, of_items in zip(orders, draw(tested, pool, orders, build.seed), strict=True):
+        for item, examples in zip(tested, of_items, strict=True):
             shown_labels = [
                 _OPPOSITE[one.answer or ""] if build.settings["label_swap"] else one.answer
                 for one in examples

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ from evidencebench_core.cli.arguments import Action, add_json, store_of
 from evidencebench_core.cli.export import output
 from evidencebench_core.cli.output import note, print_json
 from evidencebench_core.cli.tables import print_report
+from evidencebench_core.errors import UnknownNameError, shown
 from evidencebench_core.words import enumerated, quantity
 
 if TYPE_CHECKING:
@@ -175,6 +177,9 @@ def _add_card(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("items", metavar="ITEMS", help="an item set in the store")
     parser.add_argument("--model", metavar="M", required=True, help="the model that was asked")
     parser.add_argument("--as-published", action="store_true", help="its runs of the paper's construction")
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write it as one page in plain words, to read and print"
+    )
     add_json(parser)
 
 
@@ -186,11 +191,19 @@ def _card(args: argparse.Namespace) -> int:
     from evidencebench_core.reliability.card import model_card
 
     card = model_card(store_of(args), args.items, args.model, args.as_published)
+    if not card.rows:
+        problem = f"has no runs over {shown(args.items)}{' as published' if args.as_published else ''}"
+        remedy = "Start one with `evidencebench reliability run`."
+        raise UnknownNameError(f"model {shown(args.model)}", problem, remedy)
+    if args.html is not None:
+        from evidencebench_core.export.card import card_html
+
+        with output(args.html) as stream:
+            stream.write(card_html(card, datetime.now(UTC).isoformat(timespec="seconds")).encode())
+        note(f"Written to {args.html}")
     if args.json:
         print_json(card.as_dict())
-    elif not card.rows:
-        note(f"{args.model} has no runs over {args.items}. Start one with `evidencebench reliability run`.")
-    else:
+    elif args.html is None:
         table = pd.DataFrame([_card_row(row) for row in card.rows])
         print_report(Report(f"{card.model} on {card.items}", {"tasks": table}))
     return 0

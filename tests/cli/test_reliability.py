@@ -151,6 +151,10 @@ def test_scores_of_runs_and_models(command, teas: Path, server: Scripted, tmp_pa
     card = command.json("reliability", "card", "teas", "--model", "m")
     assert [task["task"] for task in card["tasks"]] == ["baseline", "spelling"]
     assert "spelling errors=1" in command("reliability", "card", "teas", "--model", "m").out
+    page = tmp_path / "card.html"
+    assert command("reliability", "card", "teas", "--model", "m", "--html", page).code == 0
+    assert "<html" in page.read_text()
+    assert "has no runs over" in command.failure("reliability", "card", "teas", "--model", "other")
     path = tmp_path / "out.csv"
     assert command("reliability", "export", first["id"], "--format", "csv", "--out", path).code == 0
     assert len(path.read_text().splitlines()) == 7

@@ -11,7 +11,7 @@ from components.app import resources
 from components.app.state import PageState
 from components.charts.dots import difference_chart
 from components.reliability.view import View, row_title
-from components.reliability.words import FIGURES, estimate_text, p_text
+from components.reliability.words import FIGURES, estimate_text, p_text, unread_text
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_button, frame_table
 from components.widgets.markdown import literal
@@ -51,6 +51,7 @@ def draw_comparing(state: PageState, view: View) -> None:
     rows = [_cells(row, row.paired) for row in compared if row.paired is not None]
     if rows:
         _draw(a, b, pd.DataFrame(rows))
+        st.caption(literal(unread_text([view.card(a), view.card(b)])))
     problems = [f"- **{literal(row_title(row))}**: {literal(row.problem)}" for row in compared if row.problem]
     if problems:
         st.caption("Not compared:")
@@ -103,7 +104,7 @@ def _draw(a: str, b: str, frame: pd.DataFrame) -> None:
     )
     st.caption(
         f"Above 0 the figure of A, {literal(a)}, is higher. Of the bias less is better; of the refrain rate more is "
-        "better with another item's text only. Paired over probes that were put to both in the same words; 95% "
+        "better with another item's text only. Paired over questions that were put to both in the same words; 95% "
         "intervals from 10,000 resamples of items."
     )
     frame_table(_COLUMNS, frame, key="reliability-pairs", action="none", caption=f"{a} against {b}")

@@ -14,7 +14,15 @@ from components.app.page import percent
 from components.app.state import PageState
 from components.charts.reliability import MANY_NULLS, model_map
 from components.reliability.view import View, row_title, title_of
-from components.reliability.words import FIGURES, constant_text, estimate_text, p_text, reasons_text
+from components.reliability.words import (
+    FIGURES,
+    UNREAD,
+    constant_text,
+    estimate_text,
+    left_out_text,
+    p_text,
+    unread_text,
+)
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.frame_table import csv_button, frame_table
 from components.widgets.markdown import literal
@@ -103,7 +111,7 @@ def _draw_map(state: PageState, view: View, cards: Mapping[str, Card]) -> None:
     st.caption(
         "Each square is a model's figure in a test, in percent; of the bias less is better. Blue: better than the "
         f"model's own baseline, red: worse. Hatched: more than {100 * MANY_NULLS:.0f}% of the answers have no label. "
-        "Click a square for its answers."
+        f"Click a square for its answers. {literal(unread_text(cards.values()))}"
     )
     if point := picked_point(event):
         _open_run(state, view, str(point["customdata"][0]))
@@ -118,7 +126,9 @@ def _open_run(state: PageState, view: View, run_id: str) -> None:
 
 
 def _square_text(score: TaskScore) -> str:
-    return "–" if score.value.value is None else f"{100 * score.value.value:.1f}"
+    if score.value.value is None:
+        return "–"
+    return f"{100 * score.value.value:.1f}{UNREAD if score.n_unreviewed else ''}"
 
 
 def _draw_card(state: PageState, view: View, system: str, card: Card) -> None:
@@ -129,15 +139,11 @@ def _draw_card(state: PageState, view: View, system: str, card: Card) -> None:
         on_open=partial(_open_run, state, view),
         caption=f"Card of {system}; a click opens a test",
     )
-    unread = sum(row.score.n_unreviewed for row in card.rows)
-    notes = [f"{unread:,} answers are to wordings that nobody has read."] if unread else []
-    left_out = {row_title(row): reasons_text(row.score.left_out) for row in card.rows if row.score.left_out}
-    notes += [f"Left out of {literal(title)}: {reasons}." for title, reasons in left_out.items()]
     st.caption(
         "Read by "
         f"{'RAmBLA’s own reader' if card.as_published else 'our reader'}; "
         f"{sum(row.score.readers_differ for row in card.rows):,} answers are read otherwise by the other one. "
-        "Intervals: 10,000 resamples. " + " ".join(notes)
+        f"Intervals: 10,000 resamples. {left_out_text(card)}"
     )
     name = f"reliability-{view.items.name}-{system}"
     with st.container(horizontal=True):
@@ -169,7 +175,7 @@ def _cells(row: CardRow) -> tuple[str | float | Interval | None, ...]:
         f" (seeds {row.seeds.n}: {percent(row.seeds.low)} to {percent(row.seeds.high)})" if row.seeds else ""
     )
     return (
-        row_title(row),
+        f"{row_title(row)}{UNREAD if score.n_unreviewed else ''}",
         None if score.value.value is None else Interval(score.value.value, *bounds),
         f"{FIGURES[score.figure]}{seeds}",
         score.null_rate,

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.app.page import percent
-from components.app.state import PageState
+from components.app.state import PageState, open_later
 from components.charts.reliability import errors_chart, order_chart, parts_chart, parts_text, steps_chart
 from components.reliability.answers import draw_answers, draw_item
 from components.reliability.view import View, colours, label_of, title_of
@@ -77,6 +77,11 @@ def draw_task(state: PageState, view: View) -> None:
                 f"Of {n:,} items right in the baseline and answered here, {flipped:,} turned with the text."
             )
         st.caption(standing_text(score))
+        if score.n_unreviewed:
+            link = {"items": view.items.name, "part": "review"}
+            st.button(
+                "Review the wordings", key=f"review-{score.run}", on_click=open_later, args=("wording", link)
+            )
     _draw_figures(scores, run)
     score = view.score(run)
     drawn = [partial(_draw_flips, state, score)] * (score.baseline is not None) + [

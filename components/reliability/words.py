@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from components.app.page import percent
 from components.widgets.markdown import literal
+from evidencebench_core.reliability.card import Card
 from evidencebench_core.reliability.paired import Paired
 from evidencebench_core.reliability.reads import Estimate
 from evidencebench_core.reliability.score import TaskScore
-from evidencebench_core.words import quantity
+from evidencebench_core.words import enumerated, quantity
+
+UNREAD: Final = "*"  # beside a figure that stands on wordings which nobody has read
 
 FIGURES: Final = {
     "weighted_f1": "weighted F1",
@@ -43,7 +46,9 @@ def figure_text(score: TaskScore) -> str:
 def constants_text(score: TaskScore) -> str:
     """What the same figure would be by a constant answer, and of the annotators, where they are known."""
     best = max(score.constants.items(), key=lambda item: item[1] or 0.0, default=None)
-    known = {**({best[0]: best[1]} if best else {}), **score.annotators}
+    known = dict([best] if best else [])
+    if score.figure == "weighted_f1":  # theirs is that, whatever the task's figure is
+        known |= {f"an annotator {name}": value for name, value in score.annotators.items()}
     named = ", ".join(
         f"{literal(name)} {percent(value)}" for name, value in known.items() if value is not None
     )
@@ -96,6 +101,25 @@ def standing_text(score: TaskScore) -> str:
     if score.n_unreviewed:
         parts.append(f"{quantity(score.n_unreviewed, 'wording')} that nobody has read")
     return f"{'; '.join(parts)}."
+
+
+def unread_text(cards: Iterable[Card]) -> str:
+    """The tests that stand on wordings which nobody has read; empty where there are none."""
+    tests = {row.task.title: None for card in cards for row in card.rows if row.score.n_unreviewed}
+    return f"{UNREAD} Nobody has read the wordings of: {enumerated(list(tests))}." if tests else ""
+
+
+def left_out_text(card: Card) -> str:
+    """What was left out of all tests, then of single ones, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for row in card.rows:
+        for reason, n in row.score.left_out.items():
+            by_reason.setdefault(f"{n:,} {reason.replace('_', ' ')}", []).append(row.task.title)
+    parts = [
+        f"{literal(words)} ({'all tests' if len(tests) == len(card.rows) else enumerated(tests)})"
+        for words, tests in by_reason.items()
+    ]
+    return f"Left out: {'; '.join(parts)}." if parts else ""
 
 
 def reasons_text(reasons: Mapping[str, int]) -> str:

@@ -143,7 +143,7 @@ def compare_models(
         try:
             pair = compare_scores(score_a, score_b)
         except SettingError as error:
-            problem = str(error)
+            problem = f"{error.problem}. {error.remedy}"
         found.append((one, score_a.value.value, score_b.value.value, pair, problem))
     if not found:
         problem = f"no task was asked of both {shown(a)} and {shown(b)} with the same settings"

@@ -216,7 +216,7 @@ def task_score(
         constants={}
         if task.figure == "judged_accuracy"
         else constant_figures(draws.total, labels, statistic),
-        annotators=_annotators(items, top),
+        annotators=_annotators(items, top) if task.figure.endswith("f1") else {},
         readers=_by_reader(reads, axes, statistic),
         readers_differ=sum(one.official != one.ours.label for one in top),
         n_unreviewed=sum(one.probe.details.get("reviewed") is False for one in top),
@@ -253,6 +253,10 @@ def compare_scores(a: TaskScore, b: TaskScore, seed: int = 0) -> Paired:
     if a.judged and b.judged and a.judged.judge != b.judged.judge:
         problem = f"a is judged by {shown(a.judged.judge)}, b by {shown(b.judged.judge)}"
         raise SettingError("compare", problem, "Judge both with one model.")
+    for one in (a, b):
+        if not one.reads:
+            problem = f"no answer of {shown(one.model)} can be scored yet"
+            raise SettingError("compare", problem, "Run the task, and have answers in free text judged.")
     others = {one.probe.id: one for one in b.reads}
     pairs = [
         (others[one.probe.id], one)
@@ -260,7 +264,7 @@ def compare_scores(a: TaskScore, b: TaskScore, seed: int = 0) -> Paired:
         if one.probe.id in others and dict(others[one.probe.id].probe.fields) == dict(one.probe.fields)
     ]
     if not pairs:
-        problem = f"none of the {len(a.reads)} probes of a and {len(b.reads)} of b was put in the same words"
+        problem = "no question was put to both in the same words"
         raise SettingError("compare", problem, "Compare runs with the same settings, seed and wordings.")
     task = RELIABILITY_TASKS[a.task]
     axes = task_axes(task, [one for _, one in pairs])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.stats.resampling import CELLS_AT_ONCE
+from evidencebench_core.stats.resampling import CELLS_AT_ONCE, product, resample_weights
 
 
 def resampled_tables(
@@ -48,9 +50,24 @@ def resampled_tables(
     for stratum in np.unique(labels):
         rows, counts = np.unique(flat[labels == stratum], axis=0, return_counts=True)
         used = rows.any(axis=0)
-        step = max(1, CELLS_AT_ONCE // len(rows))
-        for start in range(0, n_resamples, step):
-            size = min(step, n_resamples - start)
-            times = rng.multinomial(counts.sum(), counts / counts.sum(), size=size).astype(np.float64)
-            drawn[start : start + size, used] += np.rint(times @ rows[:, used]).astype(np.int64)
+        columns = rows[:, used].astype(np.float64)
+        for part, times in _times_drawn(counts, rng, n_resamples):
+            drawn[part, used] += np.rint(product(times, columns)).astype(np.int64)
     return drawn.reshape(n_resamples, *tables.shape[1:])
+
+
+def _times_drawn(
+    counts: NDArray[np.int64], rng: np.random.Generator, n_resamples: int
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """How often each of the tables comes up in each resample, some resamples at a time."""
+    n, n_tables = int(counts.sum()), len(counts)
+    if n_tables * 3 > n:  # few are alike: to draw the units themselves is quicker
+        first = np.cumsum(counts) - counts
+        for part, weights in resample_weights(n, rng, n_resamples):
+            yield part, np.add.reduceat(weights, first, axis=1)
+        return
+    step = max(1, CELLS_AT_ONCE // n_tables)
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        times = rng.multinomial(n, counts / n, size=size)
+        yield slice(start, start + size), times.astype(np.float64)

@@ -35,9 +35,10 @@ def test_60_by_class() -> None:
     assert shares.std() == pytest.approx(0.1768, abs=0.005)
 
 
-def test_it_is_the_item_bootstrap() -> None:
+@pytest.mark.parametrize("n_tables", [6, 40])  # few tables, and almost as many as units
+def test_it_is_the_item_bootstrap(n_tables: int) -> None:
     rng = np.random.default_rng(1)
-    items = np.eye(6, dtype=np.int64)[rng.integers(0, 6, 60)]
+    items = np.eye(n_tables, dtype=np.int64)[rng.integers(0, n_tables, 60)]
     drawn = resampled_tables(items, rng, 4_000)
     plain = np.array([items[rng.integers(0, 60, 60)].sum(axis=0) for _ in range(4_000)])
     assert drawn.mean(axis=0) == pytest.approx(plain.mean(axis=0), abs=0.3)

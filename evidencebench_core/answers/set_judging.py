@@ -23,7 +23,7 @@ from evidencebench_core.answers.judging import (
     support_question,
 )
 from evidencebench_core.answers.matching import Support
-from evidencebench_core.answers.model import Answer, AnswerSet, Document, has_words, unit_id
+from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Document, has_words, unit_id
 from evidencebench_core.answers.nuggets import Nuggets, parsed_nuggets, written_out
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
@@ -195,24 +195,18 @@ def _units(
     units = _Units()
     for sentence in answer.sentences:
         key, claim = (answer.question_id, answer.system, sentence.id), sentence.claim
-        cited = [answers.documents[one] for one in sentence.citations if one in answers.documents]
         if not has_words(claim):
             continue
         if what == "relevance":
             whole = answer.text if own["context"] == "answer" else None
             units[unit_id(*key)] = partial(relevance_question, request, question.text, claim, whole)
         elif what == "correctness":
-            used = [
-                sentences_in(one)
-                for one in cited
-                if own["documents"] == "cited" or "supporting" in sentence.relations(one.id)
-            ]
+            used = [sentences_in(one) for one in documents_of(answers, sentence, own["documents"])]
             how = (own["window"], own["prefilter"])
             units[unit_id(*key)] = partial(correctness_question, request, claim, used, *how)
         else:
-            for one in cited:
-                if answers.has_text(one.id):
-                    units[unit_id(*key, one.id)] = partial(_citation, request, claim, one, own)
+            for one in documents_of(answers, sentence):
+                units[unit_id(*key, one.id)] = partial(_citation, request, claim, one, own)
     return units
 
 
@@ -225,6 +219,12 @@ def _citation(
     return citation_question(
         request, claim, source_text(own["source"], claim, document.title, sentences), own["scale"]
     )
+
+
+def documents_of(answers: AnswerSet, sentence: AnswerSentence, which: str = "cited") -> list[Document]:
+    """The documents with text that a sentence cites, all or those that people said support it (``supported``)."""
+    cited = [answers.documents[one] for one in sentence.citations if answers.has_text(one)]
+    return [one for one in cited if which == "cited" or "supporting" in sentence.relations(one.id)]
 
 
 def sentences_in(document: Document) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.answers.cited import CitedScores
+    from evidencebench_core.answers.correctness import Correctness
     from evidencebench_core.data.store import Store
     from evidencebench_core.metrics.cited import Unjudged
     from evidencebench_core.runs import ChatPlan, Progress
@@ -143,6 +144,7 @@ def _judge(args: argparse.Namespace) -> int:
 
 def _judge_set(store: Store, args: argparse.Namespace) -> int:
     """Have a model judge the answers of a set, then count its labels."""
+    from evidencebench_core.answers.correctness import correctness, said_in
     from evidencebench_core.answers.set_judging import judged, set_judge_plan
     from evidencebench_core.answers.store import answer_set_info, stored_answers
     from evidencebench_core.runs import REQUEST_SETTINGS, ChatRuns
@@ -187,10 +189,80 @@ def _judge_set(store: Store, args: argparse.Namespace) -> int:
         if labels:
             rows = [(label, f"{n:,}", percent(n / len(reads))) for label, n in labels.most_common()]
             print_table(("label", "n", "%"), rows, right=("n", "%"))
+        if args.what == "correctness":
+            _print_correctness(correctness(stored_answers(store, info.name), said_in(store, run)))
         if args.what.startswith("nugget"):
             print(one_line(f"Score them: evidencebench answers nuggets {info.name} --run {run.id}"))
 
     return _executed(store, plan, args, report, "unit")
+
+
+def _add_correctness(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="SET", help="a set of answers")
+    parser.add_argument("--run", metavar="RUN", help="a run of `answers judge SET --what correctness`")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="without a run: the cosine from which on a window supports",
+    )
+    parser.add_argument(
+        "--documents",
+        choices=("cited", "supported"),
+        default="cited",
+        help="all that a sentence cites (default), or those that people said support it",
+    )
+    parser.add_argument(
+        "--window", type=positive, default=3, metavar="K", help="sentences at once (default: 3)"
+    )
+    add_json(parser)
+
+
+def _correctness(args: argparse.Namespace) -> int:
+    """How many sentences are borne out by a document: by a judge's run, or by a threshold on the cosine."""
+    from evidencebench_core.answers.correctness import correctness, said_by_cosine, said_in
+    from evidencebench_core.answers.set_judging import judge_run
+    from evidencebench_core.answers.store import answer_set_info, stored_answers
+
+    store = store_of(args)
+    if (args.run is None) == (args.threshold is None):
+        raise SettingError(
+            "--run, --threshold", "are both or neither given", "Name a judge's run, or a cosine."
+        )
+    info = answer_set_info(store, args.name)
+    answers = stored_answers(store, info.name)
+    if args.run is None:
+        said = said_by_cosine(answers, args.threshold, documents=args.documents, window=args.window)
+    else:
+        said = said_in(store, judge_run(store, info.sha256, args.run, "correctness"))
+    scores = correctness(answers, said)
+    if args.json:
+        print_json({"set": info.name, "systems": {name: of.as_dict() for name, of in scores.items()}})
+    else:
+        _print_correctness(scores)
+    return 0
+
+
+def _print_correctness(scores: Mapping[str, Correctness]) -> None:
+    rows = [
+        (
+            system,
+            percent(of.mean),
+            interval(of.ci95),
+            f"{of.n_answers:,}",
+            percent(of.share),
+            f"{of.n_sentences:,}",
+            f"{of.n_unchecked:,}",
+            f"{of.n_unread:,}",
+            f"{of.n_missing:,}",
+        )
+        for system, of in scores.items()
+    ]
+    columns = (
+        "system", "correct %", "95%", "answers", "of all sentences %", "sentences", "nothing to check", "no label",
+        "missing",
+    )  # fmt: skip
+    print_table(columns, rows, right=columns[1:])
 
 
 def _add_nuggets(parser: argparse.ArgumentParser) -> None:
@@ -489,6 +561,11 @@ def _counts(scores: CitedScores) -> str:
 ACTIONS: Final = {
     "ask": ("have a model answer the hypotheses of a dataset, citing sentences", _add_ask, _ask),
     "judge": ("have a model judge the citations of such a run, or the answers of a set", _add_judge, _judge),
+    "correctness": (
+        "how many sentences of each system a document bears out",
+        _add_correctness,
+        _correctness,
+    ),
     "nuggets": ("match the nuggets of a set's answers with the gold ones", _add_nuggets, _nuggets),
     "check-judge": (
         "check that a model can judge citations at all, without an annotator",

@@ -264,6 +264,11 @@ def test_the_command_on_a_set(
         said = "NUGGETS:\n- Velorin lowers systolic pressure.\n- Something else is so."
         listed = document("judge", "sample", "--model", "m", "--what", "nuggets", "--limit", "2")
         support = document("judge", "sample", "--model", "m", "--what", "nugget-support")
+    said = "LABEL: supports"
+    with scripted(answering(step), listed=["m"]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert main(["answers", "judge", "sample", "--model", "m", "--what", "correctness", *words]) == 0
+        assert "nothing to check" in capsys.readouterr().out
     human = human_units(stored_answers(store, "sample"), "ternary").labels
     units = judged(store, ChatRuns(store).run(citations["run"]))
     assert set(human) <= set(units) | {one for one in human if "9999" in one}

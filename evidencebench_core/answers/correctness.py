@@ -1,0 +1,116 @@
+"""How many sentences of an answer a document bears out, by any window of it (spec rules 27 to 29)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from evidencebench_core.answers.judging import read_correctness, window_texts
+from evidencebench_core.answers.matching import similarities
+from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
+from evidencebench_core.answers.set_judging import documents_of, sentences_in
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import SettingError, shown
+from evidencebench_core.llm.labels import LabelRead
+from evidencebench_core.runs import ChatRunInfo, ChatRuns
+from evidencebench_core.stats import bootstrap_interval
+
+Said = Mapping[str, LabelRead | None]
+"""By sentence what a judge said; ``None``: there was nothing to check it with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correctness:
+    """Of one system.
+
+    Attributes
+    ----------
+    mean, ci95 : float or None
+        Mean over answers of correct / all sentences, and its bootstrap interval over questions.
+    share : float or None
+        Correct of all sentences of these answers.
+    n_answers, n_sentences, n_correct : int
+    n_unchecked, n_unread : int
+        Sentences with nothing to check them with, and without a label: neither is correct.
+    n_missing : int
+        Answers without sentences, or of which a sentence is still to be judged: they have no share.
+    """
+
+    mean: float | None
+    ci95: tuple[float, float] | None
+    share: float | None
+    n_answers: int
+    n_sentences: int
+    n_correct: int
+    n_unchecked: int
+    n_unread: int
+    n_missing: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return asdict(self)
+
+
+def said_in(store: Store, run: ChatRunInfo) -> dict[str, LabelRead | None]:
+    """What a run of ``correctness`` says of each sentence; failed calls are absent."""
+    results = ChatRuns(store).results(run.id)
+    return {unit: read_correctness(one) for unit, one in results.items() if not isinstance(one, str)}
+
+
+def said_by_cosine(
+    answers: AnswerSet, threshold: float, *, documents: str = "cited", window: int = 3, model: str = "minilm"
+) -> dict[str, LabelRead | None]:
+    """Supports where the cosine of any window with the sentence reaches the threshold; no model is asked."""
+    if not -1 <= threshold <= 1:
+        raise SettingError("threshold", f"is {shown(threshold)}", "Give a cosine, from -1 to 1.")
+    said: dict[str, LabelRead | None] = {}
+    for key, answer in answers.answers.items():
+        for sentence in answer.sentences:
+            if not has_words(sentence.claim):
+                continue
+            texts = window_texts(
+                [sentences_in(one) for one in documents_of(answers, sentence, documents)], window
+            )
+            read = None
+            if texts:
+                nearest = float(similarities([sentence.claim], texts, model).max())
+                read = LabelRead("supports" if nearest >= threshold else "neutral", "stated")
+            said[unit_id(*key, sentence.id)] = read
+    return said
+
+
+def correctness(answers: AnswerSet, said: Said, seed: int = 0) -> dict[str, Correctness]:
+    """The figures of every system, of its answers in the set; each occurrence of a sentence counts."""
+    return {system: _of_system(answers, said, system, seed) for system in answers.systems}
+
+
+def _of_system(answers: AnswerSet, said: Said, system: str, seed: int) -> Correctness:
+    shares, counts = (
+        list[float](),
+        dict.fromkeys(("sentences", "correct", "unchecked", "unread", "missing"), 0),
+    )
+    for key, answer in answers.answers.items():
+        if key[1] != system:
+            continue
+        units = [(one, unit_id(*key, one.id)) for one in answer.sentences]
+        if not units or any(has_words(one.claim) and unit not in said for one, unit in units):
+            counts["missing"] += 1
+            continue
+        reads = [said[unit] for _, unit in units if unit in said]
+        labels = [read.label for read in reads if read is not None]
+        n_correct = labels.count("supports")
+        shares.append(n_correct / len(units))
+        counts["sentences"] += len(units)
+        counts["correct"] += n_correct
+        counts["unchecked"] += reads.count(None)
+        counts["unread"] += labels.count(None)
+    return Correctness(
+        float(np.mean(shares)) if shares else None,
+        bootstrap_interval(shares, np.random.default_rng(seed)),
+        counts["correct"] / counts["sentences"] if counts["sentences"] else None,
+        len(shares),
+        **{f"n_{name}": n for name, n in counts.items()},
+    )

@@ -10,7 +10,7 @@ import hashlib
 import json
 import threading
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from components.app import resources
 from components.app.choices import Choice
@@ -22,6 +22,9 @@ from evidencebench_core.errors import LLMCancelledError, SettingError
 from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection
 from evidencebench_core.llm.conversation import Conversation, Planned, answer_of, planned, stored
 from evidencebench_core.retrievers import Retrieval, ServedRetriever, make_retriever
+
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 
 JOB_KIND: Final = "ask"
 _LONGEST: Final = 200_000  # characters of a streamed answer that are kept for watching
@@ -41,12 +44,29 @@ class Question:
         asked = (self.reading.key, self.choice.name, dict(self.choice.settings), self.connection.address)
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
+    @property
+    def title(self) -> str:
+        """What a list of jobs says."""
+        return f"{self.choice.name} reads {self.reading.instance.id}"
+
     def conversation(self) -> Conversation[Retrieval]:
         """The conversation with the model; ``SettingError`` for a retriever that asks no server."""
         made = make_retriever(self.choice.name, self.choice.settings)
         if not isinstance(made, ServedRetriever):
             raise SettingError(f"retriever {self.choice.name}", "asks no server", "Choose one that does.")
         return made.connected(resources.store()).conversation(self.reading.query())
+
+
+class Asked(Protocol[_T_co]):
+    """What the functions below need to know of a question."""
+
+    @property
+    def connection(self) -> Connection: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    def conversation(self) -> Conversation[_T_co]: ...
 
 
 class AnswerFeed:
@@ -75,20 +95,20 @@ class AnswerFeed:
         return tuple((step, self._connection.without_keys(text)) for step, text in texts.items())
 
 
-def stored_answer(question: Question) -> Retrieval | Planned:
+def stored_answer(question: Asked[_T]) -> _T | Planned:
     """The answer, if all of it is in the store; else what is still to be asked. Nothing is sent."""
     llm = LLM(question.connection, AnswerCache(resources.store()))
     found = stored(llm, question.conversation())
     return planned(llm, question.conversation()) if found is None else found
 
 
-def asking_job(question: Question) -> Job | None:
+def asking_job(question: Asked[object]) -> Job | None:
     """The latest job for a question."""
     jobs = resources.jobs().jobs(JOB_KIND)
     return next((job for job in jobs if job.subject == question.subject), None)
 
 
-def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job:
+def start_asking(question: Asked[object], budget: Budget, fresh: bool = False) -> Job:
     """Ask in the background; ``fresh`` asks again for what is in the store."""
     feed = AnswerFeed(question.connection)
     remember_asked(question.connection)
@@ -107,5 +127,4 @@ def start_asking(question: Question, budget: Budget, fresh: bool = False) -> Job
             raise JobCancelled from error
         return spent_text(budget.spent)
 
-    title = f"{question.choice.name} reads {question.reading.instance.id}"
-    return resources.jobs().start(JOB_KIND, question.subject, title, work, feed=feed)
+    return resources.jobs().start(JOB_KIND, question.subject, question.title, work, feed=feed)

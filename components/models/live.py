@@ -12,7 +12,7 @@ from components.models.caps import dollars, session_budget
 from components.models.server import address_text, draw_agreement, draw_model_needed, may_ask, unlisted_text
 from components.widgets.markdown import literal
 from evidencebench_core.errors import EvidenceBenchError
-from evidencebench_core.llm import price_of
+from evidencebench_core.llm import Connection, price_of
 from evidencebench_core.llm.conversation import Planned
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.words import quantity
@@ -33,7 +33,7 @@ def answer_or_button(question: Question) -> Retrieval | None:
     job = asking_job(question)
     if job is not None and not job.status.ended:
         with st.container(border=True):
-            st.fragment(_stream, run_every=0.4)(job, label)
+            st.fragment(draw_stream, run_every=0.4)(job, label)
         return None
     found = stored_answer(question)
     failed = job is not None and job.status.state == "failed"
@@ -46,9 +46,10 @@ def answer_or_button(question: Question) -> Retrieval | None:
             _failure(job, label)
         elif job is not None and job.status.state == "cancelled":
             st.caption(f"{literal(label)} was stopped. Answers that had come in full are kept.")
+        cost = plan_text(str(question.choice.settings["model"]), question.connection, found)
         with st.container(horizontal=True, vertical_alignment="center"):
             again = "Try again" if job is not None else "Ask the model"
-            st.markdown(f"**{literal(label)}** has not answered this yet. {_plan_text(question, found)}")
+            st.markdown(f"**{literal(label)}** has not answered this yet. {cost}")
             st.button(
                 again,
                 type="primary",
@@ -84,7 +85,8 @@ def _start(question: Question, fresh: bool = False) -> None:
 
 
 @guarded_part()
-def _stream(job: Job, label: str) -> None:
+def draw_stream(job: Job, label: str) -> None:
+    """The answer as it comes, and the button that stops it; a fragment that runs again and again."""
     if job.status.ended:
         st.rerun()
     steps = job.feed() if job.feed else ()
@@ -120,9 +122,9 @@ def _failure(job: Job, label: str) -> None:
     st.error(f"{literal(label)}: **call failed.** {literal(job.status.note)}")
 
 
-def _plan_text(question: Question, planned: Planned) -> str:
+def plan_text(model: str, connection: Connection, planned: Planned) -> str:
+    """What asking takes, as Markdown."""
     tokens = planned.prompt_tokens + planned.completion_tokens
-    model = str(question.choice.settings.get("model", ""))
     price = price_of(model)
     cost = (
         "price unknown"
@@ -131,4 +133,4 @@ def _plan_text(question: Question, planned: Planned) -> str:
     )
     calls = quantity(planned.calls, "call")
     cached = f", {planned.cached:,} in the store" if planned.cached else ""
-    return f"About {calls}{cached}, {tokens:,} tokens, {cost}, at {address_text(question.connection)}."
+    return f"About {calls}{cached}, {tokens:,} tokens, {cost}, at {address_text(connection)}."

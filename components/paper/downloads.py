@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from components.app.choices import Choice, setting_text
+from components.models.server import session_model
 from components.paper.opened import OpenPaper
+from components.paper.verdicts import picked_verdicts
 from evidencebench_core.export import (
     Answer,
     bibtex,
@@ -38,12 +40,17 @@ def draw_downloads(
     label = list(answers)[active]
     answered = [choice for choice in choices if choice.label in answers]
     choice = next(choice for choice in answered if choice.label == label)
+    # now: a file is made outside of the session
+    verdicts = picked_verdicts(opened, hypothesis, answers[label].selection)
+    judge = session_model()
     files: list[tuple[str, str, str, Callable[[], str], str | None]] = [
         (
             "Report (HTML)",
             "html",
             "text/html",
-            lambda: report_page(opened, hypothesis, budget, choice, answers[label]),
+            lambda: report_page(
+                opened, hypothesis, budget, choice, answers[label], verdicts=verdicts, judge=judge
+            ),
             "One file to read, send and print, with the picks of the retriever shown and the marked paper.",
         ),
         ("CSV", "csv", "text/csv", lambda: picks_as_csv(opened, hypothesis, budget, answers), None),
@@ -74,16 +81,19 @@ def file_stem(opened: OpenPaper) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", f"evidence {opened.title}").strip("-").lower()[:60]
 
 
-def report_page(
+def report_page(  # noqa: PLR0913 - what is on the page
     opened: OpenPaper,
     hypothesis: str,
     budget: int,
     choice: Choice,
     retrieval: Retrieval,
+    *,
     plain: bool = False,
     at: datetime | None = None,
+    verdicts: Mapping[int, str] | None = None,
+    judge: str = "",
 ) -> str:
-    """The report of one retriever's picks, as one self-contained page."""
+    """The report of one retriever's picks, as one self-contained page; with a judge's verdicts where there are any."""
     moment = datetime.now(UTC) if at is None else at
     report = paper_report(
         opened.paper,
@@ -97,6 +107,8 @@ def report_page(
         command=_command(opened, hypothesis, budget, choice),
         created_at=moment.isoformat(timespec="minutes"),
         plain=plain,
+        verdicts=verdicts or {},
+        judge=judge,
     )
     return report_html(report, plain)
 

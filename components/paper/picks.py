@@ -6,12 +6,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import streamlit as st
 
 from components.app.state import PageState
 from components.paper.opened import OpenPaper
+from components.paper.verdicts import draw_verdicts, picked_verdicts, verdict_question
 from components.widgets.answers import system_switch
 from components.widgets.chips import go_to, sentence_chip
 from components.widgets.component import component, sentence_event
@@ -40,9 +42,16 @@ _CHANGE: Final = (
 
 
 def picks_of(
-    paper: Paper, retrieval: Retrieval, why: Mapping[int, str], others: Mapping[str, Retrieval]
+    paper: Paper,
+    retrieval: Retrieval,
+    why: Mapping[int, str],
+    others: Mapping[str, Retrieval],
+    verdicts: Mapping[int, str] = MappingProxyType({}),
 ) -> list[dict[str, Any]]:
-    """The picks of a retrieval as the browser gets them; ``others`` are other retrievers' answers by short name."""
+    """The picks of a retrieval as the browser gets them.
+
+    ``others`` are other retrievers' answers by short name; ``verdicts`` a model's, in words.
+    """
     sections, pages = paper.sections, paper.pages
 
     def neighbour(index: int, step: int) -> str:
@@ -66,6 +75,7 @@ def picks_of(
             "after": neighbour(index, 1),
             "why": why.get(index, ""),
             "others": ", ".join(name for name, other in others.items() if index in other.selection),
+            "verdict": verdicts.get(index, ""),
         }
         for place, index in enumerate(dict.fromkeys(retrieval.selection), start=1)
     ]
@@ -97,9 +107,14 @@ def picks_list(
 
 
 def draw_picks(
-    state: PageState, opened: OpenPaper, answers: Mapping[str, Retrieval], active: int, budget: int
+    state: PageState,
+    opened: OpenPaper,
+    hypothesis: str,
+    answers: Mapping[str, Retrieval],
+    active: int,
+    budget: int,
 ) -> None:
-    """The picks of the active retriever, in order."""
+    """The picks of the active retriever, in order, with what a model thinks of each where it was asked."""
     system_switch(state, answers, active)
     label, retrieval = list(answers.items())[active]
     n_picks = len(retrieval.selection)
@@ -108,8 +123,10 @@ def draw_picks(
         st.caption(f"You asked for {budget:,}; it gave what it found.")
     letters = zip(LETTERS, answers.items(), strict=False)
     others = {letter: answer for letter, (other, answer) in letters if other != label}
+    draw_verdicts(verdict_question(opened, hypothesis, retrieval.selection))
+    verdicts = picked_verdicts(opened, hypothesis, retrieval.selection)
     picks_list(
-        picks_of(opened.paper, retrieval, explanations(retrieval), others),
+        picks_of(opened.paper, retrieval, explanations(retrieval), others, verdicts),
         key="picks",
         on_pick=lambda index: state.put(sentence=index),
         selected=state.number("sentence"),

@@ -29,6 +29,7 @@ function row(pick, data) {
   text.append(words("span", "said", pick.text));
   if (pick.after) text.append(" ", words("span", "around", pick.after));
   body.append(where, text);
+  if (pick.verdict) body.append(words("p", "verdict", pick.verdict));
   const why = `Why: ${pick.why.charAt(0).toLowerCase()}${pick.why.slice(1)}.`.replace(/([.!?…])\.$/, "$1");
   if (pick.why) body.append(words("p", "why", data.plain ? pick.why : why));
   item.append(place, body);

@@ -11,11 +11,13 @@ import streamlit as st
 
 from components.app.choices import Choice
 from components.app.state import PageState
+from components.models.server import session_model
 from components.paper.downloads import file_stem, report_page
 from components.paper.opened import OpenPaper
 from components.paper.pages import text_or_pages
 from components.paper.picks import picks_list, picks_of
 from components.paper.reading import LONGEST, asked_hypothesis, budget_of
+from components.paper.verdicts import picked_verdicts
 from components.widgets.answers import answers_to
 from components.widgets.component import component
 from components.widgets.copy_link import BUTTON_STYLE, copy_link
@@ -81,10 +83,13 @@ def draw_presenting(state: PageState, opened: OpenPaper, choices: tuple[Choice, 
     if not answers:
         st.caption(_NOTICE)
     for choice in chosen if answers else ():
+        retrieval = answers[choice.label]
+        verdicts = picked_verdicts(opened, asked, retrieval.selection, plain=True)
         with taking_away:
-            _draw_taking_away(
-                opened, report_page(opened, asked, budget, choice, answers[choice.label], plain=True)
+            page = report_page(
+                opened, asked, budget, choice, retrieval, plain=True, verdicts=verdicts, judge=session_model()
             )
+            _draw_taking_away(opened, page)
     if opened.origin != "memory":
         copy_link(state.link("paper", "k", "r"), "Copy link to this page")
 
@@ -111,8 +116,13 @@ def _picks(
     n_picks = len(retrieval.selection)
     st.markdown(f"## {_heading(n_picks)}")
     st.caption(f"Chosen {_HOW.get(choice.name, 'by a computer program')}. {_NOTICE}")
+    verdicts = picked_verdicts(opened, asked, retrieval.selection, plain=True)
+    if verdicts:
+        st.caption(
+            f"“{'”, “'.join(dict.fromkeys(verdicts.values()))}”: the opinion of {literal(session_model())}."
+        )
     picks_list(
-        picks_of(opened.paper, retrieval, plain_explanations(opened.paper, asked, retrieval), {}),
+        picks_of(opened.paper, retrieval, plain_explanations(opened.paper, asked, retrieval), {}, verdicts),
         key="plain-picks",
         on_pick=lambda index: state.put(sentence=index),
         selected=state.number("sentence"),

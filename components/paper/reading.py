@@ -55,7 +55,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
         if active is None:
             _nothing_yet(hypothesis, choices)
             return
-        draw_picks(state, opened, answers, active, budget)
+        draw_picks(state, opened, hypothesis, answers, active, budget)
         for letter, (label, answer) in zip(LETTERS, answers.items(), strict=False):
             draw_calls(label, letter, answer, questions.get(label))
         if state["h0"] and state["h0"] != hypothesis:

@@ -44,6 +44,10 @@ class ReportInput:
         The page of a sentence, of a paper read from a PDF.
     explanations : mapping of int to str
         Why a sentence was picked, by sentence index, where the retriever says.
+    verdicts : mapping of int to str
+        What a model says of a picked sentence, in words.
+    judge : str
+        The model.
     command : str
         What makes the same again, quoted for a shell.
     created_at : str
@@ -64,6 +68,8 @@ class ReportInput:
     doubts: tuple[Doubt, ...] = ()
     pages: Mapping[int, int] = field(default_factory=dict)
     explanations: Mapping[int, str] = field(default_factory=dict)
+    verdicts: Mapping[int, str] = field(default_factory=dict)
+    judge: str = ""
     command: str = ""
     created_at: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)

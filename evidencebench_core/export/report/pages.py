@@ -226,6 +226,7 @@ def _pick(report: ReportInput, gain: Gain, plain: bool) -> dict[str, Any]:
         "before": _neighbour(paper, index - 1, index),
         "after": _neighbour(paper, index + 1, index),
         "why": report.explanations.get(index, ""),
+        "verdict": report.verdicts.get(index, ""),
         "adds": new,
         "meta": " · ".join(worth),
     }

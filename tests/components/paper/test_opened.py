@@ -75,6 +75,10 @@ def test_the_report_has_the_picks_the_settings_and_the_command() -> None:
     assert "rm -rf&#x27;" in page or "rm -rf&#39;" in page
     assert "21 November 2026" in page
     assert page == report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], BM25, at=AT)
+    judged = {"verdicts": {BM25.selection[0]: "▲ supports <b>it</b>"}, "judge": "tiny"}
+    with_verdict = report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], BM25, at=AT, **judged)
+    assert with_verdict.count("▲ supports &lt;b&gt;it&lt;/b&gt; (a model's opinion: tiny)") == 1
+    assert "opinion" not in page
     plain = report_page(OPENED, HYPOTHESIS, 2, CHOICES[0], BM25, plain=True, at=AT)
     assert "The 2 sentences to read first" in plain
     assert "k1" not in plain

@@ -49,14 +49,14 @@ def retrieval(*selection: int, **details: str) -> Retrieval:
 
 def test_every_pick_stands_once_in_its_section_and_among_its_neighbours() -> None:
     others = {"B": retrieval(4), "C": retrieval(4, 2)}
-    picks = picks_of(PAPER, retrieval(4, 2, 0, 3, 4), {2: "it says so"}, others)
+    picks = picks_of(PAPER, retrieval(4, 2, 0, 3, 4), {2: "it says so"}, others, {2: "▲ supports"})
     assert [tuple(pick.values()) for pick in picks] == [
         # 3 is a heading, so nothing stands before it
-        (4, 1, "Methods", 2, PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C"),
+        (4, 1, "Methods", 2, PAPER.sentences[4], "", PAPER.sentences[5], "", "B, C", ""),
         # 1 is a label and 3 the heading of another section
-        (2, 2, "Abstract", 1, PAPER.sentences[2], "", "", "it says so", "C"),
-        (0, 3, "Title", None, "Title", "", "", "", ""),
-        (3, 4, "Heading", None, "Methods", "", "", "", ""),
+        (2, 2, "Abstract", 1, PAPER.sentences[2], "", "", "it says so", "C", "▲ supports"),
+        (0, 3, "Title", None, "Title", "", "", "", "", ""),
+        (3, 4, "Heading", None, "Methods", "", "", "", "", ""),
     ]
     (pick,) = picks_of(PAPER, retrieval(5), {}, {})
     assert len(pick["after"]) <= 400  # a long neighbour is cut

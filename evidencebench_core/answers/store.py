@@ -14,16 +14,13 @@ import orjson
 from evidencebench_core.answers.model import AnswerSet
 from evidencebench_core.answers.read import Line, Placed, answer_set, counts
 from evidencebench_core.data.integrity import check_count
-from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs.chat_runs import delete_runs_about
-from evidencebench_core.words import one_line
 
 What = Literal["label", "nuggets", "gold"]
 _WHATS: Final = get_args(What)
-_COLUMNS: Final = "name, sha256, source, counts, added_at"
-_LONGEST_NAME: Final = 100
 _LONGEST_VALUE: Final = 5_000
 
 
@@ -70,6 +67,19 @@ class Mark:
     created_at: str = ""
 
 
+def _info(name: str, sha256: str, source: str, found: str, added_at: str) -> AnswerSetInfo:
+    return AnswerSetInfo(name, sha256, source, orjson.loads(found), added_at)
+
+
+_SETS: Final = NamedSets(
+    "answer_sets",
+    "answer set",
+    ("name", "sha256", "source", "counts", "added_at"),
+    _info,
+    "There is none yet: `answers ingest` brings one in.",
+)
+
+
 def add_answers(store: Store, name: str, lines: Sequence[Placed], source: str = "") -> AnswerSetInfo:
     """Keep the lines of `read_answers` under a name; where the store has the same, under whatever name, that set.
 
@@ -78,63 +88,26 @@ def add_answers(store: Store, name: str, lines: Sequence[Placed], source: str = 
     StoreError
         If the name is blank, too long or taken by other answers.
     """
-    name = _checked_name(name)
-    document = counts(answer_set(lines))
     rows = [line for _, line in lines]
     sorted_lines = sorted(orjson.dumps(row, option=orjson.OPT_SORT_KEYS) for row in rows)
     sha256 = hashlib.sha256(b"\n".join(sorted_lines)).hexdigest()
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    values = (
-        name,
-        sha256,
-        source,
-        orjson.dumps(document).decode(),
-        now,
-        zstd_frames([orjson.dumps(rows)])[0],
-    )
-    with store.write() as db:
-        known = answer_sets(store)
-        for info in known:
-            if info.sha256 == sha256:
-                return info
-        _check_free(store, name, known)
-        db.execute(f"INSERT INTO answer_sets ({_COLUMNS}, body) VALUES (?, ?, ?, ?, ?, ?)", values)
-    return answer_set_info(store, name)
+    document = orjson.dumps(counts(answer_set(lines))).decode()
+    return _SETS.add(store, name, sha256, rows, {"source": source, "counts": document})
 
 
 def answer_sets(store: Store) -> tuple[AnswerSetInfo, ...]:
     """All answer sets, in the order in which they came."""
-    with store.read() as db:
-        check_count(db, "answer_sets")
-        rows = db.execute(f"SELECT {_COLUMNS} FROM intact_answer_sets ORDER BY id").fetchall()
-    return tuple([
-        AnswerSetInfo(name, sha256, source, orjson.loads(found), added_at)
-        for name, sha256, source, found, added_at in rows
-    ])  # fmt: skip
+    return _SETS.all(store)
 
 
 def answer_set_info(store: Store, name: str) -> AnswerSetInfo:
     """An answer set without its answers; `UnknownNameError` where there is none of that name."""
-    known = {info.name: info for info in answer_sets(store)}
-    if name not in known:
-        there = (
-            f"There are: {', '.join(known)}."
-            if known
-            else "There is none yet: `answers ingest` brings one in."
-        )
-        problem = f"is not in {store.path}"
-        raise UnknownNameError(f"answer set {shown(name)}", problem, did_you_mean(name, known, 0.5) + there)
-    return known[name]
+    return _SETS.named(store, name)
 
 
 def stored_lines(store: Store, name: str) -> list[Line]:
     """The lines of an answer set as they came, with the sentences that answers were split into."""
-    info = answer_set_info(store, name)
-    with store.read() as db:
-        row = db.execute("SELECT body FROM intact_answer_sets WHERE sha256 = ?", (info.sha256,)).fetchone()
-    if row is None:  # deleted meanwhile
-        raise UnknownNameError(f"answer set {shown(name)}", f"is not in {store.path}", "Choose another one.")
-    lines: list[Line] = orjson.loads(unpacked(row[0]))
+    lines: list[Line] = _SETS.body(store, _SETS.named(store, name))
     return lines
 
 
@@ -145,13 +118,7 @@ def stored_answers(store: Store, name: str) -> AnswerSet:
 
 def rename_answers(store: Store, name: str, new: str) -> AnswerSetInfo:
     """Give an answer set another name, which must be free; its runs and marks stay with it."""
-    new = _checked_name(new)
-    with store.write() as db:
-        info = answer_set_info(store, name)
-        if new != info.name:
-            _check_free(store, new, answer_sets(store))
-        db.execute("UPDATE answer_sets SET name = ? WHERE sha256 = ?", (new, info.sha256))
-    return answer_set_info(store, new)
+    return _SETS.rename(store, name, new)
 
 
 def delete_answers(store: Store, name: str) -> None:
@@ -213,18 +180,3 @@ def marks_document(store: Store, subject: str) -> dict[str, Any]:
         "counts": dict(Counter(mark.what for mark in found)),
         "marks": [asdict(mark) for mark in found],
     }
-
-
-def _checked_name(name: str) -> str:
-    called = one_line(name).strip()
-    if not 0 < len(called) <= _LONGEST_NAME:
-        problem = f"has {len(called):,} characters" if called else "is blank"
-        remedy = f"Give it a name of at most {_LONGEST_NAME} characters."
-        raise StoreError("name of the answer set", problem, remedy)
-    return called
-
-
-def _check_free(store: Store, name: str, known: Sequence[AnswerSetInfo]) -> None:
-    if any(info.name == name for info in known):
-        problem = f"is in {store.path} with other answers"
-        raise StoreError(f"answer set {shown(name)}", problem, "Choose another name.")

@@ -5,25 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 import orjson
 
-from evidencebench_core.data.integrity import check_count
-from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.removal import counted
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import DataError, StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.errors import DataError, shown
 from evidencebench_core.perturb.wordings import UNKNOWN, MadeBy
-from evidencebench_core.words import one_line
 
 Label = Literal["yes", "no", "maybe"]
 Kind = Literal["questions", "evidence", "pairs"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-_COLUMNS: Final = "name, sha256, kind, source, n_items, added_at"
-_LONGEST_NAME: Final = 100
 _DEPENDENTS: Final = {
     "run": "chat_runs WHERE subject = :sha256",
     "judge's run": "chat_runs WHERE subject IN (SELECT id FROM chat_runs WHERE subject = :sha256)",
@@ -168,6 +163,14 @@ def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", sou
 
 # -- in the store -------------------------------------------------------------------------------
 
+_SETS: Final = NamedSets(
+    "item_sets",
+    "item set",
+    ("name", "sha256", "kind", "source", "n_items", "added_at"),
+    ItemSetInfo,
+    "There is none yet: ingest a file of items first.",
+)
+
 
 def add_items(
     store: Store, name: str, items: Sequence[Item], kind: Kind = "questions", source: str = ""
@@ -181,60 +184,31 @@ def add_items(
     StoreError
         If the name is blank, too long or taken by other items.
     """
-    added = new_item_set(_checked_name(name), items, kind, source)
-    body = zstd_frames([orjson.dumps([item.as_dict() for item in added.items])])[0]
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    values = (added.name, added.sha256, kind, source, len(items), now, body)
-    with store.write() as db:
-        known = item_sets(store)
-        for info in known:
-            if info.sha256 == added.sha256:
-                return info
-        _check_free(store, added.name, known)
-        db.execute(f"INSERT INTO item_sets ({_COLUMNS}, body) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-    return item_set_info(store, added.name)
+    added = new_item_set(name, items, kind, source)
+    values = {"kind": kind, "source": source, "n_items": len(items)}
+    return _SETS.add(store, name, added.sha256, [item.as_dict() for item in items], values)
 
 
 def item_sets(store: Store) -> tuple[ItemSetInfo, ...]:
     """All item sets, in the order in which they came."""
-    with store.read() as db:
-        check_count(db, "item_sets")
-        rows = db.execute(f"SELECT {_COLUMNS} FROM intact_item_sets ORDER BY id").fetchall()
-    return tuple([ItemSetInfo(*row) for row in rows])
+    return _SETS.all(store)
 
 
 def item_set_info(store: Store, name: str) -> ItemSetInfo:
     """An item set without its items; `UnknownNameError` where there is none of that name."""
-    known = {info.name: info for info in item_sets(store)}
-    if name not in known:
-        there = (
-            f"There are: {', '.join(known)}." if known else "There is none yet: ingest a file of items first."
-        )
-        remedy = did_you_mean(name, known, 0.5) + there
-        raise UnknownNameError(f"item set {shown(name)}", f"is not in {store.path}", remedy)
-    return known[name]
+    return _SETS.named(store, name)
 
 
 def item_set(store: Store, name: str) -> ItemSet:
     """An item set of the store; `UnknownNameError` where there is none of that name."""
-    info = item_set_info(store, name)
-    with store.read() as db:
-        row = db.execute("SELECT body FROM intact_item_sets WHERE sha256 = ?", (info.sha256,)).fetchone()
-    if row is None:  # deleted meanwhile
-        raise UnknownNameError(f"item set {shown(name)}", f"is not in {store.path}", "Choose another one.")
-    items = tuple([Item.from_dict(one) for one in orjson.loads(unpacked(row[0]))])
+    info = _SETS.named(store, name)
+    items = tuple([Item.from_dict(one) for one in _SETS.body(store, info)])
     return ItemSet(info.name, info.sha256, items, info.kind, info.source, info.added_at)
 
 
 def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
     """Give an item set another name, which must be free; its runs stay with it."""
-    new = _checked_name(new)
-    with store.write() as db:
-        info = item_set_info(store, name)
-        if new != info.name:
-            _check_free(store, new, item_sets(store))
-        db.execute("UPDATE item_sets SET name = ? WHERE sha256 = ?", (new, info.sha256))
-    return item_set_info(store, new)
+    return _SETS.rename(store, name, new)
 
 
 def item_set_dependents(store: Store, name: str) -> dict[str, int]:
@@ -253,19 +227,3 @@ def delete_item_set(store: Store, name: str) -> None:
         sha256 = item_set_info(store, name).sha256
         delete_runs_about(db, sha256)
         db.execute("DELETE FROM item_sets WHERE sha256 = ?", (sha256,))
-
-
-def _checked_name(name: str) -> str:
-    called = one_line(name).strip()
-    if not 0 < len(called) <= _LONGEST_NAME:
-        problem = f"has {len(called):,} characters" if called else "is blank"
-        remedy = f"Give it a name of at most {_LONGEST_NAME} characters."
-        raise StoreError("name of the item set", problem, remedy)
-    return called
-
-
-def _check_free(store: Store, name: str, known: Sequence[ItemSetInfo]) -> None:
-    if any(info.name == name for info in known):
-        raise StoreError(
-            f"item set {shown(name)}", f"is in {store.path} with other items", "Choose another name."
-        )

@@ -45,7 +45,7 @@ def test_a_set_comes_back_as_it_was(tmp_path: Path) -> None:
     assert stored_answers(store, "tea") == answer_set(LINES)
     assert stored_lines(store, "tea") == [line for _, line in LINES]  # unknown keys too
     assert add_answers(store, "again", LINES[::-1]) == info  # the same lines are one set, in any order
-    with pytest.raises(StoreError, match="with other answers"):
+    with pytest.raises(StoreError, match="with other content"):
         add_answers(store, "tea", LINES[:2])
     with pytest.raises(StoreError, match="blank"):
         add_answers(store, " ", LINES[:2])

@@ -47,7 +47,7 @@ def test_items_come_back_as_they_were(tmp_path: Path) -> None:
     assert back.sha256 == info.sha256 == new_item_set("other", ITEMS).sha256
     assert new_item_set("tea", ITEMS, "evidence").sha256 != back.sha256
     assert add_items(store, "again", ITEMS) == info  # the same items are one set
-    with pytest.raises(StoreError, match=r"'tea': is in .* with other items"):
+    with pytest.raises(StoreError, match=r"'tea': is in .* with other content"):
         add_items(store, "tea", ITEMS[:2])
     assert rename_item_set(store, "tea", "leaves").sha256 == info.sha256
     with pytest.raises(UnknownNameError, match="There are: leaves"):

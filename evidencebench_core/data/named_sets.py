@@ -1,0 +1,113 @@
+"""Sets that are kept in the store under names, each content once: item sets, answer sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import orjson
+
+from evidencebench_core.data.integrity import check_count
+from evidencebench_core.data.packing import unpacked, zstd_frames
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import StoreError, UnknownNameError, did_you_mean, shown
+from evidencebench_core.words import one_line
+
+_LONGEST_NAME: Final = 100
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+
+
+T = TypeVar("T", bound=_Named)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSets(Generic[T]):
+    """A table of such sets: name, sha256, body, when it was added, and what else `info` takes."""
+
+    table: str
+    noun: str  # "item set"
+    columns: tuple[str, ...]  # of `info`, in its order
+    info: Callable[..., T]
+    remedy: str  # where there is none yet
+
+    def all(self, store: Store) -> tuple[T, ...]:
+        """All of them, in the order in which they came."""
+        with store.read() as db:
+            check_count(db, self.table)
+            rows = db.execute(
+                f"SELECT {', '.join(self.columns)} FROM intact_{self.table} ORDER BY id"
+            ).fetchall()
+        return tuple([self.info(*row) for row in rows])
+
+    def named(self, store: Store, name: str) -> T:
+        """The one of a name; `UnknownNameError` where there is none."""
+        known = {info.name: info for info in self.all(store)}
+        if name not in known:
+            there = f"There are: {', '.join(known)}." if known else self.remedy
+            problem = f"is not in {store.path}"
+            raise UnknownNameError(
+                f"{self.noun} {shown(name)}", problem, did_you_mean(name, known, 0.5) + there
+            )
+        return known[name]
+
+    def body(self, store: Store, info: T) -> Any:
+        """The content of one."""
+        with store.read() as db:
+            found = f"SELECT body FROM intact_{self.table} WHERE sha256 = ?"
+            row = db.execute(found, (info.sha256,)).fetchone()
+        if row is None:  # deleted meanwhile
+            problem = f"is not in {store.path}"
+            raise UnknownNameError(f"{self.noun} {shown(info.name)}", problem, "Choose another one.")
+        return orjson.loads(unpacked(row[0]))
+
+    def add(self, store: Store, name: str, sha256: str, body: object, values: Mapping[str, object]) -> T:
+        """Keep one; where the store has the same content, maybe under another name, that one.
+
+        `StoreError` if the name is blank, too long or taken by other content.
+        """
+        row = {
+            **values,
+            "name": self._checked(name),
+            "sha256": sha256,
+            "body": zstd_frames([orjson.dumps(body)])[0],
+            "added_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        with store.write() as db:
+            same = next((info for info in self.all(store) if info.sha256 == sha256), None)
+            if same is not None:
+                return same
+            self._check_free(store, str(row["name"]))
+            marks = ", ".join(f":{column}" for column in row)
+            db.execute(f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
+        return self.named(store, str(row["name"]))
+
+    def rename(self, store: Store, name: str, new: str) -> T:
+        """Give one another name, which must be free."""
+        new = self._checked(new)
+        with store.write() as db:
+            info = self.named(store, name)
+            if new != info.name:
+                self._check_free(store, new)
+            db.execute(f"UPDATE {self.table} SET name = ? WHERE sha256 = ?", (new, info.sha256))
+        return self.named(store, new)
+
+    def _checked(self, name: str) -> str:
+        called = one_line(name).strip()
+        if not 0 < len(called) <= _LONGEST_NAME:
+            problem = f"has {len(called):,} characters" if called else "is blank"
+            remedy = f"Give it a name of at most {_LONGEST_NAME} characters."
+            raise StoreError(f"name of the {self.noun}", problem, remedy)
+        return called
+
+    def _check_free(self, store: Store, name: str) -> None:
+        if any(info.name == name for info in self.all(store)):
+            problem = f"is in {store.path} with other content"
+            raise StoreError(f"{self.noun} {shown(name)}", problem, "Choose another name.")

@@ -27,6 +27,7 @@ def show_page() -> None:
             st.Page("pages/middle.py", title="Lost in the middle", url_path="middle"),
             st.Page("pages/wording.py", title="Wording", url_path="wording"),
             st.Page("pages/compare.py", title="Compare", url_path="compare"),
+            st.Page("pages/answers.py", title="Answers", url_path="answers"),
             st.Page("pages/dataset.py", title="Dataset", url_path="dataset"),
             st.Page("pages/reliability.py", title="Reliability", url_path="reliability"),
         ],

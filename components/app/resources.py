@@ -44,6 +44,13 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
+from evidencebench_core.answers.agreement import Form, JudgeAgreement
+from evidencebench_core.answers.agreement import judge_agreement as agreement_of
+from evidencebench_core.answers.model import AnswerSet
+from evidencebench_core.answers.set_judging import judged
+from evidencebench_core.answers.store import AnswerSetInfo, stored_answers
+from evidencebench_core.answers.systems import SystemScores
+from evidencebench_core.answers.systems import system_scores as scores_of_systems
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
 from evidencebench_core.data.hits import sentence_hits as find_hits
@@ -143,6 +150,8 @@ _KEYS: Final[_Keys] = {
     Reading: lambda reading: reading.key,
     Choice: lambda choice: choice.key,
     OwnPaper: repr,
+    AnswerSetInfo: lambda info: info.sha256,
+    ChatRunInfo: lambda run: (run.id, run.n_answered, run.n_failed),
     OpenPaper: lambda opened: opened.ref,
 }
 _KEYS_WITH_OTHER_RUNS: Final[_Keys] = {**_KEYS, RunInfo: _key_with_other_runs, np.ndarray: np.ndarray.tobytes}
@@ -666,3 +675,26 @@ def page_image(opened: OpenPaper, page: int, scale: float) -> PageImage:
     """A page of a paper that has pages, from 1; a file that is not the paper's is never looked at."""
     content = opened.pdf or own_papers().pdf(int(opened.ref))
     return drawn_page(content, page, scale, opened.name, paper_limits())
+
+
+# -- answers with citations -------------------------------------------------------------------------
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the answers …", hash_funcs=_KEYS)
+def answer_set(info: AnswerSetInfo) -> AnswerSet:
+    """A set of answers with its documents and labels."""
+    return stored_answers(store(), info.name)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Scoring the systems …", hash_funcs=_KEYS)
+def system_scores(info: AnswerSetInfo) -> SystemScores:
+    """The systems of a set by the labels of people, with intervals."""
+    return scores_of_systems(answer_set(info), rng=np.random.default_rng(0))
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing the labels …", hash_funcs=_KEYS)
+def judge_agreement(info: AnswerSetInfo, run: ChatRunInfo) -> JudgeAgreement:
+    """A judge's labels against those of people, as far as both are there."""
+    labels = {unit: read.label for unit, read in judged(store(), run).items()}
+    scale: Form = run.settings["scale"] if run.settings["task"] == "citations" else "relevance"
+    return agreement_of(answer_set(info), labels, scale, rng=np.random.default_rng(0))

@@ -24,6 +24,7 @@ from evidencebench_core.reliability.items import Item, add_items
 from evidencebench_core.reliability.sample import add_sample_items
 from evidencebench_core.runs import ChatRuns, RunStore
 from evidencebench_core.runs.notes import Note, NoteStore
+from tests.answers.judging import judge_sample
 from tests.browser.conftest import DESKTOP
 from tests.browser.serving import ROOT
 from tests.browser.settling import assert_fits, hosts_asked, press, settled
@@ -84,6 +85,10 @@ PAGES = {  # the address, and what it shows once it is whole
     "/reliability?part=compare": ".js-plotly-plot",
     "/reliability?part=judges": ".table-root tbody tr",
     "/reliability?part=questions": ".table-root tbody tr",
+    "/answers": ".js-plotly-plot",
+    "/answers?part=answers&question=migraine&system=Magpie&sentence=3": ".table-root tbody tr",
+    "/answers?part=judges": ".table-root tbody tr",
+    "/answers?part=sets": "[data-testid=stFileUploader]",
 }
 
 
@@ -116,6 +121,7 @@ def links(store: Store) -> dict[str, str]:
     add_sample_items(store)
     tasks = ("baseline", "few-shot", "spelling", "negation", "freeform", "unknown")
     ask_scripted(store, "sample", tasks, ("always-yes", "word-overlap"))
+    judge_sample(store)
     return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
 
 

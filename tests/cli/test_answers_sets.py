@@ -12,7 +12,8 @@ from evidencebench_core.answers.agreement import human_units
 from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.store import stored_answers
 from evidencebench_core.data import open_store
-from evidencebench_core.runs import ChatRuns, ChatRunSpec
+from evidencebench_core.runs import ChatRuns
+from tests.answers import judging
 from tests.answers.medaesqa import cluster_paths
 
 
@@ -24,14 +25,7 @@ def sample(command: Any) -> dict[str, Any]:
 
 
 def judge_run(sha256: str, task: str, labels: dict[str, str | None], scale: str = "ternary") -> str:
-    """A run in the store in which a judge gave these labels."""
-    runs = ChatRuns(open_store())
-    spec = ChatRunSpec("answers", sha256, {"task": task, "scale": scale, "model": "scripted"})
-    runs.create(spec)
-    runs.add(
-        spec.id, {unit: {"text": f"LABEL: {label}" if label else "Well."} for unit, label in labels.items()}
-    )
-    return spec.id
+    return judging.judge_run(open_store(), sha256, task, labels, scale)
 
 
 def test_the_sample_set(command: Any, sample: dict[str, Any], tmp_path: Path) -> None:

@@ -179,6 +179,7 @@ def task_score(
         Of the resamples (10,000).
     """
     task, items = run.task, run.items
+    baseline = baseline if task.labels else None  # a judge's labels are not the model's own answers
     reads = _reads(run, judge)
     axes = task_axes(task, reads)
     labels, pooled = axes.labels, axes.pooled

@@ -29,7 +29,10 @@ def judged(run: TaskRun, say: dict[str, str], **more: object) -> Judgements:
 
 def test_58_judged_accuracy() -> None:
     run = freeform(["It helps."] * 4)
-    score = task_score(run, judge=judged(run, {"0": "Yes", "1": "no, they differ", "2": "", "3": "Yes."}))
+    baseline = task_score(task_run("baseline", run.items, {"": ["yes"] * 4}))
+    judge = judged(run, {"0": "Yes", "1": "no, they differ", "2": "", "3": "Yes."})
+    score = task_score(run, baseline, judge)
+    assert (score.baseline, score.followed, score.before) == (None, None, {})  # other labels: nothing to pair
     assert (score.figure, score.value.value, score.constants) == ("judged_accuracy", 0.5, {})
     assert score.nulls == {"empty": 1}
     assert score.judged is not None

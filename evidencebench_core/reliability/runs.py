@@ -210,8 +210,8 @@ def judge_plan(
             "request": request_settings(request),
         },
     )
-    stale = ChatRuns(store).results(spec.id).keys() - _current(ChatRuns(store).results(spec.id), probes)
-    return _plan(store, spec, probes, llm, fresh, stale)
+    results = ChatRuns(store).results(spec.id)
+    return _plan(store, spec, probes, llm, fresh, results.keys() - _current(results, probes))
 
 
 def _model(name: str) -> str:
@@ -237,7 +237,7 @@ def _plan(
     probes: Sequence[Probe],
     llm: LLM | None,
     fresh: bool,
-    again: Collection[str] = (),
+    changed: Collection[str] = (),
 ) -> ChatPlan:
     by_id = {probe.id: probe for probe in probes}
     settings = spec.settings
@@ -248,7 +248,7 @@ def _plan(
         result = yield from asked(request_with(settings["model"], settings["request"], messages))
         return {**result, "fields": _digest(by_id[one])}
 
-    return chat_plan(store, spec, tuple(by_id), conversation, llm, fresh=fresh, again=again)
+    return chat_plan(store, spec, tuple(by_id), conversation, llm, fresh=fresh, changed=changed)
 
 
 def _digest(probe: Probe) -> str:

@@ -232,8 +232,8 @@ class ChatQuestion:
 class ChatPlan:
     """A chat run that could begin; made by `chat_plan`. Attributes as of `Plan`.
 
-    ``reasons`` is how many were left out, by why; ``prepare`` is called before the run is in the store, such as to
-    keep what it depends on.
+    ``replaces``: whether new results take the place of those there are. ``reasons``: how many were left out, by why.
+    ``prepare`` is called before the run is in the store, such as to keep what it depends on.
     """
 
     store: Store
@@ -244,6 +244,7 @@ class ChatPlan:
     total: int
     any_stored: bool
     fresh: bool = False
+    replaces: bool = False
     reasons: Mapping[str, int] = field(default_factory=dict)
     prepare: Callable[[], object] = lambda: None
 
@@ -275,10 +276,10 @@ class ChatPlan:
 
     def keep(self, results: Mapping[str, Mapping[str, Result | str]]) -> None:
         by_id = {one: result for one, of in results.items() for result in of.values()}
-        ChatRuns(self.store).add(self.spec.id, by_id, self.fresh)
+        ChatRuns(self.store).add(self.spec.id, by_id, self.replaces)
 
 
-def chat_plan(
+def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     store: Store,
     spec: ChatRunSpec,
     ids: Sequence[str],
@@ -287,6 +288,7 @@ def chat_plan(
     *,
     fresh: bool = False,
     again: Collection[str] = (),
+    changed: Collection[str] = (),
 ) -> ChatPlan:
     """Find which ids of a chat run are still to be asked. Nothing is sent or stored.
 
@@ -305,13 +307,17 @@ def chat_plan(
         Ask again for what has a result; new results take the place of those of the run.
     again : collection of str
         Ids that are asked again though they have a result, such as those whose answers were cut off.
+    changed : collection of str
+        Ids whose results give way, as something else is asked under them now; what is in the store answers it.
     """
     if llm is None:
         from evidencebench_core.llm import LLM, AnswerCache
 
         llm = LLM(answers=AnswerCache(store))
     done = ChatRuns(store).done(spec.id)
-    wanted = [one for one in dict.fromkeys(ids) if fresh or not done.get(one) or one in again]
+    wanted = [
+        one for one in dict.fromkeys(ids) if fresh or not done.get(one) or one in again or one in changed
+    ]
     missing = dict.fromkeys(sorted(wanted, key=done.__contains__), ("",))
     return ChatPlan(
         store,
@@ -322,6 +328,7 @@ def chat_plan(
         len(set(ids)),
         any(done.values()),
         fresh or bool(again),
+        replaces=fresh or bool(again or changed),
     )
 
 

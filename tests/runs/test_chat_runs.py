@@ -85,8 +85,18 @@ def test_results_are_kept_by_id_and_asked_once(store: Store) -> None:
         assert (last.done, last.total, len(server.requests)) == (6, 6, 6)
         assert estimate(planned(store, server.url)).calls == 0
         run(store, server.url, IDS[:2], fresh=True)
+        assert len(server.requests) == 8
+        other = {"q5": "q6"}
+        run(
+            store,
+            server.url,
+            changed=["q4", "q5"],
+            conversation=lambda one: asked(request(other.get(one, one))),
+        )
+        assert len(server.requests) == 9  # what is not asked for in other words is in the store
+        assert texts(store)["q5"] == "Yes \ud800, q6"
         run(store, server.url, again=["q5"])
-        assert len(server.requests) == 9
+        assert len(server.requests) == 10
     assert texts(store) == {one: f"Yes \ud800, {one}" for one in IDS}
     result = ChatRuns(store).results(SPEC.id)["q0"]
     assert isinstance(result, dict)

@@ -119,7 +119,7 @@ def _picks(
     verdicts = picked_verdicts(opened, asked, retrieval.selection, plain=True)
     if verdicts:
         st.caption(
-            f"“{'”, “'.join(dict.fromkeys(verdicts.values()))}”: the opinion of {literal(session_model())}."
+            f"▲ ▼ ● say what the language model {literal(session_model())} thinks of each sentence. It can be wrong."
         )
     picks_list(
         picks_of(opened.paper, retrieval, plain_explanations(opened.paper, asked, retrieval), {}, verdicts),

@@ -15,6 +15,7 @@ from components.paper.opened import OpenPaper
 from components.paper.pages import text_or_pages
 from components.paper.picks import draw_agreement, draw_picks, draw_wording_change
 from components.paper.recognised import draw_doubts, draw_recognised, facts_line
+from components.paper.short_answer import draw_short_answer
 from components.widgets.answers import active_system, answers_to, words_to_underline
 from components.widgets.copy_link import copy_link
 from components.widgets.markdown import literal
@@ -63,6 +64,7 @@ def draw_reading(state: PageState, opened: OpenPaper) -> None:
             then, _ = answers_to(opened.reading(state["h0"], budget), free)
             draw_wording_change(state, opened, answers, then)
         draw_agreement(state, opened, answers)
+        draw_short_answer(state, opened, hypothesis)
         st.markdown("## Take it away")
         draw_downloads(opened, hypothesis, budget, choices, answers, active)
 

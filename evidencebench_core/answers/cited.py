@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,7 +12,9 @@ import numpy as np
 
 from evidencebench_core.answers.brackets import CitedSentence, index_sentences
 from evidencebench_core.data.model import EvidenceSet, Focus
+from evidencebench_core.llm import Ask, ChatRequest, Conversation, prompt
 from evidencebench_core.llm.parse import after_thinking, no_answer_reason, plain_text
+from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.metrics.cited import (
     CitedScore,
     Pair,
@@ -46,6 +48,7 @@ _BULLET: Final = re.compile(r"^[ \t>]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILI
 _LINE_END: Final = re.compile(
     r"(\][ \t]*[.!?]?)[ \t]*\n"
 )  # a sentence that ends with its citation and the line
+_LONGEST: Final = 100_000  # characters that are read: an answer has five sentences
 _NOTHING: Final = re.compile(
     r"\W*(?:there is )?(?:nothing|none|no (?:evidence|answer|information))\b[^.\[\]]{0,80}\W*", re.IGNORECASE
 )
@@ -94,10 +97,20 @@ def read_cited_answer(
         return CitedAnswer("cut_off" if heads else why or "no_list")
     verdicts = _VERDICT.findall(answer)
     verdict = verdicts[-1].lower() if verdicts else None
-    body = _BULLET.sub("\n", answer[heads[-1].end() :].replace("**", "").strip().strip("`"))
+    body = _BULLET.sub("\n", answer[heads[-1].end() :][:_LONGEST].replace("**", "").strip().strip("`"))
     if not body.strip() or _NOTHING.fullmatch(body):
         return CitedAnswer("empty", verdict=verdict)
     return CitedAnswer("answer", index_sentences(_LINE_END.sub(r"\1\n\n", body), range(n_sentences)), verdict)
+
+
+def cited_answer(
+    request: ChatRequest, hypothesis: str, sentences: Sequence[str]
+) -> Conversation[CitedAnswer]:
+    """Ask a model for a short answer from a paper, and read it."""
+    messages = prompt("cited-answer").messages(hypothesis=hypothesis, sentences=numbered(sentences))
+    (answer,) = yield [Ask("answer", replace(request, messages=messages), "ANSWER: It is so [0].")]
+    said = {"refusal": answer.refusal, "finish_reason": answer.finish_reason}
+    return read_cited_answer(answer.text, len(sentences), **said)
 
 
 def pair_verdicts(

@@ -27,15 +27,28 @@ def test_verdicts_are_asked_for_shown_and_kept(open_page: OpenPage) -> None:
         app = open_page("paper", kept, paper="sample_cohort", r="lead", k="4")
         assert "Does each sentence support the hypothesis, or contradict it? About 4 calls" in app.words
         assert not server.requests
-        app.ask()
+        app.ask("Judge each sentence")
         assert "are the opinion of tiny" in app.words
         assert len(server.requests) == 4
         app.run()
         assert len(server.requests) == 4
         shown = open_page("paper", kept, paper="sample_cohort", r="lead", k="4", present="1")
-        assert "the opinion of tiny" in shown.words
+        assert "the language model tiny thinks" in shown.words
         assert len(server.requests) == 4
     assert "opinion" not in open_page("paper", paper="sample_cohort", r="lead", k="4").words
+
+
+def test_a_short_answer_rests_on_sentences(open_page: OpenPage) -> None:
+    with scripted(
+        reply("VERDICT: mixed\nANSWER: Night work <b>raises</b> the risk [6, 7]. Nobody knows why [999].")
+    ) as server:
+        kept = {"llm.server": server.url, "llm.model": "tiny"}
+        app = open_page("paper", kept, paper="sample_cohort", r="lead", k="4")
+        assert "What does this paper find on the hypothesis" in app.words
+        app.ask("Ask for an answer")
+        assert "**Mixed**, says tiny" in app.words
+        assert "nobody has checked it. It also names 1 that" in app.words
+        assert len(server.requests) == 1
 
 
 def test_words() -> None:

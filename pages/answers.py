@@ -24,6 +24,8 @@ DEFAULTS = {
     "system": "",
     "sentence": "",
     "run": "",
+    "corrected": "",
+    "threshold": "",
 }
 PARTS = {"systems": "Systems", "answers": "One answer", "judges": "Judges", "sets": "Sets of answers"}
 _DRAWN: Mapping[str, Callable[[PageState, AnswerSetInfo], None]] = {

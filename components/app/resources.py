@@ -44,12 +44,14 @@ from evidencebench_core.analyses.sample import ingest_sample
 from evidencebench_core.analyses.slices import Slices
 from evidencebench_core.analyses.systems import Systems, systems_of_runs
 from evidencebench_core.analyses.wording import WORDING_VARIANTS
-from evidencebench_core.answers.agreement import Form, JudgeAgreement
+from evidencebench_core.answers.agreement import JudgeAgreement
 from evidencebench_core.answers.agreement import judge_agreement as agreement_of
+from evidencebench_core.answers.judged import judge_labels as labels_of_judge
+from evidencebench_core.answers.judged import scale_of
 from evidencebench_core.answers.model import AnswerSet
-from evidencebench_core.answers.set_judging import judged
+from evidencebench_core.answers.nugget_scores import NuggetMatrix, nugget_scores
 from evidencebench_core.answers.store import AnswerSetInfo, stored_answers
-from evidencebench_core.answers.systems import SystemScores
+from evidencebench_core.answers.systems import SystemScores, judged_labels
 from evidencebench_core.answers.systems import system_scores as scores_of_systems
 from evidencebench_core.data import DatasetInfo, Filter, Instance, Store, open_store
 from evidencebench_core.data.hits import Hit
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
 SAMPLE: Final = Path(__file__).resolve().parents[2] / "sample_data" / "sample_data.json"
 _MIB: Final = 1024 * 1024
 _LOOKED_AT: Final = 2000  # instances among which the first papers of a dataset are looked for
+Corrections = tuple[tuple[str, str], ...]  # units of a judge, and what a person says instead
 _MOST_ACROSS: Final = 16
 _FIRST_PAGE: Final = 2.0  # seconds that are left to the first page
 
@@ -692,9 +695,29 @@ def system_scores(info: AnswerSetInfo) -> SystemScores:
     return scores_of_systems(answer_set(info), rng=np.random.default_rng(0))
 
 
+@st.cache_resource(max_entries=16, show_spinner="Reading the judgements …", hash_funcs=_KEYS)
+def judge_labels(run: ChatRunInfo, corrections: Corrections = ()) -> Mapping[str, str | None]:
+    """A judge's labels by unit, with people's corrections."""
+    return MappingProxyType(labels_of_judge(store(), run, corrections))
+
+
 @st.cache_resource(max_entries=16, show_spinner="Comparing the labels …", hash_funcs=_KEYS)
-def judge_agreement(info: AnswerSetInfo, run: ChatRunInfo) -> JudgeAgreement:
+def judge_agreement(info: AnswerSetInfo, run: ChatRunInfo, corrections: Corrections = ()) -> JudgeAgreement:
     """A judge's labels against those of people, as far as both are there."""
-    labels = {unit: read.label for unit, read in judged(store(), run).items()}
-    scale: Form = run.settings["scale"] if run.settings["task"] == "citations" else "relevance"
-    return agreement_of(answer_set(info), labels, scale, rng=np.random.default_rng(0))
+    labels = judge_labels(run, corrections)
+    return agreement_of(answer_set(info), labels, scale_of(run), rng=np.random.default_rng(0))
+
+
+@st.cache_resource(max_entries=16, show_spinner="Scoring the systems …", hash_funcs=_KEYS)
+def judged_scores(info: AnswerSetInfo, run: ChatRunInfo, corrections: Corrections = ()) -> SystemScores:
+    """The systems of a set by a judge's labels."""
+    answers, labels = answer_set(info), judge_labels(run, corrections)
+    return scores_of_systems(answers, judged_labels(answers, **{run.settings["task"]: labels}))
+
+
+@st.cache_resource(max_entries=128, show_spinner="Comparing the nuggets …", hash_funcs=_KEYS)
+def nugget_matrix(info: AnswerSetInfo, question_id: str, system: str) -> NuggetMatrix:
+    """The nuggets that an answer brings along against the gold ones, by their cosines."""
+    answers, key = answer_set(info), (question_id, system)
+    one = AnswerSet({question_id: answers.questions[question_id]}, {key: answers.answers[key]})
+    return nugget_scores(one, matcher="cosine").matrices[key]

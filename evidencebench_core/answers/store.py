@@ -164,14 +164,6 @@ def marks(store: Store, subject: str, what: What | None = None) -> list[Mark]:
     return [mark for mark in newest.values() if mark.value]
 
 
-def corrected(judged: Mapping[str, str | None], corrections: Sequence[Mark]) -> dict[str, str | None]:
-    """A judge's labels with those that a person corrected."""
-    return {
-        **judged,
-        **{mark.unit: mark.value for mark in corrections if mark.what == "label" and mark.unit in judged},
-    }
-
-
 def marks_document(store: Store, subject: str) -> dict[str, Any]:
     """Counts of the marks and the marks themselves, JSON-able: what is exported."""
     found = marks(store, subject)

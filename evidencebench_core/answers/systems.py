@@ -98,7 +98,7 @@ def human_labels(answers: AnswerSet) -> dict[Key, AnswerLabels]:
 
 def judged_labels(
     answers: AnswerSet,
-    relevances: Mapping[str, str | None] | None = None,
+    relevance: Mapping[str, str | None] | None = None,
     citations: Mapping[str, str | None] | None = None,
 ) -> dict[Key, AnswerLabels]:
     """The labels of a judge, by `unit_id`; ``None`` is a judgement without a label, which counts for nothing.
@@ -108,7 +108,7 @@ def judged_labels(
     """
     return {
         key: AnswerLabels(
-            None, _judged_relevances(answer, relevances), _judged_relations(answers, answer, citations)
+            None, _judged_relevances(answer, relevance), _judged_relations(answers, answer, citations)
         )
         for key, answer in answers.answers.items()
     }

@@ -267,8 +267,8 @@ def _labels(
 
 def _judged(store: Store, args: argparse.Namespace, run_id: str) -> tuple[str, dict[str, str | None]]:
     """What a judge's run was asked about, and its labels by unit, with people's corrections where wanted."""
-    from evidencebench_core.answers.set_judging import judged
-    from evidencebench_core.answers.store import answer_set_info, corrected, marks
+    from evidencebench_core.answers.judged import judge_labels
+    from evidencebench_core.answers.store import answer_set_info, marks
     from evidencebench_core.errors import UnknownNameError
     from evidencebench_core.runs import ChatRuns
 
@@ -276,9 +276,8 @@ def _judged(store: Store, args: argparse.Namespace, run_id: str) -> tuple[str, d
     if run.subject != info.sha256:
         problem = f"does not judge the answer set {args.name}"
         raise UnknownNameError(f"run {run.id}", problem, "Name a run of `evidencebench answers judge` on it.")
-    labels: dict[str, str | None] = {unit: read.label for unit, read in judged(store, run).items()}
-    if args.corrected:
-        labels = corrected(labels, marks(store, info.sha256, "label"))
+    found = marks(store, info.sha256, "label") if args.corrected else []
+    labels = judge_labels(store, run, [(mark.unit, mark.value) for mark in found])
     return str(run.settings["task"]), labels
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evidencebench_core.answers.judged import judge_labels
 from evidencebench_core.answers.model import unit_id
 from evidencebench_core.answers.read import answer_set
 from evidencebench_core.answers.store import (
@@ -17,7 +18,6 @@ from evidencebench_core.answers.store import (
     add_mark,
     answer_set_info,
     answer_sets,
-    corrected,
     delete_answers,
     marks,
     marks_document,
@@ -30,6 +30,7 @@ from evidencebench_core.data.backup import backup
 from evidencebench_core.data.repair import faults, repair
 from evidencebench_core.errors import DamageError, SettingError, StoreError, UnknownNameError
 from evidencebench_core.runs import ChatRuns, ChatRunSpec
+from tests.answers.judging import judge_run
 
 LINES: list[tuple[str, dict[str, Any]]] = [
     (f"line {number}", {"kind": "answer", "question_id": "q", "system": f"S{number}", "answer": "Tea.", "x": [1],
@@ -74,8 +75,15 @@ def test_the_newest_mark_of_a_unit_counts(tmp_path: Path) -> None:
     add_mark(store, subject, Mark("nuggets", '["a","b"]', "same"))
     assert [(mark.unit, mark.value) for mark in marks(store, subject, "label")] == [(one, "unnecessary")]
     assert marks_document(store, subject)["counts"] == {"label": 1, "nuggets": 1}
-    judged = {one: "required", other: None}
-    assert corrected(judged, marks(store, subject)) == {one: "unnecessary", other: None}
+    run = ChatRuns(store).run(
+        judge_run(store, subject, "relevance", {one: "required", other: None}, "relevance")
+    )
+    corrections = [(mark.unit, mark.value) for mark in marks(store, subject, "label")]
+    assert judge_labels(store, run, corrections) == {one: "unnecessary", other: None}
+    assert judge_labels(store, run, [(one, "supports"), ("strange", "required")]) == {
+        one: "required",
+        other: None,
+    }
     with pytest.raises(SettingError, match="label, nuggets, gold"):
         add_mark(store, subject, Mark("colour", one, "red"))  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="6,000 characters"):

@@ -87,7 +87,8 @@ PAGES = {  # the address, and what it shows once it is whole
     "/reliability?part=questions": ".table-root tbody tr",
     "/answers": ".js-plotly-plot",
     "/answers?part=answers&question=migraine&system=Magpie&sentence=3": ".table-root tbody tr",
-    "/answers?part=judges": ".table-root tbody tr",
+    "/answers?part=answers&question=ankle&run={judge}": ".js-plotly-plot",
+    "/answers?part=judges": ".js-plotly-plot",
     "/answers?part=sets": "[data-testid=stFileUploader]",
 }
 
@@ -121,8 +122,8 @@ def links(store: Store) -> dict[str, str]:
     add_sample_items(store)
     tasks = ("baseline", "few-shot", "spelling", "negation", "freeform", "unknown")
     ask_scripted(store, "sample", tasks, ("always-yes", "word-overlap"))
-    judge_sample(store)
-    return {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
+    runs = {run.retriever: run.id for run in RunStore(store).runs("sample_data") if not run.variant}
+    return {**runs, "judge": judge_sample(store)}
 
 
 # Again and again: what stands above may still grow and push the place off the screen.

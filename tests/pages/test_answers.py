@@ -7,7 +7,7 @@ import json
 import pytest
 
 from evidencebench_core.answers.model import unit_id
-from evidencebench_core.answers.store import add_answers, answer_sets
+from evidencebench_core.answers.store import add_answers, answer_sets, marks
 from evidencebench_core.data import Store
 from tests.answers.judging import add_sample, judge_run, judge_sample
 from tests.pages.app import OpenPage
@@ -70,6 +70,31 @@ def test_judges(open_page: OpenPage, empty_store: Store, sample_answers: str) ->
     )
     assert "1 unit;" in app.words
     assert "There is no run nonsense" in open_page("answers", part="judges", run="nonsense").words
+
+
+def test_a_person_corrects_a_judge(open_page: OpenPage, empty_store: Store, sample_answers: str) -> None:
+    unit = unit_id("ankle", "Heron", "1")
+    run = judge_run(empty_store, sample_answers, "relevance", {unit: "unnecessary"}, "relevance")
+    app = open_page("answers", part="answers", question="ankle", system="Heron", sentence="1", run=run)
+    app.fill("Your name", "Ana")
+    app.named("selectbox", "Label of this sentence").set_value("required").run()
+    (mark,) = marks(empty_store, sample_answers)
+    assert (mark.unit, mark.value, mark.author, mark.before) == (unit, "required", "Ana", "unnecessary")
+    app = open_page("answers", part="judges", run=run)
+    assert "Accuracy" not in app.problems
+    assert "With 1 correction" in [one.label for one in app.toggle]
+    assert not open_page("answers", part="judges", run=run, corrected="1").problems
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("sample_answers")
+def test_nuggets_are_matched_by_a_threshold(open_page: OpenPage) -> None:
+    app = open_page("answers", part="answers", question="ankle", system="Heron", threshold="0")
+    assert "Recall 100.0% (4 of 4 gold nuggets)" in app.words
+    assert (
+        "(0 of 4 gold nuggets)"
+        in open_page("answers", part="answers", question="ankle", threshold="100").words
+    )
 
 
 def test_hostile_text_stays_text(open_page: OpenPage, empty_store: Store) -> None:

@@ -1,0 +1,126 @@
+"""Answers: people against a judge, system by system, and nuggets against gold ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from components.charts.style import (
+    DOTTED,
+    GREY,
+    PERCENT_AXIS,
+    escaped_text,
+    folded_text,
+    name_steps,
+    styled_figure,
+)
+
+
+def people_judge_scatter(frame: pd.DataFrame, metric: str, colour: str) -> go.Figure:
+    """Systems by their mean from people's labels and from a judge's, with the line where these are the same.
+
+    ``frame``: ``name``, ``people``, ``judge`` (shares).
+    """
+    figure = go.Figure()
+    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line=DOTTED)
+    names = frame["name"].map(escaped_text)
+    figure.add_scatter(
+        x=100 * frame["people"],
+        y=100 * frame["judge"],
+        text=names,
+        textposition="top center",
+        textfont={"size": 11},
+        mode="markers+text" if len(frame) <= 12 else "markers",
+        marker={"size": 10, "color": colour},
+        cliponaxis=False,
+        hovertemplate="%{text}<br>people %{x:.1f}%, judge %{y:.1f}%<extra></extra>",
+        showlegend=False,
+    )
+    axis = PERCENT_AXIS | {"range": [-4, 108]}
+    figure.update_xaxes(title=folded_text(f"{metric} by people, %", 30), **axis)
+    figure.update_yaxes(title=folded_text(f"{metric} by the judge, %", 30), **axis)
+    return styled_figure(figure, height=380)
+
+
+def rank_slopes(frame: pd.DataFrame, colour: str) -> go.Figure:
+    """Ranks of systems by people's labels and by a judge's, best on top, equal ones level; columns as above.
+
+    Systems whose rank changes stand out.
+    """
+    figure = go.Figure()
+    ranks = frame[["people", "judge"]].round(9).rank(ascending=False)
+    for name, before, after in zip(frame["name"], ranks["people"], ranks["judge"], strict=True):
+        shown = escaped_text(name)
+        line = {"color": GREY if before == after else colour, "width": 1.5}
+        figure.add_scatter(
+            x=[0, 1],
+            y=[before, after],
+            mode="lines+markers+text",
+            text=[f"{shown} ", f" {shown}"],
+            textposition=["middle left", "middle right"],
+            textfont={"size": 11},
+            line=line,
+            marker={"size": 7},
+            cliponaxis=False,
+            hovertemplate=f"{shown}: rank %{{y:.1f}}<extra></extra>",
+            showlegend=False,
+        )
+    name_steps(figure, ("People", "Judge"), "")
+    figure.update_xaxes(range=[-0.5, 1.5], showgrid=False)
+    figure.update_yaxes(
+        title="Rank", range=[len(frame) + 0.6, 0.4], dtick=1 if len(frame) < 16 else 5, showgrid=False
+    )
+    return styled_figure(figure, height=max(220, 100 + 16 * len(frame)))
+
+
+def match_squares(
+    similarity: NDArray[np.float64],
+    matched: Collection[tuple[int, int]],
+    texts: tuple[Sequence[str], Sequence[str]],
+    colour: str,
+) -> go.Figure:
+    """Gold nuggets down, those of an answer across, a square as large as its cosine; a match has an outline.
+
+    ``similarity`` has the shape (answer's, gold); ``customdata`` of a square: its two places.
+    """
+    predicted, gold = texts
+    cells = [(i, j) for j in range(len(gold)) for i in range(len(predicted))]
+    cosines = [float(similarity[i, j]) for i, j in cells]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[i for i, _ in cells],
+        y=[j for _, j in cells],
+        mode="markers",
+        customdata=[[i, j, escaped_text(predicted[i]), escaped_text(gold[j])] for i, j in cells],
+        marker={
+            "symbol": "square",
+            "size": [4 + 22 * max(0.0, one) for one in cosines],
+            "color": colour,
+            "opacity": [0.15 + 0.85 * max(0.0, one) for one in cosines],
+            "line": {"width": [3 if cell in matched else 0 for cell in cells], "color": GREY},
+        },
+        text=[f"{one:.2f}" for one in cosines],
+        hovertemplate="cosine %{text}<br>%{customdata[2]}<br>%{customdata[3]}<extra></extra>",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 0.7}},
+        showlegend=False,
+    )
+    figure.update_xaxes(
+        tickvals=list(range(len(predicted))),
+        ticktext=[str(i + 1) for i in range(len(predicted))],
+        range=[-0.6, len(predicted) - 0.4],
+        title="Nuggets of the answer",
+        showgrid=False,
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(gold))),
+        ticktext=[folded_text(f"{one} ({'matched' if any(j == place for _, j in matched) else 'missed'})", 30)
+                  for place, one in enumerate(gold)],
+        range=[len(gold) - 0.4, -0.6],
+        showgrid=False,
+    )  # fmt: skip
+    return styled_figure(figure, height=110 + 48 * len(gold))

@@ -1,0 +1,32 @@
+"""The labels of a judge's run about an answer set, as they came or with what people corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evidencebench_core.answers.agreement import Form
+from evidencebench_core.answers.judging import LABELS
+from evidencebench_core.answers.set_judging import judged
+from evidencebench_core.data.store import Store
+from evidencebench_core.runs import ChatRunInfo
+
+LABELLED = ("relevance", "citations")
+"""What judges say of answers that people say, too: the ``task`` of their runs."""
+
+
+def scale_of(run: ChatRunInfo) -> Form:
+    """On which scale a judge's labels are."""
+    scale: Form = run.settings.get("scale", "ternary") if run.settings["task"] == "citations" else "relevance"
+    return scale
+
+
+def judge_labels(
+    store: Store, run: ChatRunInfo, corrections: Iterable[tuple[str, str]] = ()
+) -> dict[str, str | None]:
+    """Label by unit, ``None`` where the judgement has none; ``corrections`` are units with people's labels.
+
+    A correction on another scale, or of a unit that was not judged, is left out.
+    """
+    labels: dict[str, str | None] = {unit: read.label for unit, read in judged(store, run).items()}
+    known = LABELS[scale_of(run)]
+    return labels | {unit: label for unit, label in corrections if unit in labels and label in known}

@@ -13,6 +13,7 @@ from components.app.page import percent
 from components.app.state import PageState, open_later
 from components.charts.reliability import errors_chart, order_chart, parts_chart, parts_text, steps_chart
 from components.reliability.answers import draw_answers, draw_item
+from components.reliability.start import judge_dialog
 from components.reliability.view import View, colours, label_of, title_of
 from components.reliability.words import (
     constants_text,
@@ -82,8 +83,15 @@ def draw_task(state: PageState, view: View) -> None:
             st.button(
                 "Review the wordings", key=f"review-{score.run}", on_click=open_later, args=("wording", link)
             )
-    _draw_figures(scores, run)
     score = view.score(run)
+    if run.task.judge_prompt and score.judged is None:
+        st.info(
+            "These are answers in free text: a judge, another model, has to read them before there is a figure."
+        )
+        if st.button("Have answers judged", type="primary", disabled=not run.n_answered):
+            judge_dialog(view, [run.id])
+        return
+    _draw_figures(scores, run)
     drawn = [partial(_draw_flips, state, score)] * (score.baseline is not None) + [
         partial(_draw_confusion, score)
     ]

@@ -94,14 +94,8 @@ def system_of(run: ReliabilityRun) -> str:
 
 
 def label_of(run: ReliabilityRun) -> str:
-    """`system_of` with the settings that differ from the defaults, and the beginning of the id."""
-    settings = {} if run.as_published else run.task.settings
-    other = [
-        f"{name}={setting_text(value)}"
-        for name, value in run.settings.items()
-        if name in settings and not settings[name].derived and value != settings[name].default
-    ]
-    return f"{' '.join([system_of(run), *other])} ({run.id[:4]})"
+    """The model, what sets the run apart from others of its task, and the beginning of the id."""
+    return f"{' '.join(filter(None, (run.model, run.label)))} ({run.id[:4]})"
 
 
 def title_of(task: str) -> str:

@@ -117,7 +117,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.classList.toggle("dark", darkPage(root));
 
   const frame = element("div", "scroll");
-  if (data.height) frame.style.maxHeight = `${data.height}px`;
+  if (data.height) {
+    frame.style.maxHeight = `${data.height}px`;
+    if (data.action === "none") frame.tabIndex = 0; // to be scrolled by keys: no row in it takes the focus
+  }
   const table = element("table");
   if (data.caption) table.append(element("caption", "", data.caption));
   const thead = element("thead");

@@ -16,6 +16,7 @@ from evidencebench_core.retrievers.llm import OUTCOME_KINDS, CallRecord, calls_i
 from evidencebench_core.words import quantity
 
 _REASONS: Final = 40  # that are listed
+_SHORT: Final = 400  # characters of a text that needs no box to scroll in
 _LONGEST: Final = 200_000  # characters of an answer or a prompt
 
 
@@ -105,13 +106,13 @@ def _call(call: CallRecord, letter: str) -> None:
 
 
 def plain_text(text: str, height: int) -> None:
-    """Text as it is; of one too long for a browser the beginning and the end."""
+    """Text as it is, in at most so many pixels; of one too long for a browser the beginning and the end."""
     if len(text) > _LONGEST:
         left_out = len(text) - _LONGEST
         st.caption(f"{left_out:,} of {len(text):,} characters are left out in the middle.")
         half = _LONGEST // 2
         text = f"{text[:half]}\n\n[...]\n\n{text[-half:]}"
-    st.code(text, language=None, wrap_lines=True, height=height)
+    st.code(text, language=None, wrap_lines=True, height=height if len(text) > _SHORT else "content")
 
 
 def _kind(call: CallRecord) -> str:

@@ -23,6 +23,7 @@ from evidencebench_core.reliability.probes import Probe
 from evidencebench_core.reliability.reads import ProbeRead
 from evidencebench_core.reliability.runs import ReliabilityRun
 from evidencebench_core.reliability.score import TaskScore
+from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
 from evidencebench_core.words import quantity
 
 _COLUMNS: Final = (
@@ -166,7 +167,7 @@ def _draw_probes(view: View, run: ReliabilityRun, item: Item, opened: bool) -> N
     reads = [one for one in view.score(run).reads if one.probe.item_id == item.id]
     if not reads:
         return
-    said = [f"{one.probe.variant}: {_outcome(one)}" if one.probe.variant else _outcome(one) for one in reads]
+    said = [" ".join(filter(None, (one.probe.variant, _outcome(run.task.name, one)))) for one in reads]
     heading = ", ".join(said[:_NAMED]) + (" …" if len(said) > _NAMED else "")
     with st.expander(f"**{run.task.title}** · {literal(heading)}", expanded=opened):
         place = 0
@@ -180,8 +181,12 @@ def _draw_probes(view: View, run: ReliabilityRun, item: Item, opened: bool) -> N
         _draw_probe(run, reads[place], item)
 
 
-def _outcome(one: ProbeRead) -> str:
-    return f"null, {_plain(one.reason)}" if one.label is None else f"{one.label} ({one.state})"
+def _outcome(task: str, one: ProbeRead) -> str:
+    if one.label is None:
+        return f"null, {_plain(one.reason)}"
+    if RELIABILITY_TASKS[task].judge_prompt:
+        return f"judged {one.label}"
+    return f"{one.label} ({one.state})"
 
 
 def _draw_probe(run: ReliabilityRun, one: ProbeRead, item: Item) -> None:
@@ -220,7 +225,7 @@ def _draw_probe(run: ReliabilityRun, one: ProbeRead, item: Item) -> None:
 
 def _draw_changes(probe: Probe, item: Item) -> None:
     """What differs from the item as it is."""
-    details = {name: value for name, value in probe.details.items() if value not in (None, "", [], ())}
+    details = {name: value for name, value in probe.details.items() if value or type(value) is int}
     if details:
         named = (
             f"{_plain(name)}: {', '.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"

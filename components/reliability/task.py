@@ -34,10 +34,10 @@ from evidencebench_core.words import quantity
 
 _STATES: Final = ("right", "wrong", "null")
 _FLIPS: Final = (
-    Column("before", "At first ↓ then →", "id"),
-    *(Column(name, name.capitalize(), "chips") for name in _STATES),
+    Column("before", "Baseline ↓ this test →", "id"),
+    *(Column(name, f"Then {name}", "chips") for name in _STATES),
 )
-_CONFUSION: Final = (Column("gold", "Right answer ↓ read →", "id"),)
+_CONFUSION: Final = (Column("gold", "Right answer ↓ read as →", "id"),)
 _VARIANTS: Final = (
     Column("step", "Variant", "id"),
     Column("n", "n", "number"),
@@ -268,7 +268,7 @@ def _draw_flips(state: PageState, score: TaskScore) -> None:
             (Chip(f"{before}-{after}", f"{n:,} ({percent(n / total)})"),) if n else None
             for after, n in zip(_STATES, counts, strict=True)
         ]
-        rows.append(Row(before, (before, *chips)))
+        rows.append(Row(before, (f"first {before}", *chips)))
     caption = "Baseline by this test; a number shows its answers"
     table(_FLIPS, rows, key="flips", action="none", on_event=open_cell, caption=caption)
     st.caption(
@@ -284,9 +284,10 @@ def _draw_confusion(score: TaskScore) -> None:
         return
     st.markdown("### What was read")
     labels = list(dict.fromkeys(label for row in score.confusion.values() for label in row))
-    columns = (*_CONFUSION, *(Column(label, label, "number") for label in labels))
+    columns = (*_CONFUSION, *(Column(label, f"read as {label}", "number") for label in labels))
     rows = [
-        Row(gold, (gold, *(row.get(label, 0) for label in labels))) for gold, row in score.confusion.items()
+        Row(gold, (f"right: {gold}", *(row.get(label, 0) for label in labels)))
+        for gold, row in score.confusion.items()
     ]
     table(columns, rows, key="confusion", action="none", caption="Expected label by the label that was read")
     st.caption(

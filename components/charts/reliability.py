@@ -77,7 +77,7 @@ def model_map(frame: pd.DataFrame, models: Sequence[str], dark: bool) -> go.Figu
                 opacity=0.3,
             )
     name_rows(figure, tasks, width=24)
-    names = [folded_text(name, 14) for name in models]
+    names = [folded_text(name, 10) for name in models]
     figure.update_xaxes(
         tickvals=list(range(len(models))),
         ticktext=names,

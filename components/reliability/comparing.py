@@ -52,10 +52,19 @@ def draw_comparing(state: PageState, view: View) -> None:
     if rows:
         _draw(a, b, pd.DataFrame(rows))
         st.caption(literal(unread_text([view.card(a), view.card(b)])))
-    problems = [f"- **{literal(row_title(row))}**: {literal(row.problem)}" for row in compared if row.problem]
+    problems = [
+        f"- **{literal(row_title(row))}**: {literal(_problem(row))}" for row in compared if row.paired is None
+    ]
     if problems:
         st.caption("Not compared:")
         st.markdown("\n".join(problems))
+
+
+def _problem(row: ComparisonRow) -> str:
+    """Why the two are not compared in a test."""
+    if row.task.judge_prompt:
+        return "Not judged by one judge yet; the part Judges has the answers judged."
+    return row.problem.removeprefix("compare: ")
 
 
 def _cells(row: ComparisonRow, paired: Paired) -> dict[str, object]:

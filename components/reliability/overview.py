@@ -90,7 +90,7 @@ def _draw_map(state: PageState, view: View, cards: Mapping[str, Card]) -> None:
             "task": row_title(row),
             "model": system,
             "text": _square_text(row.score),
-            "difference": row.score.baseline.difference.value if row.score.baseline else None,
+            "difference": _shade(row.score),
             "null_rate": row.score.null_rate or 0.0,
             "hover": f"{FIGURES[row.score.figure]} {estimate_text(row.score.value)}, n = {row.score.n_scored:,}, "
             f"null {percent(row.score.null_rate)}",
@@ -123,6 +123,15 @@ def _open_run(state: PageState, view: View, run_id: str) -> None:
     run = view.run(run_id)
     if run is not None:
         state.put(part="task", task=run.task.name, run=run_id, item=None)
+
+
+def _shade(score: TaskScore) -> float | None:
+    """What the colour of a square stands for: the difference to the baseline; of a bias how large it is."""
+    if score.figure == "bias":
+        return (
+            None if score.value.value is None else -0.6 * score.value.value
+        )  # half, the most, has the full colour
+    return None if score.baseline is None else score.baseline.difference.value
 
 
 def _square_text(score: TaskScore) -> str:

@@ -191,7 +191,8 @@ _PLAIN: Final[Mapping[str, tuple[str, Callable[[TaskScore], str]]]] = {
 
 def _against(score: TaskScore) -> str:
     """Whether the figure differs clearly from the unchanged questions', else from a constant answer's."""
-    paired, constants = score.baseline, [one for one in score.constants.values() if one is not None]
+    paired = None if score.figure in ("bias", "judged_accuracy") else score.baseline  # other figures than F1
+    constants = [one for one in score.constants.values() if one is not None]
     if paired is not None and paired.difference.value is not None and paired.difference.ci95 is not None:
         low, high = paired.difference.ci95
         if low <= 0 <= high:

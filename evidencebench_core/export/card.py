@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from evidencebench_core.export.report.pages import moment, page_html, percent, versions_line
+from evidencebench_core.export.report.pages import moment, page_html, percent
 from evidencebench_core.export.used import versions
 from evidencebench_core.reliability.card import Card, CardRow
 from evidencebench_core.reliability.reads import Estimate
@@ -41,7 +41,6 @@ def card_html(card: Card, created_at: str = "") -> str:
             "questions": card.items,
             "runs": ", ".join(row.score.run for row in card.rows),
             "construction": "as published" if card.as_published else "ours",
-            "versions": versions_line(versions()),
         },
         maker=f"EvidenceBench Explorer {versions().get('evidencebench-explorer', '')}".strip(),
     )
@@ -125,8 +124,9 @@ def _steady(score: TaskScore) -> str:
     lost = sum(flips["right"][after] for after in ("wrong", "null"))
     won = sum(flips[before]["right"] for before in ("wrong", "null"))
     return (
-        f"It gave the same answer as before on {_in_100(score.baseline.consistency)} questions. Of "
-        f"{score.baseline.n:,} answers, {lost:,} right ones were lost and {won:,} were won. {_right(score)}"
+        f"It gave the same answer as before on {_in_100(score.baseline.consistency)} questions; of "
+        f"{score.baseline.n:,} answers, {lost:,} right ones were lost and {won:,} won. It was right on "
+        f"{_in_100(score.accuracy)}."
     )
 
 

@@ -20,25 +20,10 @@ _MOST: Final = 5  # sentences of each label an instance
 
 
 def evidence_items(store: Store, dataset: str, seed: int = 0, limit: int | None = None) -> tuple[Item, ...]:
-    """Of every instance as many sentences with evidence as without, up to five of each, drawn; no headings.
+    """Of every instance (of the first ``limit``) as many sentences with evidence as without, up to five of each, drawn.
 
-    Items are clustered by paper, and bring the wordings of their hypothesis that the store has.
-
-    Parameters
-    ----------
-    store : Store
-    dataset : str
-    seed : int
-        Another one, other sentences.
-    limit : int, optional
-        Most instances.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset.
-    SettingError
-        If no instance has sentences of both labels.
+    Headings are left out. Items are clustered by paper, and bring the wordings of their hypothesis that the store has.
+    `SettingError` if no instance has sentences of both labels.
     """
     variants = hypothesis_variants(store, dataset)
     items: list[Item] = []

@@ -137,10 +137,7 @@ ItemWordings = Mapping[str, tuple[ItemWording, ...]]
 def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", source: str = "") -> ItemSet:
     """An item set that is not in a store yet.
 
-    Raises
-    ------
-    DataError
-        If there are no items, two have one id, or a text holds half of a surrogate pair.
+    `DataError` if there are no items, two have one id, or a text holds half of a surrogate pair.
     """
     place = f"item set {shown(name)}"
     if not items:
@@ -177,12 +174,7 @@ def add_items(
 ) -> ItemSetInfo:
     """Keep items under a name; where the store has the same items, maybe under another name, that set.
 
-    Raises
-    ------
-    DataError
-        If there are no items, or two have one id.
-    StoreError
-        If the name is blank, too long or taken by other items.
+    Raises what `new_item_set` does, and `StoreError` if the name is blank, too long or taken by other items.
     """
     added = new_item_set(name, items, kind, source)
     values = {"kind": kind, "source": source, "n_items": len(items)}

@@ -55,20 +55,9 @@ def ingest_items(
 def read_items(path: Path, positive: str = "", negative: str = "") -> tuple[Kind, tuple[Item, ...]]:
     """The items of a file, and what they are: questions or pairs.
 
-    Parameters
-    ----------
-    path : Path
-        ``.json``, ``.jsonl``, ``.ndjson``, ``.csv``, ``.tsv`` or ``.txt`` (columns separated by tabs).
-    positive, negative : str, optional
-        What stands for yes and no in ``answer``; both or neither.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, an id is there twice, a question or context is empty or an answer unknown; one
-        line that names row and column.
-    SettingError
-        If only one of the two answers is given, or they are the same.
+    It ends in ``.json``, ``.jsonl``, ``.ndjson``, ``.csv``, or ``.tsv`` or ``.txt`` (columns separated by tabs).
+    ``positive`` and ``negative``, both or neither (`SettingError`), stand for yes and no in ``answer``. `DataError`
+    names row and column: an id that is there twice, an empty question or context, an unknown answer, ...
     """
     labels = _labels(positive.strip(), negative.strip())
     rows = _rows(path)

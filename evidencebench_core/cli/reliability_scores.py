@@ -206,6 +206,11 @@ def _card(args: argparse.Namespace) -> int:
     elif args.html is None:
         table = pd.DataFrame([_card_row(row) for row in card.rows])
         print_report(Report(f"{card.model} on {card.items}", {"tasks": table}))
+        if waiting := [row.task.name for row in card.rows if row.task.judge_prompt and not row.score.judged]:
+            command = "evidencebench reliability judge RUN --model JUDGE"
+            note(
+                f"Free text that nobody has judged yet: {enumerated(waiting)}. Have it judged with `{command}`."
+            )
     return 0
 
 

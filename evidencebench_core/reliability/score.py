@@ -252,12 +252,19 @@ def compare_scores(a: TaskScore, b: TaskScore, seed: int = 0) -> Paired:
             remedy = "Compare two scores of one task, item set and construction."
             raise SettingError("compare", f"{name} is {shown(one)} in a and {shown(other)} in b", remedy)
     if a.judged and b.judged and a.judged.judge != b.judged.judge:
-        problem = f"a is judged by {shown(a.judged.judge)}, b by {shown(b.judged.judge)}"
-        raise SettingError("compare", problem, "Judge both with one model.")
+        problem = (
+            f"the answers of {a.model} are judged by {a.judged.judge}, those of {b.model} by {b.judged.judge}"
+        )
+        raise SettingError("compare", problem, "Have both judged by one model.")
     for one in (a, b):
         if not one.reads:
-            problem = f"no answer of {shown(one.model)} can be scored yet"
-            raise SettingError("compare", problem, "Run the task, and have answers in free text judged.")
+            what = "judged" if "judged" in one.figure else "there"
+            remedy = (
+                "Have the answers of both judged by one model."
+                if what == "judged"
+                else "Run the task for both."
+            )
+            raise SettingError("compare", f"the answers of {one.model} are not {what} yet", remedy)
     others = {one.probe.id: one for one in b.reads}
     pairs = [
         (others[one.probe.id], one)

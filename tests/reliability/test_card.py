@@ -160,7 +160,7 @@ def test_two_models_task_by_task(store: Store) -> None:
     assert judged.paired is not None
     (other,) = compare_models(store, "herbs", "good", "third")
     assert (other.paired, other.p_holm) == (None, None)
-    assert "Judge both with one model" in other.problem
+    assert "Have both judged by one model" in other.problem
     with pytest.raises(SettingError, match="no task was asked of both"):
         compare_models(store, "herbs", "good", "nobody")
 

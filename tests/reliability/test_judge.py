@@ -133,5 +133,7 @@ def test_two_models_are_judged_by_one_judge() -> None:
     one, other = (task_score(run, judge=judged(run, {"0": label})) for label in ("yes", "no"))
     assert compare_scores(one, other).difference.value == pytest.approx(0.25)
     elsewhere = task_score(run, judge=replace(judged(run, {}), model="another"))
-    with pytest.raises(SettingError, match="Judge both with one model"):
+    with pytest.raises(SettingError, match="Have both judged by one model"):
         compare_scores(one, elsewhere)
+    with pytest.raises(SettingError, match="the answers of m are not judged yet"):
+        compare_scores(one, task_score(run))

@@ -65,7 +65,7 @@ from evidencebench_core.papers.own import OwnPaper, OwnPapers
 from evidencebench_core.perturb import Wording, added_wordings, hypothesis_variants
 from evidencebench_core.reliability.card import Card, ComparisonRow, compare_models, model_card
 from evidencebench_core.reliability.card import run_score as score_reliability
-from evidencebench_core.reliability.drafts import ItemDrafts, wordings_digest
+from evidencebench_core.reliability.drafts import ItemDrafts, decisions_about, wordings_digest
 from evidencebench_core.reliability.items import ItemSet, ItemSetInfo, ItemWordings
 from evidencebench_core.reliability.items import item_set as stored_item_set
 from evidencebench_core.reliability.items import item_sets as stored_item_sets
@@ -501,11 +501,12 @@ def figure(chart: Callable[..., go.Figure], *arguments: object, **named: object)
 
 
 def _answers_of(sha256: str, *models: str) -> tuple[object, ...]:
-    """What changes with the answers of models to a set, and with the judges' of them and of pairs."""
+    """What changes with the answers of models to a set, the judges' of them and of pairs, and reviews of wordings."""
     runs = [one for one in ChatRuns(store()).runs("reliability") if one.n_answered + one.n_failed]
     own = {one.id for one in runs if one.subject == sha256 and one.settings["model"] in models}
     wanted = (one for one in runs if one.id in own or one.subject in own or one.settings["task"] == "judge")
-    return tuple((one.id, one.n_answered, one.n_failed) for one in wanted)
+    counts = ((one.id, one.n_answered, one.n_failed) for one in wanted)
+    return (*counts, decisions_about(store(), sha256))
 
 
 _ITEM_SET_KEYS: Final[_Keys] = {ItemSetInfo: lambda info: (info.name, info.sha256)}
@@ -554,7 +555,7 @@ def reliability_card(info: ItemSetInfo, model: str, as_published: bool) -> Card:
     return _card(info, model, as_published, _answers_of(info.sha256, model))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Scoring …", hash_funcs=_ITEM_SET_KEYS)
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_ITEM_SET_KEYS)
 def _card(info: ItemSetInfo, model: str, as_published: bool, answers: tuple[object, ...]) -> Card:
     return model_card(store(), info.name, model, as_published)
 

@@ -69,7 +69,10 @@ def draw_overview(state: PageState, view: View) -> None:
         )
         _draw_published()
         return
-    cards = {name: view.card(name) for name in systems}
+    cards = {}
+    for place, name in enumerate(systems, start=1):
+        with st.spinner(f"Scoring {literal(name)}, {place} of {len(systems)} …"):
+            cards[name] = view.card(name)
     _draw_map(state, view, cards)
     system = state["card"] if state["card"] in cards else next(iter(cards))
     with st.container(horizontal=True, vertical_alignment="bottom"):

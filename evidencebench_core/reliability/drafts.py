@@ -199,6 +199,17 @@ def _behind(mark: str, text: str) -> str:
     return after[-1].strip(" \t\n*_`\"'“”‘’„«»") if after else ""
 
 
+def decisions_about(store: Store, items_sha256: str) -> tuple[int, str]:
+    """How many drafts of an item set are accepted, and when the last decision was: changes with every review."""
+    query = (
+        "SELECT sum(state = 'accepted'), max(reviewed_at) FROM item_drafts"
+        " WHERE item_set_id = (SELECT id FROM item_sets WHERE sha256 = ?)"
+    )
+    with store.read() as db:
+        n_accepted, last = db.execute(query, (items_sha256,)).fetchone()
+    return n_accepted or 0, last or ""
+
+
 # -- the wordings of a run ----------------------------------------------------------------------
 
 

@@ -104,6 +104,9 @@ class ItemSet:
     source: str = ""
     added_at: str = ""  # ISO 8601, UTC; empty before it is in a store
 
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemSetInfo:

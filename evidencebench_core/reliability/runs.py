@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -316,9 +317,23 @@ def run_probes(store: Store, run: ReliabilityRun, limit: int | None = None) -> P
             problem = f"took its examples from the item set {name}, which has been deleted"
             raise UnknownNameError(f"run {run.id}", problem, "Ingest its file again.")
         examples = item_set(store, wanted[0])
-    wordings = kept_wordings(store, run.wordings) if run.wordings else {}
     whole = items_of(store, run)
-    return probes_of(whole, run.task, run.settings, wordings=wordings, examples=examples, limit=limit)
+    if run.wordings:  # which somebody may have reviewed since
+        wordings = kept_wordings(store, run.wordings)
+        return probes_of(whole, run.task, run.settings, wordings=wordings, examples=examples, limit=limit)
+    return _probes(whole, run.task.name, tuple(run.settings.items()), examples, limit)
+
+
+@lru_cache(maxsize=12)
+def _probes(
+    items: ItemSet,
+    task: str,
+    settings: tuple[tuple[str, Any], ...],
+    examples: ItemSet | None,
+    limit: int | None,
+) -> Probes:
+    """The same for every model that is asked."""
+    return probes_of(items, reliability_task(task), dict(settings), examples=examples, limit=limit)
 
 
 def results_of(store: Store, run: ReliabilityRun) -> dict[str, Result | str]:

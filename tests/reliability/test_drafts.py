@@ -15,11 +15,12 @@ from evidencebench_core.perturb import KINDS, Draft, Kind, MadeBy
 from evidencebench_core.perturb.making import new_drafts
 from evidencebench_core.reliability.drafts import (
     ItemDrafts,
+    decisions_about,
     keep_wordings,
     kept_wordings,
     wordings_digest,
 )
-from evidencebench_core.reliability.items import Item, add_items, delete_item_set
+from evidencebench_core.reliability.items import Item, add_items, delete_item_set, item_set
 from evidencebench_core.runs.estimate import draft_estimate
 from tests.llm.server import Scripted, Step, answering, reply, scripted
 
@@ -204,6 +205,8 @@ def test_a_review_that_changes_no_text_leaves_the_run_as_it_is(store: Store) -> 
     drafts = ItemDrafts(store, "tea")
     drafts.add([Draft("1", "negation", "", "IL-6 rose.", made_by=MadeBy("m", "p"))])
     digest = keep_wordings(store, "tea", drafts.wordings("negation"))
+    sha256 = item_set(store, "tea").sha256
+    before = decisions_about(store, sha256)
     assert not kept_wordings(store, digest)["1"][0].reviewed
     drafts.accept([drafts.drafts()[0].id], "Ana")
     assert wordings_digest(drafts.wordings("negation")) == digest
@@ -212,6 +215,7 @@ def test_a_review_that_changes_no_text_leaves_the_run_as_it_is(store: Store) -> 
         True,
         "Ana",
     )  # its figures are of reviewed ones now
+    assert decisions_about(store, sha256) != before  # so what is cached of them is made again
 
 
 def test_only_questions_have_drafts_here(store: Store) -> None:

@@ -35,10 +35,11 @@ class ScoreComparison(PairedComparison):
     sufficient: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON-able values."""
+        """As JSON-able values; ``sufficient_gold`` where it is true."""
         values = asdict(self) | {"task": self.task.name}
         lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
-        values["sufficient_gold"] = values.pop("sufficient")
+        if values.pop("sufficient"):
+            values["sufficient_gold"] = True
         return {"task": self.task.name} | values | lists
 
     def to_pandas(self) -> pd.DataFrame:

@@ -93,7 +93,7 @@ class Score:
         return "" if self.ceiling_range is None else range_text(*self.ceiling_range)
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON-able values; the keys are a contract of the command line."""
+        """As JSON-able values; the keys are a contract of the command line, ``sufficient_gold`` where it is true."""
         return {
             "task": self.task.name,
             "n_scored": self.n_scored,
@@ -108,9 +108,8 @@ class Score:
             "random_expectation": self.random_expectation,
             "skipped": dict(self.skipped),
             "missing": list(self.missing),
-            "sufficient_gold": self.sufficient,
             "per_instance": dict(self.per_instance),
-        }
+        } | ({"sufficient_gold": True} if self.sufficient else {})
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an instance: ``instance``, ``aspect_recall``, and why it is ``left_out``, or ``""``."""

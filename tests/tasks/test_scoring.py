@@ -117,7 +117,6 @@ def test_as_dict_has_the_keys_of_the_contract_and_is_json() -> None:
     assert set(as_dict) == {
         *("task", "n_scored", "n_skipped", "n_missing", "aspect_recall", "standard_error", "ci95", "ceiling"),
         *("ceiling_range", "random_expectation", "per_instance", "n_empty", "skipped", "missing"),
-        "sufficient_gold",
     }
     assert json.loads(json.dumps(as_dict)) == as_dict
     assert (as_dict["task"], as_dict["missing"], as_dict["ci95"]) == ("result-er@optimal", ["p2"], None)

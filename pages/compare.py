@@ -32,6 +32,7 @@ from evidencebench_core.analyses.comparison import comparison
 from evidencebench_core.analyses.slices import SECTIONS_UP_TO, slice_report, slices_of
 from evidencebench_core.analyses.systems import Systems, imported_systems
 from evidencebench_core.data import DatasetInfo
+from evidencebench_core.runs import RunInfo
 from evidencebench_core.tasks import Task
 
 DEFAULTS = {
@@ -82,14 +83,18 @@ def _runs(state: PageState, dataset: DatasetInfo, task: Task) -> None:
         or st.button("Look at the rankings and aspects of all papers")
     ):
         state.put(aspects="1" if dataset.n_instances >= SECTIONS_UP_TO else None)
-        st.markdown("### Rankings side by side")
-        draw_when_seen("divergence", partial(draw_divergence, state, dataset, task, (a, b)), 480)
-        st.markdown("### Disagreements, aspect by aspect")
-        draw_when_seen("disagreements", partial(draw_disagreements, state, dataset, task, (a, b)), 480)
+        draw_when_seen("rankings", partial(_rankings, state, dataset, task, (a, b)), 960)
     st.markdown("### Slice by slice")
     both = resources.systems(runs, task.name).only(b.id, a.id)
     sliced = resources.report("slices", (key, both.keys), lambda: _slices(dataset, task, both))
     draw_slices(state, dataset, task, sliced, (a, b))
+
+
+def _rankings(state: PageState, dataset: DatasetInfo, task: Task, runs: tuple[RunInfo, RunInfo]) -> None:
+    st.markdown("### Rankings side by side")
+    draw_divergence(state, dataset, task, runs)
+    st.markdown("### Disagreements, aspect by aspect")
+    draw_disagreements(state, dataset, task, runs)
 
 
 def _draw_imported(state: PageState, task: Task) -> None:

@@ -173,9 +173,10 @@ def _known_values(setting: str) -> tuple[str, ...] | None:
 
 
 def _chooses(name: str) -> bool:
-    """Whether a prompt is for a retriever: it shows sentences, or names points to look for."""
+    """Whether a prompt is for a retriever: it shows sentences to choose from, or names points to look for."""
     try:
-        return bool({"sentences", "n_aspects"} & prompt(name).fields)
+        asks_else = name.startswith(("cited-", "construct-"))
+        return not asks_else and bool({"sentences", "n_aspects"} & prompt(name).fields)
     except SettingError:  # one of the user's that cannot be read: the retriever says why
         return True
 

@@ -56,7 +56,7 @@ def test_a_click_on_a_square_opens_its_pair(
 def test_two_rankings_in_columns_lead_to_the_reader(page: Page, app_url: str, runs: dict[str, str]) -> None:
     chosen = f"a={runs['bm25']}&b={runs['abstract-tail']}"
     page.goto(f"{app_url}/compare?dataset=sample_data&task=er%4010&{chosen}")
-    page.locator(".st-key-seen-divergence").scroll_into_view_if_needed()
+    page.locator(".st-key-seen-rankings").scroll_into_view_if_needed()
     table = page.get_by_role("table", name=re.compile("^Instances by how far"))
     divergences = table.locator("tbody td.number").filter(has_text=re.compile(r"^\d\.\d\d$"))
     expect(divergences.first).to_be_visible()

@@ -30,8 +30,7 @@ class App:
     def __init__(self, test: AppTest, kept: Mapping[str, str] | None = None, **params: str) -> None:
         """``kept``: what the session remembers; ``params``: of the address. The page has been scrolled through."""
         self.test = test
-        seen = {"seen-divergence": "yes", "seen-disagreements": "yes"}
-        for name, value in {**seen, **(kept or {})}.items():
+        for name, value in {"seen-rankings": "yes", **(kept or {})}.items():
             test.session_state[f"kept.{name}"] = value
         self.run(**params)
 

@@ -3,8 +3,8 @@
     python -m tests.reliability.scripted_models --port 8123     # OPENAI_BASE_URL=http://127.0.0.1:8123/v1
 
 ``always-yes``; ``first-example`` (the answer of the first example that it is shown, else no); ``word-overlap`` (yes
-where most of the question's words are in the context); ``unknown-when-told`` (unknown wherever it may say so; else
-yes or no only where it is sure).
+where half of the question's words are in the context, or a quarter of a hypothesis' words in the sentence);
+``unknown-when-told`` (unknown wherever it may say so; else yes or no only where it is sure).
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def _word_overlap(parts: Mapping[str, str], can_refrain: bool) -> str:
     share = _share(parts)
     if can_refrain and share < 0.2:
         return "The text does not give enough information."
-    return "**Yes**, the text has most of these words." if share >= 0.5 else "No, it speaks of other things."
+    enough = 0.25 if "hypothesis" in parts else 0.5
+    return (
+        "**Yes**, the text has most of these words." if share >= enough else "No, it speaks of other things."
+    )
 
 
 def _unknown_when_told(parts: Mapping[str, str], can_refrain: bool) -> str:
@@ -54,7 +57,11 @@ def _unknown_when_told(parts: Mapping[str, str], can_refrain: bool) -> str:
 def _share(parts: Mapping[str, str]) -> float:
     if "statement_1" in parts:
         return overlap(parts["statement_1"], parts["statement_2"])
-    return overlap(parts.get("question", ""), parts.get("summary", parts.get("context", "")))
+    question = parts.get("question", parts.get("hypothesis", ""))
+    shown = (
+        parts[name] for name in ("summary", "context", "sentence", "passage", "passages") if name in parts
+    )
+    return overlap(question, next(shown, ""))
 
 
 MODELS: Final[Mapping[str, Callable[[Mapping[str, str], bool], str]]] = {

@@ -115,6 +115,15 @@ def test_what_decides_what_is_asked_is_in_the_id(store: Store) -> None:
         (lambda: run_id("baseline", "m", {"seed": 1}), "no setting 'seed'|takes no settings"),
         (lambda: run_id("paraphrase", "m"), "no paraphrase"),
         (lambda: run_id("judge", "m"), "teas"),
+        (
+            lambda: run_id("few-shot", "m", {"orders": "YYYY"}),
+            "has 3 examples with the answer yes .* needs 4",
+        ),
+        (lambda: run_id("distraction", "m", {"distractors": 8}), "has 7 contexts other than .* needs 8"),
+        (
+            lambda: run_plan(store, "others", "freeform", "m"),
+            r"nothing to ask about 2 items: no long_answer \(2\)",
+        ),
     ):
         with pytest.raises(SettingError, match=words):
             wrong()

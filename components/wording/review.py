@@ -66,7 +66,7 @@ class _Desk:
 
     def key(self, draft: Draft) -> str:
         """A name of the draft within the session."""
-        return f"{self.drafts.table}.{draft.id}"
+        return f"{self.drafts.table}-{draft.id}"
 
     def decision(self, ids: Sequence[int], decide: Callable[[], object]) -> Callable[[], None]:
         """A callback that decides, says what went wrong, and lets the decision be undone."""

@@ -5,8 +5,9 @@
 FOLDER holds ``store.sqlite`` with 20,000 instances (``shared/tools/make_scale_dataset.py``) and two runs or more on
 them; another CHECKOUT is measured by the same walk, on a store that its own code has made. Each person has a browser
 context, and walks over all pages from another start: a page by its name in the menu, an instance from the table, then
-"Next", and looks at each for one to four seconds. A wait ends with the last change on screen. The browser works on the
-same processors as the server: seconds of processor time say whose they were.
+"Next", and looks at each for one to four seconds. They begin once all have the app open: five browsers that start cold
+are the machine's work, not the server's. A wait ends with the last change on screen. The browser works on the same
+processors as the server: seconds of processor time say whose they were.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ async def choose(page: Page, name: str) -> None:
         await page.get_by_role("menuitem", name=name, exact=True).click()
 
 
-async def walk(browser: Browser, address: str, first: int, waits: Waits) -> None:
+async def walk(browser: Browser, address: str, first: int, together: asyncio.Barrier, waits: Waits) -> None:
     """One person: all pages from the ``first`` on, some rounds of them."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     await context.add_init_script(WATCH)
@@ -77,6 +78,7 @@ async def walk(browser: Browser, address: str, first: int, waits: Waits) -> None
         await asyncio.sleep(looks.uniform(*LOOKS))
 
     await wait("start", lambda: page.goto(address), "h1")
+    await together.wait()
     names = [*PAGES] * 2
     for name in names[first : first + len(PAGES)] * ROUNDS:
         await wait(name, lambda name=name: choose(page, name), PAGES[name])  # type: ignore[misc]
@@ -113,7 +115,8 @@ async def load(base: str) -> dict[str, object]:
     waits: Waits = {}
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium(), args=list(CHROMIUM_FLAGS))
-        await asyncio.gather(*(walk(browser, base, number, waits) for number in range(PEOPLE)))
+        together = asyncio.Barrier(PEOPLE)
+        await asyncio.gather(*(walk(browser, base, number, together, waits) for number in range(PEOPLE)))
         (server,) = processes(b"streamlit")
         used = {"server": cpu_seconds([server]), "browser": cpu_seconds(processes(b"chrom"))}
         memory = {"server MB": megabytes(server, "VmRSS"), "most server MB": megabytes(server, "VmHWM")}

@@ -47,9 +47,8 @@ class _Desk:
 
     state: PageState
     drafts: Drafts
-    replaced: Callable[
-        [Draft], tuple[str, str] | None
-    ]  # the wording that a draft would replace, and its origin
+    # the wording that a draft would replace, and its origin
+    replaced: Callable[[Draft], tuple[str, str] | None]
 
     @property
     def reviewer(self) -> str:

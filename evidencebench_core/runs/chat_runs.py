@@ -25,6 +25,7 @@ from evidencebench_core.llm.request import ChatRequest, Message, Reply, from_jso
 from evidencebench_core.retrievers import Setting, SettingSpec
 from evidencebench_core.retrievers.settings import canonical_settings
 from evidencebench_core.retrievers.table import RETRIEVERS
+from evidencebench_core.runs.store import row_of_run
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -35,7 +36,9 @@ Result = Mapping[str, Any]
 _KEPT: Final = (
     "text", "finish_reason", "refusal", "reasoning", "prompt_tokens", "completion_tokens", "seconds", "model", "key",
 )  # fmt: skip
-_RUNS: Final = "SELECT id, wing, subject, settings, created_at, n_answered, n_failed FROM intact_chat_runs"
+_RUNS: Final = (
+    "SELECT id, wing, subject, settings, created_at, n_answered, n_failed FROM intact_chat_runs AS chat_runs"
+)
 _ADD: Final = """INSERT INTO chat_results (run_id, unit, result, error, created_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (run_id, unit) DO UPDATE SET result = excluded.result, error = excluded.error,
         created_at = excluded.created_at WHERE chat_results.result IS NULL"""
@@ -140,18 +143,9 @@ class ChatRuns:
         UnknownNameError
             If there is none, or more than one.
         """
-        prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         with self.store.read() as db:
-            check_count(db, "chat_runs")
-            where = "WHERE ?1 <> '' AND substr(id, 1, length(?1)) = ?1 ORDER BY id"
-            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
-        if len(rows) == 1:
-            return _info(rows[0])
-        if rows:
-            found = ", ".join(str(row[0]) for row in rows[:4])
-            problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
-            raise UnknownNameError(place, problem, "Give more of the id.")
-        raise UnknownNameError(place, f"is not in {self.store.path}", "List the runs there are.")
+            remedy = "List the runs there are."
+            return _info(row_of_run(db, self.store, "chat_runs", _RUNS, id_or_prefix, remedy))
 
     def add(self, run_id: str, results: Mapping[str, Result | str], replace: bool = False) -> None:
         """Keep results by id, or in one line why there is none, all in one transaction.

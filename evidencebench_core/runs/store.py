@@ -85,6 +85,28 @@ _DEPENDENTS: Final = {
 }
 
 
+def row_of_run(
+    db: sqlite3.Connection, store: Store, table: str, select: str, id_or_prefix: str, remedy: str
+) -> tuple[Any, ...]:
+    """The row that ``select`` has of the run with this id, or of the only one whose id starts like this.
+
+    An `UnknownNameError` if there is none, or more than one.
+    """
+    prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
+    check_count(db, table)
+    where = f"WHERE ?1 <> '' AND substr({table}.id, 1, length(?1)) = ?1 ORDER BY {table}.id"
+    rows: list[tuple[Any, ...]] = (
+        db.execute(f"{select} {where}", (prefix,)).fetchall() if prefix.isascii() else []
+    )
+    if len(rows) == 1:
+        return rows[0]
+    if rows:
+        found = ", ".join(str(row[0]) for row in rows[:4])
+        problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
+        raise UnknownNameError(place, problem, "Give more of the id.")
+    raise UnknownNameError(place, f"is not in {store.path}", remedy)
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """The identity of a run. Tasks are no part of it: a run gains tasks and instances as they are asked for.
@@ -215,19 +237,9 @@ class RunStore:
         UnknownNameError
             If there is none, or more than one.
         """
-        prefix, place = id_or_prefix.strip().lower(), f"run {shown(id_or_prefix)}"
         with self.store.read() as db:
-            check_count(db, "runs")
-            where = "WHERE ?1 <> '' AND substr(runs.id, 1, length(?1)) = ?1 ORDER BY runs.id"
-            rows = db.execute(f"{_RUNS} {where}", (prefix,)).fetchall() if prefix.isascii() else []
-            if len(rows) == 1:
-                return _info(db, rows[0])
-        if rows:
-            found = ", ".join(str(row[0]) for row in rows[:4])
-            problem = f"fits {len(rows)} runs ({found}{', …' if len(rows) > 4 else ''})"
-            raise UnknownNameError(place, problem, "Give more of the id.")
-        remedy = "`evidencebench runs` lists the runs there are."
-        raise UnknownNameError(place, f"is not in {self.store.path}", remedy)
+            remedy = "`evidencebench runs` lists the runs there are."
+            return _info(db, row_of_run(db, self.store, "runs", _RUNS, id_or_prefix, remedy))
 
     def rename(self, run: RunInfo, name: str) -> RunInfo:
         """Give a run a name of its own; a blank one takes it away, and it is called after its settings again."""

@@ -310,7 +310,7 @@ RELATION_NAMES = ("supporting", "contradicting", "neutral", "not relevant", "inv
 
 
 def by_hand(answers: AnswerSet, system: str) -> dict[str, list[float]]:
-    """Values over questions by the authors' rules (``official``), written anew and slowly."""
+    """Values over questions by the authors' rules (``official``), by other and slower code."""
     values: dict[str, list[float]] = {}
     for question in answers.questions:
         answer = answers.answers[question, system]

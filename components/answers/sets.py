@@ -10,6 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components.app import resources
+from components.app.page import set_picker
 from components.app.state import PageState, flash, open_later
 from components.widgets.keeping import draw_delete, draw_rename
 from components.widgets.markdown import literal
@@ -37,17 +38,11 @@ def picked_set(state: PageState) -> AnswerSetInfo | None:
     sets = {info.name: info for info in answer_sets(resources.store())}
     if not sets:
         return None
-    wanted = state["set"] or next(iter(sets))
-    if wanted not in sets:
-        st.warning(f"There is no set of answers {literal(wanted, 80)}; another is shown.")
-        wanted = next(iter(sets))
-    st.selectbox(
-        "Answers",
-        list(sets),
-        format_func=lambda name: f"{name} ({quantity(sets[name].counts['questions'], 'question')})",
-        **state.widget("set", wanted, reset=("metric", "question", "system", "sentence", "run")),
-    )
-    return sets[wanted]
+    described = {
+        name: f"{name} ({quantity(info.counts['questions'], 'question')})" for name, info in sets.items()
+    }
+    reset = ("metric", "question", "system", "sentence", "run")
+    return sets[set_picker(state, "set", "Answers", described, "set of answers", reset)]
 
 
 def draw_first_steps() -> None:

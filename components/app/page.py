@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import runpy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -89,6 +89,32 @@ def dataset_picker(state: PageState) -> DatasetInfo | None:
         **state.widget("dataset", wanted, reset=set(state.defaults) - set(state.of_any_dataset)),
     )
     return datasets[wanted]
+
+
+def set_picker(
+    state: PageState,
+    parameter: str,
+    label: str,
+    described: Mapping[str, str],
+    what: str,
+    reset: Iterable[str],
+) -> str:
+    """The name of the set that the address names (an unknown one is reported), with a picker.
+
+    ``described`` has for each name how it reads in the picker; at least one. ``what``: "set of questions".
+    """
+    first = next(iter(described))
+    wanted = state[parameter] or first
+    if wanted not in described:
+        st.warning(f"There is no {what} {literal(wanted, 80)}; another is shown.")
+        wanted = first
+    st.selectbox(
+        label,
+        list(described),
+        format_func=described.__getitem__,
+        **state.widget(parameter, wanted, reset=reset),
+    )
+    return wanted
 
 
 def tell_of_gold(dataset: DatasetInfo) -> None:

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import streamlit as st
-
 from components.app import resources
 from components.app.choices import setting_text
+from components.app.page import set_picker
 from components.app.state import PageState
 from components.widgets.chart import is_dark
-from components.widgets.markdown import literal
 from evidencebench_core.palette import ASPECTS
 from evidencebench_core.reliability.card import Card, CardRow, ComparisonRow
 from evidencebench_core.reliability.items import ItemSet, ItemSetInfo
@@ -70,17 +68,10 @@ def view_of(state: PageState) -> View | None:
     sets = {info.name: info for info in resources.item_sets()}
     if not sets:
         return None
-    wanted = state["items"] or next(iter(sets))
-    if wanted not in sets:
-        st.warning(f"There is no set of questions {literal(wanted, 80)}; another is shown.")
-        wanted = next(iter(sets))
-    st.selectbox(
-        "Questions",
-        list(sets),
-        format_func=lambda name: f"{name} ({sets[name].n_items:,})",
-        **state.widget("items", wanted, reset=("run", "beside", "item", "card", *PROBE_FILTERS)),
-    )
-    return View(sets[wanted], resources.item_set(sets[wanted]), resources.reliability_runs(sets[wanted]))
+    described = {name: f"{name} ({info.n_items:,})" for name, info in sets.items()}
+    reset = ("run", "beside", "item", "card", *PROBE_FILTERS)
+    info = sets[set_picker(state, "items", "Questions", described, "set of questions", reset)]
+    return View(info, resources.item_set(info), resources.reliability_runs(info))
 
 
 def colours(names: Sequence[str]) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.app import server
-from components.app.state import mark_entered
+from components.app.state import mark_end_of_run, mark_entered
 
 
 def show_page() -> None:
@@ -37,6 +37,7 @@ def show_page() -> None:
         page = st.navigation({"": pages[""], f"Analyse: {page.title}": pages["Analyse"]}, position="top")
     st.set_page_config(page_title=f"{page.title} · EvidenceBench Explorer")
     page.run()
+    mark_end_of_run()
 
 
 if __name__ == "app":  # imported by `streamlit run`, which serves the App that it finds here

@@ -17,10 +17,11 @@ import streamlit as st
 _FLASHES: Final = "flashes"
 _NEXT: Final = "next-page"
 _SHOWN: Final = "shown-page"
-_WRITTEN: Final = "address-written"
+_REPLACED: Final = "replaced-addresses"
 _DATASET: Final = "chosen-dataset"
 _OF_ANY_DATASET: Final = frozenset({"dataset", "task", "r"})  # what means the same on another one
-_IN_FLIGHT: Final = 2.0  # seconds within which the browser may still send the address before
+_IN_FLIGHT: Final = 1.5  # seconds within which the browser may still send an address that was replaced,
+_ON_ITS_WAY: Final = 0.25  # and once the run that replaced it has ended
 
 
 class PageState:
@@ -38,11 +39,14 @@ class PageState:
         self._memory = f"state.{page}"
         given = {name: st.query_params[name] for name in self.defaults if name in st.query_params}
         remembered = st.session_state.get(self._memory, {})
+        shown = st.session_state.get(_SHOWN) == page
         if remembered and set(st.query_params) - set(self.defaults):
             # On the way to another page Streamlit leaves its parameters under this page's path in the
             # browser's history. Who comes back to that finds the page as it was left.
             given = remembered
-        if not st.query_params and st.session_state.get(_SHOWN) == page and _address_has_arrived():
+        if shown and _is_in_flight(st.query_params.to_dict()):
+            given = {}  # a second click, sent before the browser had the address that the first one gave
+        elif shown and not st.query_params:
             remembered = {}  # the browser's Back to the page as it was before anything was chosen
         elif not given:
             remembered = self._on_chosen_dataset(remembered)
@@ -139,8 +143,9 @@ class PageState:
     def _write(self) -> None:
         shared = self._shared()
         if st.query_params.to_dict() != shared:
+            replaced = (time.monotonic() + _IN_FLIGHT, st.query_params.to_dict())
+            st.session_state[_REPLACED] = [*_addresses_in_flight(), replaced]
             st.query_params.from_dict(shared)
-            st.session_state[_WRITTEN] = time.monotonic()
         self._remember()
 
     def _remember(self) -> None:
@@ -157,8 +162,19 @@ class PageState:
         return {name: value for name, value in remembered.items() if name in keeps} | {"dataset": dataset}
 
 
-def _address_has_arrived() -> bool:
-    return time.monotonic() - float(st.session_state.get(_WRITTEN, 0.0)) > _IN_FLIGHT
+def mark_end_of_run() -> None:
+    """Note that the page is drawn: soon the browser will have the addresses that this run gave."""
+    soon = time.monotonic() + _ON_ITS_WAY
+    st.session_state[_REPLACED] = [(min(until, soon), address) for until, address in _addresses_in_flight()]
+
+
+def _addresses_in_flight() -> list[tuple[float, dict[str, str]]]:
+    now = time.monotonic()
+    return [(until, address) for until, address in st.session_state.get(_REPLACED, ()) if until > now]
+
+
+def _is_in_flight(address: Mapping[str, str]) -> bool:
+    return any(replaced == address for _, replaced in _addresses_in_flight())
 
 
 def local_widget(key: str, value: object) -> dict[str, Any]:

@@ -289,6 +289,7 @@ def test_the_browsers_back_returns_to_the_instance_before(page: Page, app_url: s
     press(page, "Next")
     expect(page.get_by_text("2 of 6")).to_be_visible()
     settled(page)
+    page.wait_for_timeout(500)  # sooner it could be the address before
     page.go_back()
     expect(page.get_by_text("1 of 6")).to_be_visible()
     assert parameters(page)["instance"] == "sample_cohort"

@@ -203,6 +203,21 @@ def test_presenter_mode_shows_prints_and_saves(
     assert parameters(page)["h"] == statement
 
 
+@pytest.mark.parametrize("delay", [10, 60, 150])
+def test_what_is_typed_just_before_the_click_is_kept(page: Page, app_url: str, delay: int) -> None:
+    """The click is sent before the browser has the address that the typed text gave."""
+    page.goto(f"{app_url}/paper?paper=sample_trial&r=bm25&k=4&present=1")
+    expect(page.get_by_role("heading", name="The 4 sentences to read first")).to_be_visible()
+    settled(page)
+    page.get_by_role("textbox", name="What would you like to check").fill("The kitchen has a salt container.")
+    page.get_by_role("button", name="Show the sentences").evaluate(
+        "(button, delay) => { document.activeElement.blur(); setTimeout(() => button.click(), delay) }", delay
+    )
+    expect(page.locator(".picks .why").first).to_contain_text("shares the words kitchen, salt and container")
+    settled(page)
+    expect(page.locator(".picks .why").first).to_contain_text("shares the words kitchen, salt and container")
+
+
 def test_pasted_text_is_searched_by_two_and_taken_away(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/paper?r=bm25~lead&k=2")
     press(page, "Paste text", "tab")

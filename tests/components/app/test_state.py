@@ -55,6 +55,31 @@ def test_an_address_without_parameters(
     assert app.address == ({"n": "3"} if number == "3" else {})
 
 
+@pytest.mark.parametrize(("in_flight", "number"), [(60, "3"), (0, "5")])
+def test_an_address_that_was_replaced(in_flight: float, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sent before the new one arrived it changes nothing; later it is the browser's Back."""
+    monkeypatch.setattr(state, "_IN_FLIGHT", in_flight)
+    app = opened(n="5").press("three")
+    app.query_params["n"] = "5"
+    assert app.run().words.startswith(f"er@10||{number}|")
+    assert app.address == {"n": number}
+
+
+def test_the_end_of_a_run_says_that_its_addresses_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_ON_ITS_WAY", 0)
+
+    def ending() -> None:
+        import streamlit as st
+
+        from components.app import state
+
+        st.session_state["replaced-addresses"] = [(float("inf"), {"n": "5"})]
+        state.mark_end_of_run()
+        st.caption(str(len(state._addresses_in_flight())))
+
+    assert App(AppTest.from_function(ending)).words == "0"
+
+
 def pages(page: str, chosen: str) -> None:
     """Two pages about a dataset, of which one stands on another instance."""
     import streamlit as st

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
-from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import local_widget
-from components.models.caps import (
-    closing_note,
-    draw_batches,
-    draw_caps,
-    draw_estimate,
-    session_budget,
-    session_llm,
-)
-from components.models.server import address_text, draw_server, session_connection, session_model
+from components.models.caps import draw_caps
+from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
+from components.models.server import session_model
 from components.reliability.view import View
 from components.widgets.markdown import literal
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.runs import judge_plan, run_plan
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
-from evidencebench_core.runs import ChatPlan, RunEstimate, estimate, execute
+from evidencebench_core.runs import ChatPlan
 
 ASKING: Final = "reliability"  # the kind of the jobs
-Plans = Callable[[LLM], Sequence[ChatPlan]]
 
 
 @st.dialog("Start or resume runs", width="large")
@@ -39,7 +30,7 @@ def run_dialog(view: View) -> None:
     items = view.items
     problems = resources.reliability_problems(view.info)
     possible = [name for name, problem in problems.items() if not problem]
-    _draw_server()
+    draw_chosen_server()
     tasks = st.pills(
         "Tests",
         possible,
@@ -87,10 +78,10 @@ def run_dialog(view: View) -> None:
             if task in tasks
         ]
 
-    ready = _draw_cost(plans)
+    ready = draw_plans_cost(plans, "question")
     if st.button("Start", type="primary", disabled=not ready, key="reliability.start"):
         names = ", ".join(RELIABILITY_TASKS[name].title for name in RELIABILITY_TASKS if name in tasks)
-        start_asking(f"{model} on {items.name}: {names}", plans)
+        start_plans(ASKING, f"{model} on {items.name}: {names}", plans, "question")
         st.rerun()
 
 
@@ -102,7 +93,7 @@ def judge_dialog(view: View, run_ids: Sequence[str]) -> None:
         "A model says whether each free answer means the same as the reference. It is also shown references of other "
         "items, and both statements exchanged, so that its own errors are known and the figure is corrected for them."
     )
-    _draw_server("The judge: ")
+    draw_chosen_server("The judge: ")
     draw_caps()
     if not (model := session_model()):
         st.info("Choose a server and a model.")
@@ -113,60 +104,7 @@ def judge_dialog(view: View, run_ids: Sequence[str]) -> None:
     def plans(llm: LLM) -> list[ChatPlan]:
         return [judge_plan(resources.store(), run_id, model, llm=llm) for run_id in run_ids]
 
-    ready = _draw_cost(plans)
+    ready = draw_plans_cost(plans, "question")
     if st.button("Judge", type="primary", disabled=not ready, key="reliability.judge"):
-        start_asking(f"{model} judges answers on {view.items.name}", plans)
+        start_plans(ASKING, f"{model} judges answers on {view.items.name}", plans, "question")
         st.rerun()
-
-
-def _draw_server(who: str = "") -> None:
-    model = session_model()
-    told = f"{who}**{literal(model)}** at {address_text(session_connection())}" if model else "No model yet"
-    with st.expander(f"{told}: server, key and model", expanded=not model):
-        draw_server()
-
-
-def _draw_cost(plans: Plans) -> bool:
-    """Draw what all plans together will take; returns whether they can begin."""
-    run_ids: list[str] = []
-
-    def cost() -> RunEstimate:
-        made = plans(session_llm())
-        run_ids.extend(plan.run_id for plan in made)
-        each = [estimate(plan) for plan in made]
-        counts: Mapping[str, int] = {
-            field.name: sum(getattr(one, field.name) for one in each)
-            for field in fields(RunEstimate)
-            if field.name not in ("model", "price", "batch")
-        }
-        return replace(each[0], **counts)  # type: ignore[arg-type]
-
-    ready = draw_estimate(cost, "question")
-    draw_batches(run_ids)
-    return ready
-
-
-def start_asking(title: str, plans: Plans) -> Job:
-    """Ask the session's server in the background, within the session's caps; what is stored is not asked again."""
-    budget = session_budget()
-    made = plans(session_llm(budget))
-
-    def steps(job: Job) -> Iterator[tuple[int, int, str]]:
-        total, before = sum(plan.total for plan in made), 0
-        failed = 0
-        for plan in made:
-            of_plan = 0
-            for step in execute(plan, None, job.cancelled):
-                of_plan = step.failed
-                lost = f", {failed + of_plan:,} failed" if failed + of_plan else ""
-                yield (
-                    before + step.done,
-                    total,
-                    f"{before + step.done:,} of {total:,} questions answered{lost}.",
-                )
-            before, failed = before + plan.total, failed + of_plan
-            if job.cancelled():
-                return
-
-    subject = "/".join(plan.run_id for plan in made)
-    return resources.jobs().start(ASKING, subject, title, lambda job: closing_note(job, budget, steps(job)))

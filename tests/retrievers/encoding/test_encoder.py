@@ -105,3 +105,39 @@ def test_a_damaged_package_says_how_to_install_it_again(
     monkeypatch.setattr(minilm, "minilm_folder", lambda: model_copy)
     with pytest.raises(RetrieverError, match=r"'minilm': cannot be loaded .*pip install --force-reinstall"):
         minilm.minilm.__wrapped__(int8=False)
+
+
+def test_the_poolers_output_is_an_embedding(tmp_path: Path) -> None:
+    """As SimCSE was trained (bioace spec rule 13): a dense layer with tanh on the first token, not normalised."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast, set_seed
+
+    set_seed(0)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "tea", "helps", "in", "men"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    tokenizer = BertTokenizerFast(str(tmp_path / "vocab.txt"))
+    tokenizer.save_pretrained(tmp_path)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+    )
+    network = BertModel(config).eval()
+    network.save_pretrained(tmp_path)
+    texts = ["tea helps", "tea helps in men", "men"]
+    vectors, model = embeddings(f"pooler:{tmp_path}", texts)
+    for text, vector in zip(texts, vectors, strict=True):
+        with torch.no_grad():
+            first = network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0, 0]
+            expected = torch.tanh(network.pooler.dense(first))
+        assert vector == pytest.approx(expected.numpy(), abs=1e-5)
+    assert model.runtime == "pooler"
+    mean, _ = embeddings(str(tmp_path), texts)  # the same weights, pooled by sentence-transformers
+    assert not np.allclose(mean, vectors)
+    BertModel(config, add_pooling_layer=False).save_pretrained(tmp_path)
+    with pytest.raises(RetrieverError, match=r"pooler\.dense"):
+        embeddings(f"pooler:{tmp_path}", ["other text"])
+    with pytest.raises(RetrieverError, match="no pooler that was trained"):
+        embeddings("pooler:minilm", ["tea"])

@@ -71,7 +71,7 @@ def _info(name: str, sha256: str, source: str, found: str, added_at: str) -> Ans
     return AnswerSetInfo(name, sha256, source, orjson.loads(found), added_at)
 
 
-_SETS: Final = NamedSets(
+ANSWER_SETS: Final = NamedSets(
     "answer_sets",
     "answer set",
     ("name", "sha256", "source", "counts", "added_at"),
@@ -88,26 +88,31 @@ def add_answers(store: Store, name: str, lines: Sequence[Placed], source: str = 
     StoreError
         If the name is blank, too long or taken by other answers.
     """
+    sha256, document = digest_and_counts(lines)
     rows = [line for _, line in lines]
-    sorted_lines = sorted(orjson.dumps(row, option=orjson.OPT_SORT_KEYS) for row in rows)
+    return ANSWER_SETS.add(store, name, sha256, rows, {"source": source, "counts": document})
+
+
+def digest_and_counts(lines: Sequence[Placed]) -> tuple[str, str]:
+    """The sha256 of lines in any order, and the counts of them as JSON; `DataError` if they do not go together."""
+    sorted_lines = sorted(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) for _, line in lines)
     sha256 = hashlib.sha256(b"\n".join(sorted_lines)).hexdigest()
-    document = orjson.dumps(counts(answer_set(lines))).decode()
-    return _SETS.add(store, name, sha256, rows, {"source": source, "counts": document})
+    return sha256, orjson.dumps(counts(answer_set(lines))).decode()
 
 
 def answer_sets(store: Store) -> tuple[AnswerSetInfo, ...]:
     """All answer sets, in the order in which they came."""
-    return _SETS.all(store)
+    return ANSWER_SETS.all(store)
 
 
 def answer_set_info(store: Store, name: str) -> AnswerSetInfo:
     """An answer set without its answers; `UnknownNameError` where there is none of that name."""
-    return _SETS.named(store, name)
+    return ANSWER_SETS.named(store, name)
 
 
 def stored_lines(store: Store, name: str) -> list[Line]:
     """The lines of an answer set as they came, with the sentences that answers were split into."""
-    lines: list[Line] = _SETS.body(store, _SETS.named(store, name))
+    lines: list[Line] = ANSWER_SETS.body(store, ANSWER_SETS.named(store, name))
     return lines
 
 
@@ -118,7 +123,7 @@ def stored_answers(store: Store, name: str) -> AnswerSet:
 
 def rename_answers(store: Store, name: str, new: str) -> AnswerSetInfo:
     """Give an answer set another name, which must be free; its runs and marks stay with it."""
-    return _SETS.rename(store, name, new)
+    return ANSWER_SETS.rename(store, name, new)
 
 
 def delete_answers(store: Store, name: str) -> None:
@@ -157,7 +162,7 @@ def marks(store: Store, subject: str, what: What | None = None) -> list[Mark]:
         check_count(db, "answer_marks")
         rows = db.execute(
             "SELECT what, unit, value, author, before, created_at FROM intact_answer_marks"
-            " WHERE subject = ? AND (?2 IS NULL OR what = ?2) ORDER BY id",
+            " WHERE subject = ? AND (?2 IS NULL OR what = ?2) ORDER BY created_at, id",
             (subject, what),
         ).fetchall()
     newest = {(row[0], row[1]): Mark(*row) for row in rows}

@@ -36,8 +36,8 @@ def _backup(args: argparse.Namespace) -> int:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Write runs, notes, annotations and kept papers to a file that `store import` brings into another store."
-        " Datasets are not in it: the other store needs them from the same files."
+        "Write runs, item and answer sets, notes, annotations and kept papers to a file that `store import` brings"
+        " into another store. Datasets are not in it: the other store needs them from the same files."
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="JSON lines in gzip, such as mine.jsonl.gz")
     what = parser.add_mutually_exclusive_group()
@@ -47,7 +47,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         action="append",
         default=[],
-        help="only this run and its notes (may be repeated)",
+        help="only this run, its notes and what judges it (may be repeated)",
     )
     parser.add_argument(
         "--answers",
@@ -59,7 +59,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def _export(args: argparse.Namespace) -> int:
     """Write what can be brought into another store."""
-    from evidencebench_core.runs.portable import export_file
+    from evidencebench_core.export.portable import export_file
 
     options = {"answers": args.answers, "overwrite": args.overwrite}
     counts = export_file(store_of(args), args.file, args.dataset, args.run, **options)
@@ -78,7 +78,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 
 def _import(args: argparse.Namespace) -> int:
     """Bring in what another store had."""
-    from evidencebench_core.runs.portable_import import import_file
+    from evidencebench_core.export.portable_import import import_file
 
     with progress_bar(None, "bytes", n_bytes=True) as bar:
         counts = import_file(store_of(args), args.file, answers=args.answers, progress=partial(advance, bar))
@@ -90,11 +90,12 @@ def _import(args: argparse.Namespace) -> int:
     return 0
 
 
+_NOUNS: Final = {"reply": "stored answer", "chat_run": "model run", "chat_result": "model answer"}
+
+
 def _in_words(counts: dict[str, int]) -> str:
-    nouns = {noun: "stored answer" if noun == "reply" else noun for noun in counts}
-    return (
-        enumerated([quantity(number, nouns[noun]) for noun, number in counts.items() if number]) or "nothing"
-    )
+    said = [quantity(n, _NOUNS.get(kind, kind.replace("_", " "))) for kind, n in counts.items() if n]
+    return enumerated(said) or "nothing"
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -138,7 +139,7 @@ _ACTIONS: Final[dict[str, Action]] = {
     "check": ("look for damage: exit code 0 where there is none, 1 where there is", add_json, _check),
     "repair": ("write all that can be read to a new store, and list what is lost", _add_repair, _repair),
     "backup": ("copy the store to a file; runs may go on meanwhile", _add_backup, _backup),
-    "export": ("write runs, notes, annotations and kept papers to a file", _add_export, _export),
+    "export": ("write runs, sets, notes, annotations and kept papers to a file", _add_export, _export),
     "import": (
         "bring in what `store export` wrote; importing it again changes nothing",
         _add_import,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,10 +42,12 @@ class NamedSets(Generic[T]):
     def all(self, store: Store) -> tuple[T, ...]:
         """All of them, in the order in which they came."""
         with store.read() as db:
-            check_count(db, self.table)
-            rows = db.execute(
-                f"SELECT {', '.join(self.columns)} FROM intact_{self.table} ORDER BY id"
-            ).fetchall()
+            return self.within(db)
+
+    def within(self, db: sqlite3.Connection) -> tuple[T, ...]:
+        """The same, as a transaction sees them."""
+        check_count(db, self.table)
+        rows = db.execute(f"SELECT {', '.join(self.columns)} FROM intact_{self.table} ORDER BY id").fetchall()
         return tuple([self.info(*row) for row in rows])
 
     def named(self, store: Store, name: str) -> T:
@@ -73,21 +76,26 @@ class NamedSets(Generic[T]):
 
         `StoreError` if the name is blank, too long or taken by other content.
         """
+        with store.write() as db:
+            same = next((info for info in self.within(db) if info.sha256 == sha256), None)
+            if same is None:
+                self.insert(db, name, sha256, body, values)
+        return same or self.named(store, self._checked(name))
+
+    def insert(
+        self, db: sqlite3.Connection, name: str, sha256: str, body: object, values: Mapping[str, object]
+    ) -> None:
+        """Keep one that the store has not got, in the transaction that is open."""
         row = {
+            "added_at": datetime.now(UTC).isoformat(timespec="seconds"),
             **values,
             "name": self._checked(name),
             "sha256": sha256,
             "body": zstd_frames([orjson.dumps(body)])[0],
-            "added_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        with store.write() as db:
-            same = next((info for info in self.all(store) if info.sha256 == sha256), None)
-            if same is not None:
-                return same
-            self._check_free(store, str(row["name"]))
-            marks = ", ".join(f":{column}" for column in row)
-            db.execute(f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
-        return self.named(store, str(row["name"]))
+        self._check_free(db, str(row["name"]))
+        marks = ", ".join(f":{column}" for column in row)
+        db.execute(f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({marks})", row)
 
     def rename(self, store: Store, name: str, new: str) -> T:
         """Give one another name, which must be free."""
@@ -95,7 +103,7 @@ class NamedSets(Generic[T]):
         with store.write() as db:
             info = self.named(store, name)
             if new != info.name:
-                self._check_free(store, new)
+                self._check_free(db, new)
             db.execute(f"UPDATE {self.table} SET name = ? WHERE sha256 = ?", (new, info.sha256))
         return self.named(store, new)
 
@@ -107,7 +115,7 @@ class NamedSets(Generic[T]):
             raise StoreError(f"name of the {self.noun}", problem, remedy)
         return called
 
-    def _check_free(self, store: Store, name: str) -> None:
-        if any(info.name == name for info in self.all(store)):
-            problem = f"is in {store.path} with other content"
+    def _check_free(self, db: sqlite3.Connection, name: str) -> None:
+        if any(info.name == name for info in self.within(db)):
+            problem = "is in the store with other content"
             raise StoreError(f"{self.noun} {shown(name)}", problem, "Choose another name.")

@@ -163,7 +163,7 @@ def new_item_set(name: str, items: Sequence[Item], kind: Kind = "questions", sou
 
 # -- in the store -------------------------------------------------------------------------------
 
-_SETS: Final = NamedSets(
+ITEM_SETS: Final = NamedSets(
     "item_sets",
     "item set",
     ("name", "sha256", "kind", "source", "n_items", "added_at"),
@@ -181,29 +181,29 @@ def add_items(
     """
     added = new_item_set(name, items, kind, source)
     values = {"kind": kind, "source": source, "n_items": len(items)}
-    return _SETS.add(store, name, added.sha256, [item.as_dict() for item in items], values)
+    return ITEM_SETS.add(store, name, added.sha256, [item.as_dict() for item in items], values)
 
 
 def item_sets(store: Store) -> tuple[ItemSetInfo, ...]:
     """All item sets, in the order in which they came."""
-    return _SETS.all(store)
+    return ITEM_SETS.all(store)
 
 
 def item_set_info(store: Store, name: str) -> ItemSetInfo:
     """An item set without its items; `UnknownNameError` where there is none of that name."""
-    return _SETS.named(store, name)
+    return ITEM_SETS.named(store, name)
 
 
 def item_set(store: Store, name: str) -> ItemSet:
     """An item set of the store; `UnknownNameError` where there is none of that name."""
-    info = _SETS.named(store, name)
-    items = tuple([Item.from_dict(one) for one in _SETS.body(store, info)])
+    info = ITEM_SETS.named(store, name)
+    items = tuple([Item.from_dict(one) for one in ITEM_SETS.body(store, info)])
     return ItemSet(info.name, info.sha256, items, info.kind, info.source, info.added_at)
 
 
 def rename_item_set(store: Store, name: str, new: str) -> ItemSetInfo:
     """Give an item set another name, which must be free; its runs stay with it."""
-    return _SETS.rename(store, name, new)
+    return ITEM_SETS.rename(store, name, new)
 
 
 def item_set_dependents(store: Store, name: str) -> dict[str, int]:

@@ -154,18 +154,10 @@ class ChatRuns:
         a failure that is already there gives way. A power cut can take the last ones: the answers behind them are
         found again (`llm.answers`).
         """
-        bodies = [json_bytes(dict(one)) for one in results.values() if not isinstance(one, str)]
-        frames, now = iter(zstd_frames(bodies)), _now()
-        rows = [
-            (run_id, unit, None, one, now)
-            if isinstance(one, str)
-            else (run_id, unit, next(frames), None, now)
-            for unit, one in results.items()
-        ]
         with self.store.write(durable=False) as db:
             if not db.execute("SELECT 1 FROM chat_runs WHERE id = ?", (run_id,)).fetchone():
                 raise UnknownNameError(f"run {shown(run_id)}", "has been deleted", "Start it again.")
-            db.executemany(_REPLACE if replace else _ADD, rows)
+            keep_results(db, run_id, results, _now(), replace)
 
     def results(self, run_id: str) -> dict[str, Result | str]:
         """By id the result, or in one line why the last try failed."""
@@ -203,6 +195,26 @@ class ChatRuns:
         """Delete a run with those about it, in one transaction."""
         with self.store.write() as db:
             db.execute(f"DELETE FROM chat_runs WHERE id IN ({_GOING})", {"id": run.id})
+
+
+def keep_results(
+    db: sqlite3.Connection,
+    run_id: str,
+    results: Mapping[str, Result | str],
+    created_at: str,
+    replace: bool = False,
+) -> int:
+    """Write results as `ChatRuns.add` does, in the transaction that is open; how many came in."""
+    frames = iter(
+        zstd_frames([json_bytes(dict(one)) for one in results.values() if not isinstance(one, str)])
+    )
+    rows = [
+        (run_id, unit, None, one, created_at)
+        if isinstance(one, str)
+        else (run_id, unit, next(frames), None, created_at)
+        for unit, one in results.items()
+    ]
+    return db.executemany(_REPLACE if replace else _ADD, rows).rowcount
 
 
 def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evidencebench_core.answers.read import SAMPLE as ANSWERS
 from evidencebench_core.data.store import open_store
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.cli.conftest import SAMPLE, Command
@@ -40,6 +41,14 @@ def test_work_goes_from_one_store_to_another(command: Command, tmp_path: Path) -
     said = command("store", "delete", "run", run, *other)
     assert (said.code, "--yes" in said.err) == (1, True)
     assert command("store", "delete", "run", run, "--yes", *other).out.startswith(f"Deleted run {run}")
+
+
+def test_sets_and_runs_about_them_go_too(command: Command, tmp_path: Path) -> None:
+    path, other = tmp_path / "mine.jsonl.gz", ("--store", tmp_path / "other.sqlite")
+    command("answers", "ingest", ANSWERS, "--name", "mine")
+    assert command("store", "export", path).out == f"Exported 1 answer set to {path}.\n"
+    assert command("store", "import", path, *other).out.startswith("Imported 1 answer set; 0 were")
+    assert [one["name"] for one in command.json("answers", "list", *other)] == ["mine"]
 
 
 def test_check_and_repair(command: Command, tmp_path: Path) -> None:

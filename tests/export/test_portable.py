@@ -14,6 +14,8 @@ import pytest
 
 from evidencebench_core.data.store import Store, open_store
 from evidencebench_core.errors import DataError, StoreError
+from evidencebench_core.export.portable import export_file
+from evidencebench_core.export.portable_import import import_file
 from evidencebench_core.llm.answers import AnswerCache, record_of
 from evidencebench_core.llm.request import Answer
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
@@ -23,8 +25,6 @@ from evidencebench_core.papers.paper import Paper
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs import RunSpec, RunStore, execute, plan, score_run
 from evidencebench_core.runs.notes import Note, NoteStore
-from evidencebench_core.runs.portable import export_file
-from evidencebench_core.runs.portable_import import import_file
 from tests.factories import raw_dataset, store_with, tiny_dataset
 
 PAPER = Paper("p", "Tea", ("Tea", "It calms."), ("section_name", "normal_paragraph"), "pdf", {}, ())
@@ -180,7 +180,7 @@ def in_body(kind: str, name: str, **values: object) -> Callable[[list[dict[str, 
 ASPECT = {"id": "aspect_0", "text": "calm", "is_result": True, "sentence_indices": [1]}
 HOSTILE: dict[str, Callable[[list[dict[str, Any]]], object]] = {
     "no export": lambda lines: lines[0].update(format="other"),
-    "a newer version": lambda lines: lines[0].update(version=2),
+    "a newer version": lambda lines: lines[0].update(version=3),
     "cut off": lambda lines: lines.pop(),
     "a line is missing": lambda lines: lines.pop(-2),
     "more behind the end": lambda lines: lines.append(lines[2]),
@@ -255,11 +255,11 @@ def test_bombs_and_damage(
     store: Store, other: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.jsonl.gz"
-    monkeypatch.setattr("evidencebench_core.runs.portable_import._LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("evidencebench_core.export.portable_import._LONGEST_LINE", 1 << 20)
     path.write_bytes(gzip.compress(b" " * (20 << 20)))
     with pytest.raises(DataError, match="has more than 1 MiB in one line"):
         import_file(other, path)
-    path.write_bytes(gzip.compress(b'{"format": "evidencebench-export", "version": 1}' + b"[" * 500_000))
+    path.write_bytes(gzip.compress(b'{"format": "evidencebench-export", "version": 2}' + b"[" * 500_000))
     with pytest.raises(DataError, match="line 1: is not as it was written"):
         import_file(other, path)
     path.write_bytes(b"")

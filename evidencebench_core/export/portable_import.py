@@ -20,6 +20,8 @@ from evidencebench_core.data.packing import unpacked_rest, zstd_frames
 from evidencebench_core.data.source import Source
 from evidencebench_core.data.store import DatasetInfo, Store, datasets_in
 from evidencebench_core.errors import DataError, EvidenceBenchError, SelectionError, shown
+from evidencebench_core.export.portable import FORMAT, VERSION
+from evidencebench_core.export.portable_wings import WING_KINDS, WingImport
 from evidencebench_core.llm.answers import reply_of
 from evidencebench_core.papers import DEFAULT_LIMITS
 from evidencebench_core.papers.annotation import Annotation, add_aspect, mark
@@ -27,7 +29,6 @@ from evidencebench_core.papers.blocks import clean_text
 from evidencebench_core.papers.paper import Paper
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.runs.notes import Note, checked_note
-from evidencebench_core.runs.portable import FORMAT, VERSION
 from evidencebench_core.runs.store import ADD, keep_answers, run_label, settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 from evidencebench_core.tasks import task_named
@@ -38,7 +39,9 @@ _LONGEST_LINE: Final = 64 << 20  # bytes: a paper with its PDF
 _LARGEST: Final = 4 << 30  # bytes, unpacked
 _LONGEST_TEXT: Final = 4 << 20  # characters
 _LONGEST_NAME: Final = 2000
-_TEXTS: Final = ("text", "details", "request", "answer", "settings", "hypothesis")  # the others are names
+_TEXTS: Final = (  # the others are names
+    "text", "details", "request", "answer", "settings", "hypothesis", "result", "error", "unit", "value", "before",
+)  # fmt: skip
 _RUN_ID: Final = re.compile("[0-9a-f]{12}")
 _KEY: Final = re.compile("[0-9a-f]{64}")
 _REMEDY: Final = "Export it again with `evidencebench store export`."
@@ -58,6 +61,7 @@ _KINDS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     "annotation": dict.fromkeys(("paper", "annotator", "hypothesis", "created_at"), (str,))
     | {"body": (dict,)},
     "reply": dict.fromkeys(("key", "model", "request", "answer", "created_at"), (str,)),
+    **WING_KINDS,
 }
 _ANSWER: Final = {"ranking": list, "scores": list, "selection": list, "details": str}
 
@@ -82,7 +86,7 @@ def import_file(
     Returns
     -------
     mapping of str to (int, int)
-        By noun how many came in, and how many are in the file.
+        By kind how many came in, and how many are in the file.
 
     Raises
     ------
@@ -117,7 +121,7 @@ def import_file(
         if not ended:
             raise DataError(str(path), "is cut off, or no export of a store", _REMEDY)
         source.check_unchanged()
-    return {noun: (importing.new[noun], total) for noun, total in importing.total.items()}
+    return {kind: (importing.new[kind], total) for kind, total in importing.total.items()}
 
 
 def _lines(source: Source, progress: Callable[[int, int], None] | None) -> Iterator[bytes]:
@@ -138,8 +142,10 @@ def _lines(source: Source, progress: Callable[[int, int], None] | None) -> Itera
 def _check_head(record: Any) -> None:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError("the file is no export of a store")
-    if record.get("version") != VERSION:
-        problem = f"is of version {shown(record.get('version'))}, and this program reads version {VERSION}"
+    if record.get("version") not in (1, VERSION):
+        problem = (
+            f"is of version {shown(record.get('version'))}, and this program reads versions up to {VERSION}"
+        )
         raise DataError("the file", problem, "Update evidencebench-explorer, or export it again.")
 
 
@@ -147,7 +153,7 @@ class _Import:
     """Writes records inside the transaction that is open."""
 
     def __init__(self, db: sqlite3.Connection, answers: bool) -> None:
-        self.db, self.answers = db, answers
+        self.db, self.answers, self.wings = db, answers, WingImport(db)
         self.datasets = {info.sha256: info for info in datasets_in(db)}
         self.names: dict[str, str] = {}  # of the file's datasets, by hash
         self.runs: dict[str, DatasetInfo] = {}
@@ -168,7 +174,9 @@ class _Import:
         for name in ("created_at", "added_at", "trained_at"):
             if name in values and not datetime.fromisoformat(values[name]) <= self.latest:
                 raise ValueError(f"{kind}.{name} is {shown(values[name])}, which is still to come")
-        is_new = _ADD[kind](self, values)
+        if kind == "chat_run" and values["subject"] in self.names:
+            self.dataset_of(values["subject"])
+        is_new = getattr(self.wings if kind in WING_KINDS else self, kind)(values)
         if is_new is not None:
             self.total[kind] += 1
             self.new[kind] += is_new
@@ -343,11 +351,6 @@ class _Import:
         columns = ", ".join(_KINDS["reply"])
         insert = f"INSERT OR IGNORE INTO llm_answers ({columns}) VALUES (?, ?, ?, ?, ?)"
         return self.db.execute(insert, row).rowcount > 0
-
-
-_ADD: Final[Mapping[str, Callable[[_Import, dict[str, Any]], bool | None]]] = {
-    kind: getattr(_Import, kind) for kind in _KINDS
-}
 
 
 def _clean(name: str, longest: int) -> str:

@@ -1,4 +1,4 @@
-"""Runs, notes, annotations and kept papers, written to one file for another store.
+"""Runs, sets, notes, annotations and kept papers, written to one file for another store.
 
 The file is JSON lines in gzip. The first says format and version, the last how many lines stand between; each of
 those is an object with one key, its kind. Datasets are named by the hash of their content; they are not in it.
@@ -20,17 +20,22 @@ import orjson
 import zstandard
 
 from evidencebench_core.data.files import whole_file
-from evidencebench_core.data.store import Store
-from evidencebench_core.errors import StoreError
+from evidencebench_core.data.store import DatasetInfo, Store
+from evidencebench_core.errors import StoreError, UnknownNameError
+from evidencebench_core.export.portable_wings import Record, rows, wing_records
 from evidencebench_core.papers.own import OwnPapers
+from evidencebench_core.runs import ChatRuns
 from evidencebench_core.runs.store import RunStore, integers, numbers, settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 
 FORMAT: Final = "evidencebench-export"
-VERSION: Final = 1
+VERSION: Final = 2  # 1 had no sets and no runs of plain questions
 
-_Record = tuple[str, dict[str, Any]]  # kind and content
 _BATCH: Final = 256
+_SAID: Final = (
+    "run", "answer", "note", "annotation", "paper", "item_set", "answer_set", "chat_run", "chat_result", "mark",
+    "reply",
+)  # fmt: skip
 
 
 def export_file(
@@ -42,7 +47,7 @@ def export_file(
     answers: bool = False,
     overwrite: bool = False,
 ) -> dict[str, int]:
-    """Write what can be brought into another store by `import_file`; how many of each, by noun.
+    """Write what can be brought into another store by `import_file`; how many of each, by kind.
 
     Parameters
     ----------
@@ -50,9 +55,10 @@ def export_file(
     path : Path
         Only its owner may read it.
     dataset : str, optional
-        Only the runs, notes and annotations on it; else all there are, and the kept papers.
+        Only the runs, notes and annotations on it; else all there are, the sets and the kept papers.
     run_ids : sequence of str
-        Only these runs (ids or beginnings of them) and the notes on what they missed.
+        Only these runs (ids or beginnings of them) with what they cannot be read without, the notes on what they
+        missed and the judges' runs about them.
     answers : bool
         Whether the stored answers behind the runs go with them, with the prompts, which quote the papers.
 
@@ -66,9 +72,8 @@ def export_file(
     path = Path(path)
     if path.is_file() and not overwrite:
         raise StoreError(str(path), "is there already", "Name another file, or replace it with --overwrite.")
-    runs = RunStore(store)
-    chosen = [runs.run(one).id for one in run_ids]
-    wanted = None if dataset is None else store.dataset(dataset).id
+    chosen = [_run_id(store, one) for one in run_ids]
+    wanted = None if dataset is None else store.dataset(dataset)
     counts: Counter[str] = Counter()
     with store.read() as db, whole_file(path, private=True) as stream:
         db.execute("BEGIN")  # all as it is at one moment
@@ -81,11 +86,18 @@ def export_file(
                 file.write(_line({"end": counts.total()}))
         finally:
             db.execute("ROLLBACK")
-    return {
-        noun: counts[noun]
-        for noun in ("run", "answer", "note", "annotation", "paper", "reply")
-        if counts[noun]
-    }
+    return {kind: counts[kind] for kind in _SAID if counts[kind]}
+
+
+def _run_id(store: Store, name: str) -> str:
+    """Of the run, of a retriever or of plain questions, whose id begins like this."""
+    try:
+        return RunStore(store).run(name).id
+    except UnknownNameError as error:
+        try:
+            return ChatRuns(store).run(name).id
+        except UnknownNameError:
+            raise error from None
 
 
 def _line(value: dict[str, Any]) -> bytes:
@@ -93,12 +105,13 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _records(
-    store: Store, db: sqlite3.Connection, dataset: int | None, chosen: Sequence[str], answers: bool
-) -> Iterator[_Record]:
+    store: Store, db: sqlite3.Connection, of: DatasetInfo | None, chosen: Sequence[str], answers: bool
+) -> Iterator[Record]:
+    dataset, keys = None if of is None else of.id, set[str]()
     values = {"dataset": dataset, "runs": json.dumps(chosen), "some": bool(chosen)}
     of_dataset = "(:dataset IS NULL OR dataset_id = :dataset)"
     is_chosen = f"(:some AND {{}} IN (SELECT value FROM json_each(:runs)) OR NOT :some AND {of_dataset})"
-    runs = _rows(
+    runs = rows(
         db,
         "SELECT r.id, d.sha256, r.retriever, r.settings, r.created_at, r.variant, r.name FROM intact_runs AS r"
         f" JOIN intact_datasets AS d ON d.id = dataset_id WHERE {is_chosen.format('r.id')} ORDER BY r.created_at, r.id",
@@ -110,8 +123,8 @@ def _records(
         yield "dataset", {"name": name, "sha256": sha256, "n_instances": n_instances}
     for run in runs:
         yield "run", run
-        yield from _of_run(db, run, answers)
-    notes = _rows(
+        yield from _of_run(db, run, keys)
+    notes = rows(
         db,
         "SELECT d.sha256, n.instance_id, n.sentence, n.run_id, n.task, n.aspect_id, n.author, n.flagged, n.cause,"
         " n.tags, n.text, n.created_at FROM intact_notes AS n JOIN intact_datasets AS d ON d.id = dataset_id"
@@ -120,6 +133,9 @@ def _records(
     )
     for note in notes:
         yield "note", note | {"tags": json.loads(note["tags"]), "flagged": bool(note["flagged"])}
+    yield from wing_records(db, None if of is None else of.sha256, chosen, keys)
+    if answers:
+        yield from _replies(db, sorted(keys))
     if chosen:
         return
     if dataset is None:
@@ -128,7 +144,7 @@ def _records(
             record = {name: getattr(own, name) for name in ("name", "hypothesis", "added_at")}
             pdf = base64.b64encode(papers.pdf(own.id)).decode()
             yield "paper", record | {"number": own.id, "paper": papers.paper(own.id).as_dict(), "pdf": pdf}
-    marks = _rows(
+    marks = rows(
         db,
         "SELECT h.paper, h.annotator, a.hypothesis, a.body, a.created_at FROM intact_annotation_heads AS h"
         " JOIN intact_annotations AS a USING (paper, annotator, revision) WHERE (substr(h.paper, 1, 4) = 'own:' AND"
@@ -141,17 +157,16 @@ def _records(
         yield "annotation", mark | {"body": json.loads(mark["body"])}
 
 
-def _of_run(db: sqlite3.Connection, run: dict[str, Any], answers: bool) -> Iterator[_Record]:
-    """Training data, answers and, where asked for, the replies of models that stand behind a run."""
+def _of_run(db: sqlite3.Connection, run: dict[str, Any], keys: set[str]) -> Iterator[Record]:
+    """Training data and answers of a run; ``keys`` gains those of the replies of models behind them."""
     digests = trained_digests(run["id"], settings_from_json(run["settings"]))
-    for trained in _rows(
+    for trained in rows(
         db,
         "SELECT digest, dataset_sha256, instance_ids, paper_ids, trained_at FROM intact_trained_models"
         f" WHERE digest IN ({','.join('?' * len(digests))})",
         digests,
     ):
         yield "trained", trained | {name: json.loads(trained[name]) for name in ("instance_ids", "paper_ids")}
-    keys: set[str] = set()
     cursor = db.execute(
         "SELECT task, instance_id, ranking, scores, selection, seconds, details, error, created_at"
         " FROM intact_retrievals WHERE run_id = ?",
@@ -173,20 +188,14 @@ def _of_run(db: sqlite3.Connection, run: dict[str, Any], answers: bool) -> Itera
                 "details": details,
             },
         )
-        if answers:
-            keys |= {call.get("key", "") for call in json.loads(json.loads(details).get("calls", "[]"))}
+        keys |= {call.get("key", "") for call in json.loads(json.loads(details).get("calls", "[]"))}
+
+
+def _replies(db: sqlite3.Connection, ordered: Sequence[str]) -> Iterator[Record]:
     unpack = zstandard.ZstdDecompressor().decompress
-    ordered = sorted(keys)
     for start in range(0, len(ordered), _BATCH):
         part = ordered[start : start + _BATCH]
         marks = ",".join("?" * len(part))
         sql = f"SELECT key, model, request, answer, created_at FROM intact_llm_answers WHERE key IN ({marks})"
-        for reply in _rows(db, sql, part):
+        for reply in rows(db, sql, part):
             yield "reply", reply | {"request": unpack(reply["request"]).decode()}
-
-
-def _rows(db: sqlite3.Connection, sql: str, values: Any) -> Iterator[dict[str, Any]]:
-    cursor = db.execute(sql, values)
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))

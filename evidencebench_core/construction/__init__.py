@@ -1,6 +1,7 @@
 """How instances are made: windows, spans and funnels as pure functions, and Evidence Inference as a dataset."""
 
-from evidencebench_core.construction.align import PROFILES, Alignment, alignment
+from evidencebench_core.construction.align import Alignment, alignment
+from evidencebench_core.construction.builds import BadLine, build_input, read_builds
 from evidencebench_core.construction.echo import EchoCheck, echo_check, echo_lines
 from evidencebench_core.construction.from_trials import (
     TrialTally,
@@ -19,6 +20,19 @@ from evidencebench_core.construction.measure import (
 )
 from evidencebench_core.construction.provenance import provenance_line
 from evidencebench_core.construction.spans import QuoteFinder, sentences_in
+from evidencebench_core.construction.state import (
+    PROFILES,
+    STAGES,
+    AspectDraft,
+    BuildInput,
+    BuildState,
+    ConstructionSettings,
+    Edits,
+    Pool,
+    Position,
+    Stage,
+    StageResult,
+)
 from evidencebench_core.construction.trials import Prompt, TrialAnswer, Trials, read_trials
 from evidencebench_core.construction.windows import (
     AspectLooks,
@@ -33,17 +47,28 @@ from evidencebench_core.construction.windows import (
 
 __all__ = [
     "PROFILES",
+    "STAGES",
     "Alignment",
     "AlignmentFigures",
+    "AspectDraft",
     "AspectLooks",
+    "BadLine",
+    "BuildInput",
+    "BuildState",
     "Citation",
+    "ConstructionSettings",
     "DropReason",
     "EchoCheck",
+    "Edits",
     "Funnel",
     "Harvest",
     "Merge",
+    "Pool",
+    "Position",
     "Prompt",
     "QuoteFinder",
+    "Stage",
+    "StageResult",
     "TrialAnswer",
     "TrialTally",
     "Trials",
@@ -52,6 +77,7 @@ __all__ = [
     "alignment",
     "alignment_figures",
     "aspect_text",
+    "build_input",
     "comparison_hypothesis",
     "coverage_drop",
     "covers_of",
@@ -63,6 +89,7 @@ __all__ = [
     "looks_due",
     "pool_sha256",
     "provenance_line",
+    "read_builds",
     "read_judgements",
     "read_trials",
     "sentences_in",

@@ -12,11 +12,12 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from evidencebench_core.construction.echo import echo_check, echo_lines
+from evidencebench_core.construction.state import PROFILES, Profile
 from evidencebench_core.construction.windows import AspectLooks, Window, WindowLook, look_of, windows
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
@@ -37,10 +38,6 @@ from evidencebench_core.runs import (
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
-
-Profile = Literal["paper", "careful"]
-PROFILES: Final[tuple[Profile, ...]] = ("paper", "careful")
-"""As published; ``careful`` looks at the first sentences twice too, and asks again for answers without first words."""
 
 MAX_TOKENS: Final = 400
 _ALIGN: Final = "construct-align"

@@ -11,20 +11,20 @@ DropReason = Literal[
     "hypothesis_refused", "no_aspects", "leak", "coverage", "too_few_aspects", "human",
 ]  # fmt: skip
 
-COVERED_TENTHS = 7
-"""Of ten aspects so many must be covered by a sentence (rule 16); a share would round."""
+LEAST_COVERAGE = 70
+"""Percent of the aspects that must be covered by a sentence (rule 16); whole, so that nothing is rounded."""
 
 LEAST_ASPECTS = 2
 """Covered aspects without which an instance is dropped (rule 18)."""
 
 
 def coverage_drop(
-    n_covered: int, n_aspects: int, tenths: int = COVERED_TENTHS, least: int = LEAST_ASPECTS
+    n_covered: int, n_aspects: int, percent: int = LEAST_COVERAGE, least: int = LEAST_ASPECTS
 ) -> DropReason | None:
     """Why an instance with so many of its aspects covered is dropped; ``None`` where it stays."""
     if not n_aspects:
         return "no_aspects"
-    if 10 * n_covered < tenths * n_aspects:
+    if 100 * n_covered < percent * n_aspects:
         return "coverage"
     return "too_few_aspects" if n_covered < least else None
 

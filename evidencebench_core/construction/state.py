@@ -1,0 +1,370 @@
+"""A build, which is an instance in the making: what goes in, what its stages came to, and what that makes of it.
+
+Nothing here asks or stores: `pipeline` reads what is stored into a `BuildState`, which says what is due next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from evidencebench_core.construction.funnel import LEAST_ASPECTS, LEAST_COVERAGE, DropReason, coverage_drop
+from evidencebench_core.construction.windows import (
+    LENGTH,
+    STRIDE,
+    AspectLooks,
+    Merge,
+    Window,
+    WindowLook,
+    windows,
+)
+from evidencebench_core.data.model import SentenceType
+from evidencebench_core.errors import SettingError
+
+Profile = Literal["paper", "careful"]
+PROFILES: Final[tuple[Profile, ...]] = ("paper", "careful")
+"""As published; ``careful`` looks at the first sentences twice too, and asks again for answers without first words."""
+
+Stage = Literal[
+    "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment", "coverage"
+]  # fmt: skip
+STAGES: Final[tuple[Stage, ...]] = (
+    "boundary", "suitability", "motive", "hypothesis", "pool", "aspects", "leak", "results", "alignment", "coverage",
+)  # fmt: skip
+"""In their order. ``pool`` and ``coverage`` ask nobody; ``alignment`` asks by aspect and window, the others once."""
+
+StageResult = Mapping[str, Any]
+"""What came of a stage's conversation, JSON-able.
+
+``outcome`` is ``"done"``, ``"failed"`` (no usable answer: the build waits) or a `DropReason`; ``text`` the last
+answer, ``keys`` of the kept answers, ``prompt_tokens`` and ``completion_tokens`` of all calls. Done, it has:
+boundary ``sentences`` (of the paragraph) and ``summary``; motive ``question``; hypothesis ``hypothesis``,
+``problems``; aspects ``aspects`` (objects with ``text`` and ``problems``); leak ``leaked`` (aspect numbers, where the
+outcome is ``"leak"`` too); results ``results`` (aspect numbers). One of alignment is of `align.window_look`.
+"""
+
+Source = Literal["summary", "model", "user"]
+Status = Literal["due", "failed", "dropped", "kept"]
+_PROBED: Final = 3  # aspects (rule 71)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildInput:
+    """What a build is made from: a line of the input, a paper with its summary, or what a person typed.
+
+    Attributes
+    ----------
+    id : str
+        One line, unique in its construction.
+    paper : str
+        Where the paper is from: a path, a PMC id, a PMID or a DOI.
+    summary : str
+        What the review says of the paper; empty: to be found in ``paragraph``.
+    hypothesis : str
+        Empty: asked of a model.
+    aspects : tuple of str
+        Written by a person; empty: asked of a model.
+    title : str
+        Of the paper, as the review's reference has it.
+    licence : str
+        Of the paper, where the input says so; else that of its file.
+    paragraph : tuple of str
+        Sentences of the review, the one that cites the paper at ``citing``; ``None`` where that is not known.
+    """
+
+    id: str
+    paper: str
+    summary: str = ""
+    hypothesis: str = ""
+    aspects: tuple[str, ...] = ()
+    title: str = ""
+    licence: str = ""
+    review_id: str = ""
+    review_title: str = ""
+    review_doi: str = ""
+    review_licence: str = ""
+    section: tuple[str, ...] = ()
+    paragraph: tuple[str, ...] = ()
+    citing: int | None = None
+    context_before: str = ""
+    context_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidate pool of a build's paper."""
+
+    sha256: str  # `pool_sha256`
+    paper_id: str
+    title: str
+    licence: str  # one of `papers.licence.LICENCES`, or ""
+    sentences: tuple[str, ...]
+    sentence_types: tuple[SentenceType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AspectDraft:
+    """A study aspect; its number is its own for ever (rule 22)."""
+
+    number: int
+    text: str
+    is_result: bool | None = None  # None: not said yet
+    source: Source = "summary"  # of the review, proposed by a model from the paper, or written by a person
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What people's decisions change of a build; made by `decisions`.
+
+    ``aspects`` are added, or stand for one that is ``gone`` (rejected, edited or split), under numbers of their own.
+    ``overruled`` are reasons of a drop that a person set aside; ``dropped``: a person dropped the build.
+    """
+
+    summary: str = ""
+    hypothesis: str = ""
+    aspects: tuple[AspectDraft, ...] = ()
+    gone: frozenset[int] = frozenset()
+    results: Mapping[int, bool] = field(default_factory=dict)
+    overruled: frozenset[DropReason] = frozenset()
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructionSettings:
+    """How the builds of a construction are made; the newest that a construction was run with count.
+
+    ``align_model`` and ``second_model`` may be empty: the same model, and none. ``request`` holds
+    `runs.request_settings` that differ from the defaults. ``coverage`` is in percent of the aspects.
+    """
+
+    model: str
+    profile: Profile = "paper"
+    align_model: str = ""
+    second_model: str = ""
+    probe: bool = False
+    length: int = LENGTH
+    stride: int = STRIDE
+    merge: Merge = "any"
+    coverage: int = LEAST_COVERAGE
+    least_aspects: int = LEAST_ASPECTS
+    request: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise SettingError("model", "is not named", "Say --model NAME.")
+        if self.profile not in PROFILES:
+            raise SettingError("profile", f"is {self.profile!r}", f"Choices are: {', '.join(PROFILES)}.")
+        if not 0 <= self.coverage <= 100:
+            raise SettingError("coverage", f"is {self.coverage} percent", "Give 0 to 100.")
+        if self.least_aspects < 1:
+            raise SettingError("least aspects", f"is {self.least_aspects}", "Give 1 or more.")
+        self.windows(1)
+
+    def windows(self, n_sentences: int) -> tuple[Window, ...]:
+        return windows(n_sentences, self.length, self.stride, head=self.profile == "careful")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a build is: its first stage that is not done, and why; a kept one is at ``coverage``."""
+
+    stage: Stage
+    status: Status
+    reason: DropReason | None = None  # of a drop
+    problem: str = ""  # what a person should know: why a call failed, or the paper cannot be read
+
+
+@dataclass(frozen=True, slots=True)
+class BuildState:
+    """A build with all that is stored of it for its present inputs."""
+
+    input: BuildInput
+    settings: ConstructionSettings
+    edits: Edits = field(default_factory=Edits)
+    pool: Pool | None = None
+    no_pool: tuple[DropReason, str] | None = None  # why there is none
+    results: Mapping[Stage, StageResult] = field(default_factory=dict)  # of the stages that ask once
+    errors: Mapping[Stage, str] = field(
+        default_factory=dict
+    )  # of calls that gave nothing, the last one a stage
+    # By aspect number and window the results of alignment, and those of the second model.
+    aligned: Mapping[int, Mapping[Window, StageResult]] = field(default_factory=dict)
+    second: Mapping[int, Mapping[Window, StageResult]] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.input.id
+
+    # -- texts ----------------------------------------------------------------------------------------
+
+    @property
+    def summary(self) -> str:
+        """The evidence summary; where there is none, the aspects that a person wrote."""
+        own = self.edits.summary or self.input.summary or self._said("boundary", "summary", "")
+        return own or " ".join(f"{text.rstrip('.')}." for text in self.input.aspects)
+
+    @property
+    def question(self) -> str:
+        """Why the review cites the paper; empty where it was not asked."""
+        return str(self._said("motive", "question", ""))
+
+    @property
+    def hypothesis(self) -> str:
+        return (
+            self.edits.hypothesis or self.input.hypothesis or str(self._said("hypothesis", "hypothesis", ""))
+        )
+
+    @property
+    def drafted(self) -> tuple[AspectDraft, ...]:
+        """The aspects as they were decomposed, or given; before any decision."""
+        if self.input.aspects:
+            found = [AspectDraft(n, text, source="user") for n, text in enumerate(self.input.aspects)]
+        else:
+            found = [
+                AspectDraft(n, one["text"], problems=tuple(one.get("problems", ())))
+                for n, one in enumerate(self._said("aspects", "aspects", ()))
+            ]
+        if "results" in self.results and self.results["results"]["outcome"] == "done":
+            named = frozenset(self.results["results"]["results"])
+            found = [replace(one, is_result=one.number in named) for one in found]
+        return tuple(found)
+
+    @property
+    def aspects(self) -> tuple[AspectDraft, ...]:
+        """The aspects that stand, by number."""
+        standing = [
+            *(one for one in self.drafted if one.number not in self.edits.gone),
+            *(one for one in self.edits.aspects if one.number not in self.edits.gone),
+        ]
+        said = self.edits.results
+        return tuple(
+            replace(one, is_result=said.get(one.number, one.is_result))
+            for one in sorted(standing, key=lambda one: one.number)
+        )
+
+    def _said(self, stage: Stage, name: str, default: Any) -> Any:
+        return self.results[stage].get(name, default) if stage in self.results else default
+
+    # -- looks ----------------------------------------------------------------------------------------
+
+    def looks(self, *, second: bool = False) -> dict[int, AspectLooks]:
+        """The looks of every aspect that stands, by number; windows without an answer are absent."""
+        if self.pool is None:
+            return {}
+        by_number, settings, n = (
+            self.second if second else self.aligned,
+            self.settings,
+            len(self.pool.sentences),
+        )
+        return {
+            one.number: AspectLooks(
+                n,
+                tuple(window_looks(by_number.get(one.number, {}))),
+                settings.length,
+                settings.stride,
+            )
+            for one in self.aspects
+        }
+
+    def covers(self) -> dict[int, frozenset[int]]:
+        """The sentences that cover each aspect that stands and is judged, by number; empty: none does."""
+        return {
+            number: frozenset(looks.covering(self.settings.merge))
+            for number, looks in self.looks().items()
+            if looks.is_judged
+        }
+
+    def looks_due(self, *, second: bool = False) -> Iterator[tuple[AspectDraft, Window]]:
+        """What alignment has no answer for, in the order that shares most of a prompt (rule 66)."""
+        if self.pool is None:
+            return
+        answered = self.second if second else self.aligned
+        aspects = self.aspects
+        if self.settings.probe and not second and len(aspects) > _PROBED and not self._probed(aspects):
+            aspects = aspects[:_PROBED]
+        for window in self.settings.windows(len(self.pool.sentences)):
+            for one in aspects:
+                if window not in answered.get(one.number, {}):
+                    yield one, window
+
+    def _probed(self, aspects: tuple[AspectDraft, ...]) -> bool:
+        """Whether a sentence covers one of the first aspects."""
+        covers = self.covers()
+        return any(covers.get(one.number) for one in aspects[:_PROBED])
+
+    # -- stages ---------------------------------------------------------------------------------------
+
+    def needs(self, stage: Stage) -> bool:
+        """Whether a stage is to be asked, as what it finds was not given (rule 33)."""
+        match stage:
+            case "boundary" | "suitability":
+                return not (self.edits.summary or self.input.summary) and bool(self.input.paragraph)
+            case "motive" | "hypothesis":
+                return not (self.edits.hypothesis or self.input.hypothesis)
+            case "aspects" | "leak":
+                return not self.input.aspects
+            case _:
+                return True
+
+    @property
+    def position(self) -> Position:
+        """Where the build stands. A drop that a person overruled is none."""
+        if self.edits.dropped:
+            return Position("coverage", "dropped", "human")
+        for stage in STAGES:
+            if self.needs(stage) and (found := self._unfinished(stage)):
+                return found
+        return Position("coverage", "kept")
+
+    def _unfinished(self, stage: Stage) -> Position | None:
+        match stage:
+            case "pool":
+                return self._without_pool()
+            case "alignment":
+                return self._unaligned()
+            case "coverage":
+                return self._uncovered()
+        if stage not in self.results:
+            error = self.errors.get(stage, "")
+            return Position(stage, "failed" if error else "due", problem=error)
+        outcome = self.results[stage]["outcome"]
+        if outcome == "failed":
+            return Position(stage, "failed", problem="no answer could be read")
+        is_done = outcome == "done" or outcome in self.edits.overruled
+        return None if is_done else Position(stage, "dropped", outcome)
+
+    def _without_pool(self) -> Position | None:
+        if self.pool is not None:
+            return None
+        return Position("pool", "dropped", *self.no_pool) if self.no_pool else Position("pool", "due")
+
+    def _uncovered(self) -> Position | None:
+        n_covered = sum(map(bool, self.covers().values()))
+        least = self.settings.coverage, self.settings.least_aspects
+        reason = coverage_drop(n_covered, len(self.aspects), *least)
+        is_dropped = reason is not None and reason not in self.edits.overruled
+        return Position("coverage", "dropped", reason) if is_dropped else None
+
+    def _unaligned(self) -> Position | None:
+        error = self.errors.get("alignment", "")
+        if next(self.looks_due(), None):
+            return Position("alignment", "failed" if error else "due", problem=error)
+        unjudged = [n for n, looks in self.looks().items() if not looks.is_judged]
+        if self.settings.probe and len(self.aspects) > _PROBED and not self._probed(self.aspects):
+            if any(one.number in unjudged for one in self.aspects[:_PROBED]):
+                return Position("alignment", "failed", problem="a probed aspect has sentences without a look")
+            return None  # its coverage is none
+        if unjudged:
+            problem = f"aspect {unjudged[0]} has sentences without a look"
+            return Position("alignment", "failed", problem=problem)
+        if self.settings.second_model and next(self.looks_due(second=True), None):
+            return Position("alignment", "failed" if error else "due", problem=error)
+        return None
+
+
+def window_looks(results: Mapping[Window, StageResult]) -> Iterator[WindowLook]:
+    """The looks behind alignment's results by window."""
+    for window, said in sorted(results.items()):
+        yield WindowLook(window, frozenset(said["yes"]), said["failed"], said["n_unknown"])

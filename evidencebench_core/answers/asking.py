@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +12,7 @@ from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import (
     CitedAnswer,
     CitedScores,
+    Stated,
     cited_scores,
     compare_cited,
     read_cited_answer,
@@ -19,12 +20,13 @@ from evidencebench_core.answers.cited import (
 from evidencebench_core.answers.judging import (
     WING,
     citation_question,
+    nearest,
     read_judgement,
     request_of,
     run_settings,
 )
 from evidencebench_core.answers.model import has_words
-from evidencebench_core.data.model import Focus
+from evidencebench_core.data.model import Focus, Instance
 from evidencebench_core.data.store import DatasetInfo, Store
 from evidencebench_core.errors import SettingError, UnknownNameError
 from evidencebench_core.llm import Conversation, prompt
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
 ASKED: Final = "cited-answer"
+_NEAREST: Final = 3  # gold sentences, for a stated recall that is not too dear
 
 # -- answers to hypotheses ------------------------------------------------------------------------
 
@@ -130,7 +133,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
     model: str,
     *,
     window: int = 0,
-    stated: bool = False,
+    stated: Stated = "none",
     limit: int | None = None,
     llm: LLM | None = None,
     fresh: bool = False,
@@ -142,8 +145,9 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
     ----------
     window : int
         How many neighbours on each side the judge is shown with the cited sentence.
-    stated : bool
-        Every answer sentence is judged with every gold sentence too, cited or not: for the stated recall.
+    stated : {"none", "nearest", "all"}
+        For the stated recall every answer sentence is judged, too, with the three gold sentences nearest to it by
+        cosine, or with all, cited or not.
     limit : int, optional
         Only the answers to the first so many instances.
     """
@@ -155,12 +159,11 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
     for instance in store.get_many(
         dataset.name, [one for one in store.ids(dataset.name, limit) if one in answers]
     ):
-        gold = sorted(frozenset().union(*instance.evidence.covers(focus))) if stated else []
         for u, sentence in enumerate(answers[instance.id].sentences):
             if has_words(sentence.text):
                 ids += [
                     _pair_id(instance.id, u, s, sentence.text)
-                    for s in dict.fromkeys((*sentence.citations, *gold))
+                    for s in (*sentence.citations, *_stated_pairs(stated, sentence.text, instance, focus))
                 ]
     sent = request_of(spec.settings)
 
@@ -241,7 +244,7 @@ def cited_run_scores(
         papers,
         focus,
         judged,
-        stated=_is_stated(gold, answers, judged, focus),
+        stated=_stated(store.get_many(dataset.name, list(gold)), answers, judged, focus),
         unjudged=unjudged,
         seed=seed,
     )
@@ -295,21 +298,42 @@ def judge_of(store: Store, run: ChatRunInfo, judge_run: str) -> ChatRunInfo:
     return judge
 
 
-def _is_stated(
-    gold: Mapping[str, Any],
+def _stated(
+    instances: Iterable[Instance],
     answers: Mapping[str, CitedAnswer],
     judged: Mapping[str, Mapping[Pair, Any]] | None,
     focus: Focus,
-) -> bool:
-    """Whether every answer sentence was judged with every gold sentence."""
-    return judged is not None and all(
-        (u, s) in judged.get(one, {})
-        for one in gold
-        if one in answers
-        for u, sentence in enumerate(answers[one].sentences)
+) -> Stated:
+    """With which gold sentences every answer sentence was judged."""
+    if judged is None:
+        return "none"
+    every = [
+        (
+            one,
+            sentence.text,
+            frozenset(s for v, s in judged.get(one.id, {}) if v == u),
+            frozenset(sentence.citations),
+        )
+        for one in instances
+        if one.id in answers
+        for u, sentence in enumerate(answers[one.id].sentences)
         if has_words(sentence.text)
-        for s in frozenset().union(*gold[one].covers(focus))
-    )
+    ]
+    gold = {one.id: frozenset().union(*one.evidence.covers(focus)) for one, *_ in every}
+    if all(labels >= gold[one.id] for one, _, labels, _ in every):
+        return "all"
+    if all(labels <= cited for *_, labels, cited in every):
+        return "none"  # without a look at what is nearest
+    near = (labels.issuperset(_stated_pairs("nearest", text, one, focus)) for one, text, labels, _ in every)
+    return "nearest" if all(near) else "none"
+
+
+def _stated_pairs(stated: Stated, text: str, instance: Instance, focus: Focus) -> list[int]:
+    """The gold sentences that an answer sentence is judged with, cited or not."""
+    gold = sorted(frozenset().union(*instance.evidence.covers(focus)))
+    if stated != "nearest" or len(gold) <= _NEAREST:
+        return [] if stated == "none" else gold
+    return [gold[place] for place in nearest(text, [instance.sentences[s] for s in gold], _NEAREST)]
 
 
 # -- parts ----------------------------------------------------------------------------------------

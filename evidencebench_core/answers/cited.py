@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
+Stated = Literal["none", "nearest", "all"]
+"""With which gold sentences every answer sentence is judged, cited or not: the three nearest by cosine, or all."""
 
 MEASURES: Final = (
     "cited_recall", "grounded_recall", "stated_recall", "evidence_precision", "evidence_precision_set",
@@ -144,6 +146,8 @@ class CitedScores:
         Cited indices that were not shown, pairs without a label, pairs.
     verdicts : mapping of str to int
         What models said of the hypotheses.
+    stated : {"none", "nearest", "all"}
+        On which gold sentences stated recall stands.
     """
 
     n_scored: int
@@ -157,12 +161,14 @@ class CitedScores:
     n_unjudged: int
     n_pairs: int
     verdicts: Mapping[str, int]
+    stated: Stated = "none"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able."""
         counts = ("n_scored", "n_missing", "n_empty", "n_skipped", "n_pairs", "n_unknown", "n_unjudged")
         return {
             **{name: getattr(self, name) for name in counts},
+            "stated": self.stated,
             "outcomes": dict(self.outcomes),
             "verdicts": dict(self.verdicts),
             "means": {
@@ -193,7 +199,7 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
     focus: Focus = "all",
     judged: Mapping[str, Mapping[Pair, Support | None]] | None = None,
     *,
-    stated: bool = False,
+    stated: Stated = "none",
     unjudged: Unjudged = "count",
     seed: int = 0,
 ) -> CitedScores:
@@ -208,7 +214,9 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
     focus : {"all", "results"}
     judged : mapping of instance id to labels of pairs, optional
         Without it only what needs no judge.
-    stated, unjudged
+    stated : {"none", "nearest", "all"}
+        With which gold sentences every answer sentence was judged.
+    unjudged : {"count", "leave_out"}
         As of `metrics.cited.cited_score`.
     seed : int
         Of the bootstrap.
@@ -222,7 +230,7 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
             covers[name],
             gold[name].n_sentences,
             None if judged is None else judged.get(name, {}),
-            stated=stated,
+            stated=stated != "none",
             unjudged=unjudged,
         )
         for name in scored
@@ -241,6 +249,7 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
         n_unjudged=sum(one.n_unjudged for one in scores.values()),
         n_pairs=sum(one.n_pairs for one in scores.values()),
         verdicts=MappingProxyType({one: said.count(one) for one in dict.fromkeys(said)}),
+        stated=stated,
     )
 
 

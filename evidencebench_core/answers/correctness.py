@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evidencebench_core.answers.judging import read_correctness, window_texts
-from evidencebench_core.answers.matching import similarities
+from evidencebench_core.answers.judging import read_correctness
 from evidencebench_core.answers.model import AnswerSet, has_words, unit_id
-from evidencebench_core.answers.set_judging import documents_of, sentences_in
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm.labels import LabelRead
 from evidencebench_core.runs import ChatRunInfo, ChatRuns
 from evidencebench_core.stats import bootstrap_interval
@@ -54,32 +51,12 @@ class Correctness:
         return asdict(self)
 
 
-def said_in(store: Store, run: ChatRunInfo) -> dict[str, LabelRead | None]:
+def said_in(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead | None]:
     """What a run of ``correctness`` says of each sentence; failed calls are absent."""
     results = ChatRuns(store).results(run.id)
-    return {unit: read_correctness(one) for unit, one in results.items() if not isinstance(one, str)}
-
-
-def said_by_cosine(
-    answers: AnswerSet, threshold: float, *, documents: str = "cited", window: int = 3, model: str = "minilm"
-) -> dict[str, LabelRead | None]:
-    """Supports where the cosine of any window with the sentence reaches the threshold; no model is asked."""
-    if not -1 <= threshold <= 1:
-        raise SettingError("threshold", f"is {shown(threshold)}", "Give a cosine, from -1 to 1.")
-    said: dict[str, LabelRead | None] = {}
-    for key, answer in answers.answers.items():
-        for sentence in answer.sentences:
-            if not has_words(sentence.claim):
-                continue
-            texts = window_texts(
-                [sentences_in(one) for one in documents_of(answers, sentence, documents)], window
-            )
-            read = None
-            if texts:
-                nearest = float(similarities([sentence.claim], texts, model).max())
-                read = LabelRead("supports" if nearest >= threshold else "neutral", "stated")
-            said[unit_id(*key, sentence.id)] = read
-    return said
+    return {
+        unit: read_correctness(one, threshold) for unit, one in results.items() if not isinstance(one, str)
+    }
 
 
 def correctness(answers: AnswerSet, said: Said, seed: int = 0) -> dict[str, Correctness]:

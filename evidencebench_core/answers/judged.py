@@ -21,12 +21,16 @@ def scale_of(run: ChatRunInfo) -> Form:
 
 
 def judge_labels(
-    store: Store, run: ChatRunInfo, corrections: Iterable[tuple[str, str]] = ()
+    store: Store,
+    run: ChatRunInfo,
+    corrections: Iterable[tuple[str, str]] = (),
+    threshold: float | None = None,
 ) -> dict[str, str | None]:
     """Label by unit, ``None`` where the judgement has none; ``corrections`` are units with people's labels.
 
-    A correction on another scale, or of a unit that was not judged, is left out.
+    A correction on another scale, or of a unit that was not judged, is left out. ``threshold``: of a judge that gives
+    scores, where not its own.
     """
-    labels: dict[str, str | None] = {unit: read.label for unit, read in judged(store, run).items()}
+    labels: dict[str, str | None] = {unit: read.label for unit, read in judged(store, run, threshold).items()}
     known = LABELS[scale_of(run)]
     return labels | {unit: label for unit, label in corrections if unit in labels and label in known}

@@ -60,14 +60,16 @@ def forms_of(scale: Form) -> Mapping[str, str]:
     return forms
 
 
-def read_judgement(result: Result, scale: Form) -> LabelRead:
-    """The label in the stored answer of a judge."""
-    return stated_label(
-        result["text"],
-        forms_of(scale),
-        refusal=result.get("refusal"),
-        finish_reason=result.get("finish_reason"),
-    )
+def read_judgement(result: Result, scale: Form, threshold: float | None = None) -> LabelRead:
+    """The label in the stored answer of a judge; of one that gives scores, by its threshold or another."""
+    if (score := result.get("score")) is not None:
+        yes, no = ("supports", "neutral") if scale == "ternary" else ("attributable", "not attributable")
+        if score >= (result["threshold"] if threshold is None else threshold):
+            return LabelRead(yes, "stated")
+        against = scale == "ternary" and result.get("contradiction", 0.0) >= 0.5
+        return LabelRead("contradicts" if against else no, "stated")
+    said = {name: result.get(name) for name in ("refusal", "finish_reason")}
+    return stated_label(result["text"], forms_of(scale), **said)
 
 
 # -- what is asked --------------------------------------------------------------------------------
@@ -184,9 +186,9 @@ def correctness_question(
     return {"parts": parts, "n_windows": len(texts)}
 
 
-def read_correctness(result: Result) -> LabelRead | None:
+def read_correctness(result: Result, threshold: float | None = None) -> LabelRead | None:
     """Supports if any window does, else the first that could not be read, else neutral; ``None``: nothing to check."""
-    reads = [read_judgement(part, "ternary") for part in result["parts"]]
+    reads = [read_judgement(part, "ternary", threshold) for part in result["parts"]]
     if not reads:
         return None
     best = next((one for one in reads if one.label == "supports"), None)

@@ -22,26 +22,36 @@ Support = Literal["support", "partial", "none"]
 THRESHOLD: Final = 0.6267  # of the authors' code, on p for MiniLM and a mixture that is not released
 CREDIT: Final[Mapping[Support, float]] = {"support": 1.0, "partial": 0.5, "none": 0.0}
 
+_AT_ONCE: Final = 10_000  # pairs
+
 _Floats = NDArray[np.float64]
 
 
 def similarities(predicted: Sequence[str], gold: Sequence[str], model: str = "minilm") -> _Floats:
     """Cosines of shape (predicted, gold), each text embedded alone; 0 for a vector of zeros and for an empty text."""
+    pairs = [(one, other) for one in predicted for other in gold]
+    return pair_cosines(pairs, model).reshape(len(predicted), len(gold))
+
+
+def pair_cosines(pairs: Sequence[tuple[str, str]], model: str = "minilm") -> _Floats:
+    """The cosine of each pair of texts, in their order."""
     from evidencebench_core.retrievers.encoding import embeddings
 
-    matrix = np.zeros((len(predicted), len(gold)))
-    texts = list(dict.fromkeys(one for one in (*predicted, *gold) if one.strip()))
-    if not texts or not predicted or not gold:
-        return matrix
+    cosines = np.zeros(len(pairs))
+    texts = list(dict.fromkeys(one for pair in pairs for one in pair if one.strip()))
+    there = [place for place, pair in enumerate(pairs) if pair[0].strip() and pair[1].strip()]
+    if not there:
+        return cosines
     vectors = embeddings(model, texts)[0].astype(np.float64)
     lengths = np.sqrt((vectors * vectors).sum(axis=1))
     unit = vectors / np.where(lengths > 0, lengths, 1.0)[:, None]
     places = {text: place for place, text in enumerate(texts)}
-    rows, columns = ([i for i, text in enumerate(side) if text in places] for side in (predicted, gold))
-    left, right = (unit[[places[side[i]] for i in at]] for side, at in ((predicted, rows), (gold, columns)))
-    # summed pair by pair: a matrix product may give equal texts different last digits
-    matrix[np.ix_(rows, columns)] = (left[:, None] * right).sum(axis=2).round(6)
-    return matrix
+    for start in range(0, len(there), _AT_ONCE):
+        some = there[start : start + _AT_ONCE]
+        left, right = (unit[[places[pairs[at][side]] for at in some]] for side in (0, 1))
+        # summed pair by pair: a matrix product may give equal texts different last digits
+        cosines[some] = (left * right).sum(axis=1).round(6)
+    return cosines
 
 
 @dataclass(frozen=True, slots=True)

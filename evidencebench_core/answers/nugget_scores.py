@@ -56,6 +56,8 @@ class NuggetScores:
     mixture : Mixture or None
     n_triples, n_unfit : int
         Gold nuggets, and those that are no triples and stay as they are.
+    n_cut_off, n_duplicates : int
+        Lists of a model that were cut off by the limit of tokens; nuggets that it listed twice.
     """
 
     scores: Mapping[Key, NuggetScore]
@@ -65,6 +67,8 @@ class NuggetScores:
     mixture: Mixture | None
     n_triples: int
     n_unfit: int
+    n_cut_off: int
+    n_duplicates: int
 
     def means(self, system: str | None = None) -> dict[str, Any]:
         """Unweighted means over the questions, of one system or of all answers."""
@@ -87,6 +91,8 @@ class NuggetScores:
             "n_missing": len(self.missing),
             "n_triples": self.n_triples,
             "n_unfit": self.n_unfit,
+            "n_cut_off": self.n_cut_off,
+            "n_duplicates": self.n_duplicates,
             "mixture": self.mixture and self.mixture.as_dict(),
             "curve": self.curve(),
         }
@@ -137,16 +143,17 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
         if gold[key[0]]
     }
     if matcher == "mixture" and mixture is None:
-        used = {key: one for key, one in cosines.items() if fit_on is None or key[0] in fit_on}
-        values = np.concatenate([np.empty(0), *(one.ravel() for one in used.values())])
-        mixture = fitted_mixture(
-            values, np.repeat([key[0] for key in used], [one.size for one in used.values()])
-        )
+        fitted = {key: one for key, one in cosines.items() if fit_on is None or key[0] in fit_on}
+        values = np.concatenate([np.empty(0), *(one.ravel() for one in fitted.values())])
+        sizes = [one.size for one in fitted.values()]
+        mixture = fitted_mixture(values, np.repeat([key[0] for key in fitted], sizes))
     matrices, found = dict[Key, NuggetMatrix](), dict[Key, tuple[Match, ...]]()
     for key, similarity in cosines.items():
         p = similarity if matcher == "cosine" or mixture is None else mixture.posterior(similarity, guard)
         matrices[key] = NuggetMatrix(predicted[key], tuple(text for text, _ in gold[key[0]]), similarity, p)
         found[key] = matches(p, similarity, threshold, assignment)
+    ids = {answer.id for answer in answers.answers.values() if answer.nuggets is None}
+    used = [one for name, one in (listed or {}).items() if name in ids]
     every = [fits for nuggets in gold.values() for _, fits in nuggets]
     has_gold = {name: question.nuggets is not None for name, question in answers.questions.items()}
     return NuggetScores(
@@ -162,6 +169,8 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
         mixture=mixture if matcher == "mixture" else None,
         n_triples=len(every),
         n_unfit=every.count(False),
+        n_cut_off=sum(one.is_cut_off for one in used),
+        n_duplicates=sum(one.n_duplicates for one in used),
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.answers.judging import (
     NUGGET_TOKENS,
     WING,
+    SourceSetting,
     citation_question,
     correctness_question,
     nugget_request,
@@ -23,8 +25,17 @@ from evidencebench_core.answers.judging import (
     support_question,
 )
 from evidencebench_core.answers.matching import Support
-from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Document, has_words, unit_id
+from evidencebench_core.answers.model import (
+    Answer,
+    AnswerSentence,
+    AnswerSet,
+    Document,
+    Question,
+    has_words,
+    unit_id,
+)
 from evidencebench_core.answers.nuggets import Nuggets, parsed_nuggets, written_out
+from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, did_you_mean, shown
 from evidencebench_core.llm import ChatRequest, Conversation
@@ -43,8 +54,6 @@ if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
 What = Literal["relevance", "citations", "correctness", "nuggets", "nugget-support"]
-_Units = dict[str, Callable[[], Conversation[Result]]]
-
 _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
     "relevance": ("answer-relevance",),
     "citations": ("citation-judge",),
@@ -55,7 +64,7 @@ _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "relevance": {"context": "sentence"},
     "citations": {"source": "document", "scale": "ternary"},
-    "correctness": {"documents": "cited", "window": 3, "prefilter": 5},
+    "correctness": {"documents": "cited", "top": 10, "window": 3, "prefilter": 5},
     "nuggets": {},
     "nugget-support": {},
 }
@@ -63,8 +72,19 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "context": ("sentence", "answer"),
     "source": ("document", "maxsim", "nuggets"),
     "scale": ("binary", "ternary", "four"),
-    "documents": ("cited", "supported"),
+    "documents": ("cited", "supported", "retrieved"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is judged under a unit's id: a sentence without its citations (of nuggets the answer), and by what."""
+
+    unit: str
+    text: str
+    question: Question
+    answer: Answer
+    documents: tuple[Document, ...] = ()
 
 
 def set_judge_plan(  # noqa: PLR0913 - what is asked, and how
@@ -92,18 +112,18 @@ def set_judge_plan(  # noqa: PLR0913 - what is asked, and how
         ``nugget-support``: which gold nuggets an answer gives.
     settings : mapping, optional
         relevance: ``context`` (sentence, answer). citations: ``source`` (document, maxsim, nuggets), ``scale``
-        (binary, ternary, four). correctness: ``documents`` (cited, supported), ``window``, ``prefilter`` (0: all).
+        (binary, ternary, four). correctness: ``documents`` (cited, supported, retrieved), ``top`` (documents
+        retrieved), ``window`` (sentences), ``prefilter`` (windows that the judge is shown; 0: all).
     limit : int, optional
         Only the answers to the first so many questions.
     """
     own = judge_settings(what, settings or {})
     names, most = _prompts_of(what, own), NUGGET_TOKENS if what == "nuggets" else MAX_TOKENS
     spec = ChatRunSpec(WING, subject, {"task": what} | own | run_settings(model, names, request, most))
-    questions = set(list(answers.questions)[:limit])
-    sent, units = request_of(spec.settings), _Units()
-    for answer in answers.answers.values():
-        if answer.question_id in questions:
-            units |= _units(answers, answer, what, own, sent)
+    sent = request_of(spec.settings)
+    units = {
+        one.unit: partial(_conversation, one, what, own, sent) for one in claims(answers, what, own, limit)
+    }
     return chat_plan(store, spec, tuple(units), lambda unit: units[unit](), llm, fresh=fresh)
 
 
@@ -127,27 +147,31 @@ def judge_settings(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
             own[name] = value
         else:
             number = int(value) if str(value).isascii() and str(value).isdecimal() else -1
-            if number < (name == "window") or number > 1_000:
+            if number < (name != "prefilter") or number > 1_000:
                 raise SettingError(
                     f"{place}, {name}", f"is {shown(value)}", "Give a whole number up to 1000."
                 )
             own[name] = number
     if own.get("source") == "nuggets":
         own["scale"] = "four"
+    if own.get("documents") != "retrieved":
+        own.pop("top", None)
     return own
 
 
-def judged(store: Store, run: ChatRunInfo) -> dict[str, LabelRead]:
+def judged(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead]:
     """The label of every unit of a judge's run about an answer set, as it is read today; failed units are absent.
 
-    Of correctness: ``supports`` or not; of nuggets nothing, for they are no labels.
+    Of correctness: ``supports`` or not; of nuggets nothing, for they are no labels. ``threshold`` of a judge that gives
+    scores, where not its own.
     """
     task, scale = run.settings["task"], run.settings.get("scale", "relevance")
     labels: dict[str, LabelRead] = {}
     for unit, result in ChatRuns(store).results(run.id).items():
         if isinstance(result, str) or task in ("nuggets", "nugget-support"):
             continue
-        read = read_correctness(result) if task == "correctness" else read_judgement(result, scale)
+        by_windows = task == "correctness"
+        read = read_correctness(result, threshold) if by_windows else read_judgement(result, scale, threshold)
         if read is not None:
             labels[unit] = read
     return labels
@@ -180,51 +204,80 @@ def judge_run(store: Store, subject: str, run_id: str, *tasks: What) -> ChatRunI
     return run
 
 
-def _units(
-    answers: AnswerSet, answer: Answer, what: What, own: Mapping[str, Any], request: ChatRequest
-) -> _Units:
-    """What is asked of one answer, by unit id; a text without words is not put to a judge."""
-    question = answers.questions[answer.question_id]
-    if what in ("nuggets", "nugget-support"):
-        gold = [written_out(one)[0] for one in question.nuggets or ()]
-        if not has_words(answer.text) or (what == "nugget-support" and not gold):
-            return {}
-        if what == "nuggets":
-            return {answer.id: partial(nugget_request, request, question.text, answer.text)}
-        return {answer.id: partial(support_question, request, question.text, answer.text, gold)}
-    units = _Units()
-    for sentence in answer.sentences:
-        key, claim = (answer.question_id, answer.system, sentence.id), sentence.claim
-        if not has_words(claim):
+def claims(
+    answers: AnswerSet, what: What, own: Mapping[str, Any], limit: int | None = None
+) -> Iterator[Claim]:
+    """What is judged of a set, or of the answers to its first questions; a text without words is not."""
+    questions = set(list(answers.questions)[:limit])
+    retrieved = cache(lambda name: retrieved_documents(answers, name, own["top"]))
+    for (name, system), answer in answers.answers.items():
+        if name not in questions:
             continue
-        if what == "relevance":
-            whole = answer.text if own["context"] == "answer" else None
-            units[unit_id(*key)] = partial(relevance_question, request, question.text, claim, whole)
-        elif what == "correctness":
-            used = [sentences_in(one) for one in documents_of(answers, sentence, own["documents"])]
-            how = (own["window"], own["prefilter"])
-            units[unit_id(*key)] = partial(correctness_question, request, claim, used, *how)
-        else:
-            for one in documents_of(answers, sentence):
-                units[unit_id(*key, one.id)] = partial(_citation, request, claim, one, own)
-    return units
+        question = answers.questions[name]
+        if what in ("nuggets", "nugget-support"):
+            if has_words(answer.text) and (what == "nuggets" or question.nuggets):
+                yield Claim(answer.id, answer.text, question, answer)
+            continue
+        for sentence in answer.sentences:
+            unit, claim = unit_id(name, system, sentence.id), sentence.claim
+            if not has_words(claim):
+                continue
+            if what == "citations":
+                for one in documents_of(answers, sentence):
+                    yield Claim(unit_id(name, system, sentence.id, one.id), claim, question, answer, (one,))
+                continue
+            used: Sequence[Document] = ()
+            if what == "correctness":
+                which = own["documents"]
+                used = retrieved(name) if which == "retrieved" else documents_of(answers, sentence, which)
+            yield Claim(unit, claim, question, answer, tuple(used))
 
 
-def _citation(
-    request: ChatRequest, claim: str, document: Document, own: Mapping[str, Any]
+def _conversation(
+    one: Claim, what: What, own: Mapping[str, Any], request: ChatRequest
 ) -> Conversation[Result]:
-    sentences = sentences_in(document)
+    asking = one.question.text
+    if what == "nuggets":
+        return nugget_request(request, asking, one.text)
+    if what == "nugget-support":
+        gold = [written_out(nugget)[0] for nugget in one.question.nuggets or ()]
+        return support_question(request, asking, one.text, gold)
+    if what == "relevance":
+        return relevance_question(
+            request, asking, one.text, one.answer.text if own["context"] == "answer" else None
+        )
+    if what == "correctness":
+        used = [sentences_in(document) for document in one.documents]
+        return correctness_question(request, one.text, used, own["window"], own["prefilter"])
     if own["source"] == "nuggets":
-        return nuggets_question(request, claim, source_text("document", claim, document.title, sentences))
-    return citation_question(
-        request, claim, source_text(own["source"], claim, document.title, sentences), own["scale"]
-    )
+        return nuggets_question(request, one.text, source_of(one, "document"))
+    return citation_question(request, one.text, source_of(one, own["source"]), own["scale"])
+
+
+def source_of(one: Claim, setting: SourceSetting) -> str:
+    """What of a cited document is put to the judge."""
+    (document,) = one.documents
+    return source_text(setting, one.text, document.title, sentences_in(document))
 
 
 def documents_of(answers: AnswerSet, sentence: AnswerSentence, which: str = "cited") -> list[Document]:
     """The documents with text that a sentence cites, all or those that people said support it (``supported``)."""
     cited = [answers.documents[one] for one in sentence.citations if answers.has_text(one)]
     return [one for one in cited if which == "cited" or "supporting" in sentence.relations(one.id)]
+
+
+def retrieved_documents(answers: AnswerSet, question_id: str, top: int) -> list[Document]:
+    """The documents of a set that BM25 ranks highest for a question, whoever cites them; none for a blank question."""
+    from evidencebench_core.retrievers import Query, make_retriever
+
+    known = [one for one in answers.documents.values() if answers.has_text(one.id)]
+    asking = answers.questions[question_id].text
+    if not known or not has_words(asking):
+        return []
+    texts = tuple(" ".join((one.title, one.text, *one.sentences)) for one in known)
+    kind: SentenceType = "abstract"
+    query = Query(asking, texts, (kind,) * len(texts), ("",) * len(texts), budget=top)
+    return [known[place] for place in make_retriever("bm25").retrieve(query).selection]
 
 
 def sentences_in(document: Document) -> Sequence[str]:

@@ -58,11 +58,14 @@ class AnswerLabels:
         One a sentence; ``None`` for all if they were not asked, or a judgement is still missing.
     citations : tuple of mappings from document to relations, or None
         The same; of each sentence its citations and all that was said of each.
+    tells_relevance : bool
+        Whether a ``neutral`` document is one about the question: not where a judge had no label for any other.
     """
 
     accurate: bool | None
     relevances: tuple[str | None, ...] | None
     citations: tuple[Mapping[str, frozenset[str]], ...] | None
+    tells_relevance: bool = True
 
 
 def human_labels(answers: AnswerSet) -> dict[Key, AnswerLabels]:
@@ -106,9 +109,15 @@ def judged_labels(
     An answer with a unit that has no judgement yet has no labels. What no judge can be asked is left out: citations
     of documents without text, and by sentences without words.
     """
+    is_four = not {"supports", "attributable", "contradicts", "not attributable"} & set(
+        (citations or {}).values()
+    )
     return {
         key: AnswerLabels(
-            None, _judged_relevances(answer, relevance), _judged_relations(answers, answer, citations)
+            None,
+            _judged_relevances(answer, relevance),
+            _judged_relations(answers, answer, citations),
+            is_four,
         )
         for key, answer in answers.answers.items()
     }
@@ -277,11 +286,16 @@ def ranking(
     metric_y: str,
     rng: np.random.Generator,
     n_resamples: int = 10_000,
+    *,
+    common: bool = True,
 ) -> RankCorrelation:
-    """Whether two metrics, or one by two kinds of labels, order the systems alike, over questions that all answered."""
+    """Whether two metrics, or one by two kinds of labels, order the systems alike, over questions that all answered.
+
+    Without ``common`` every question counts for the systems that answered it.
+    """
     both = [name for name in x.systems if name in y.systems]
     rows_x, rows_y = ([one.systems.index(name) for name in both] for one in (x, y))
-    answered = ~(x.missing[rows_x].any(axis=0) | y.missing[rows_y].any(axis=0))
+    answered = ~(common & (x.missing[rows_x].any(axis=0) | y.missing[rows_y].any(axis=0)))
     values_x, values_y = x.of(metric_x)[rows_x][:, answered], y.of(metric_y)[rows_y][:, answered]
     return rank_correlation(values_x, values_y, rng, n_resamples)
 
@@ -307,8 +321,9 @@ def _shares(
             mine |= relevance_shares(one.relevances)
         if one.citations is not None:
             mine |= citation_rates(one.citations)
-            cited = {document for sentence in one.citations for document in sentence}
-            mine |= document_shares(cited, relevant[key[0]])
+            if one.tells_relevance:
+                cited = {document for sentence in one.citations for document in sentence}
+                mine |= document_shares(cited, relevant[key[0]])
         mine |= {
             "sentences": Share(len(answer.sentences), 1),
             "citations": Share(sum(len(sentence.citations) for sentence in answer.sentences), 1),

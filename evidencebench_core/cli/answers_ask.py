@@ -1,16 +1,18 @@
-"""``evidencebench answers ask|judge|cited``: short answers that cite a paper, and judges of citations."""
+"""``evidencebench answers ask|judge|check-judge|cited``: short answers that cite a paper, and judges of answers."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from evidencebench_core.cli.answers_scores import print_correctness
+from evidencebench_core.cli.answers_sets import chosen_set
 from evidencebench_core.cli.arguments import add_json, add_settings, positive, store_of
 from evidencebench_core.cli.asking import (
     add_engine,
@@ -22,15 +24,17 @@ from evidencebench_core.cli.asking import (
 )
 from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.cli.spending import add_server, server_llm
-from evidencebench_core.errors import SettingError
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
     from evidencebench_core.answers.cited import CitedScores
-    from evidencebench_core.answers.correctness import Correctness
     from evidencebench_core.data.store import Store
     from evidencebench_core.metrics.cited import Unjudged
-    from evidencebench_core.runs import ChatPlan, Progress
+    from evidencebench_core.runs import ChatPlan
+
+Report = Callable[[dict[str, Any]], None]
+"""Prints a run that has ended; given what goes into the JSON document beside it."""
 
 _ROWS: Final = {
     "cited_recall": "aspects that a citation covers",
@@ -51,25 +55,28 @@ _ROWS: Final = {
 }
 
 
+def _add_asking(parser: argparse.ArgumentParser) -> None:
+    """How a model is asked."""
+    add_settings(parser)
+    add_server(parser)
+    add_engine(parser, embeddings=False)
+    add_json(parser)
+
+
+def _asking(store: Store, args: argparse.Namespace) -> dict[str, Any]:
+    """What the plans take of `_add_asking`."""
+    return {"llm": server_llm(store, args), "fresh": args.fresh, "request": dict(args.settings)}
+
+
 def _add_ask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
     parser.add_argument("--model", metavar="M", required=True, help="the model that answers")
-    parser.add_argument(
-        "--focus",
-        choices=("all", "results"),
-        default="all",
-        help="answer with all that bears on the hypothesis (default), or with findings only",
-    )
+    text = "answer with all that bears on the hypothesis (default), or with findings only"
+    parser.add_argument("--focus", choices=("all", "results"), default="all", help=text)
     parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
-    add_settings(parser)
-    add_server(parser)
-    parser.add_argument(
-        "--retry-lost",
-        action="store_true",
-        help="ask again for what was no answer: refused, cut off, or not to be read",
-    )
-    add_engine(parser, embeddings=False)
-    add_json(parser)
+    text = "ask again for what was no answer: refused, cut off, or not to be read"
+    parser.add_argument("--retry-lost", action="store_true", help=text)
+    _add_asking(parser)
 
 
 def _ask(args: argparse.Namespace) -> int:
@@ -77,300 +84,139 @@ def _ask(args: argparse.Namespace) -> int:
     from evidencebench_core.answers.asking import answer_plan
 
     store = store_of(args)
-    plan = answer_plan(
-        store,
-        args.dataset,
-        args.model,
-        focus=args.focus,
-        limit=args.limit,
-        llm=server_llm(store, args),
-        fresh=args.fresh,
-        retry_lost=args.retry_lost,
-        request=dict(args.settings),
-    )
-    return _executed(store, plan, args, partial(_report, store, args, plan.run_id, None), "instance")
+    own = {"focus": args.focus, "limit": args.limit, "retry_lost": args.retry_lost}
+    plan = answer_plan(store, args.dataset, args.model, **own, **_asking(store, args))
+    return _executed(plan, args, partial(_report, store, args, plan.run_id, None), "instance")
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what_of", metavar="RUN|SET", help="such a run, or the name of a set of answers")
+    parser.add_argument("name", metavar="RUN|SET", help="such a run, or the name of a set of answers")
     parser.add_argument(
         "--what",
         choices=("relevance", "citations", "correctness", "nuggets", "nugget-support"),
         help="of a set: how much each sentence is needed; whether its documents support it, each, or by any window;"
         " the nuggets of each answer; the gold nuggets that it gives. Settings (--set): context, source, scale,"
-        " documents, window, prefilter",
+        " documents, top, window, prefilter",
     )
-    parser.add_argument("--model", metavar="M", required=True, help="the model that judges")
     parser.add_argument(
-        "--window",
-        type=int,
-        choices=(0, 1, 2),
-        default=0,
-        help="neighbours of the cited sentence that the judge is shown, on each side (default: 0)",
+        "--by",
+        default="llm",
+        metavar="llm|cosine|nli|FILE",
+        help="of citations and correctness: a model that is asked (default), the cosine, a model of inference on this"
+        " machine, or a JSON file of scores, {unit: number}",
     )
+    parser.add_argument("--model", metavar="M", help="the model that judges (not needed but with --by llm)")
+    text = "with --by: a source supports from this score on (nli: 0.5; cosine of simcse: 0.75)"
+    parser.add_argument("--threshold", type=float, metavar="X", help=text)
+    text = "of a run: neighbours of the cited sentence that the judge is shown, on each side (default: 0)"
+    parser.add_argument("--window", type=int, choices=(0, 1, 2), default=0, help=text)
     parser.add_argument(
         "--stated",
-        action="store_true",
-        help="judge every answer sentence with every gold sentence too, for the stated recall: many calls",
+        choices=("nearest", "all"),
+        nargs="?",
+        const="all",
+        default="none",
+        help="of a run, for the stated recall: judge every answer sentence with all gold sentences too (many calls),"
+        " or with the 3 nearest by cosine",
     )
-    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
-    add_settings(parser)
-    add_server(parser)
-    add_engine(parser, embeddings=False)
-    add_json(parser)
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help="only the first N instances, or questions"
+    )
+    _add_asking(parser)
 
 
 def _judge(args: argparse.Namespace) -> int:
-    """Have a model say of every citation whether it supports its sentence, then score the answers."""
+    """Have a judge label the citations of a run, or the answers of a set, then count or score its labels."""
     from evidencebench_core.answers.asking import cited_judge_plan
+    from evidencebench_core.answers.set_judging import set_judge_plan
+    from evidencebench_core.runs import REQUEST_SETTINGS
 
-    store = store_of(args)
-    if args.what is not None:
-        return _judge_set(store, args)
-    plan = cited_judge_plan(
-        store,
-        args.what_of,
-        args.model,
-        window=args.window,
-        stated=args.stated,
-        limit=args.limit,
-        llm=server_llm(store, args),
-        fresh=args.fresh,
-        request=dict(args.settings),
-    )
-    report = partial(_report, store, args, plan.spec.subject, plan.run_id)
-    return _executed(store, plan, args, report, "citation")
+    if args.by == "llm" and args.model is None:
+        raise SettingError("--model", "is not given", "Name the model that judges.")
+    if args.what is None:
+        if args.by != "llm" or args.threshold is not None:
+            remedy = "Leave them out, or say --what citations."
+            raise SettingError("--by, --threshold", "are for sets of answers", remedy)
+        store = store_of(args)
+        own = {"window": args.window, "stated": args.stated, "limit": args.limit}
+        plan = cited_judge_plan(store, args.name, args.model, **own, **_asking(store, args))
+        report = partial(_report, store, args, plan.spec.subject, plan.run_id)
+        return _executed(plan, args, report, "citation")
+    if args.stated != "none" or args.window:
+        remedy = "Leave them out, or say --set window=3."
+        raise SettingError("--stated, --window", "are for the answers of a run", remedy)
+    if args.by != "llm":
+        return _judge_by_score(args)
+    store, info, answers = chosen_set(args)
+    asking = _asking(store, args)
+    given = {
+        name: asking["request"].pop(name) for name in list(asking["request"]) if name not in REQUEST_SETTINGS
+    }
+    own = {"settings": given, "limit": args.limit}
+    plan = set_judge_plan(store, info.sha256, answers, args.what, args.model, **own, **asking)
+    return _executed(plan, args, partial(_labels_report, args, plan.run_id), "unit")
 
 
-def _judge_set(store: Store, args: argparse.Namespace) -> int:
-    """Have a model judge the answers of a set, then count its labels."""
-    from evidencebench_core.answers.correctness import correctness, said_in
-    from evidencebench_core.answers.set_judging import judged, set_judge_plan
-    from evidencebench_core.answers.store import answer_set_info, stored_answers
-    from evidencebench_core.runs import REQUEST_SETTINGS, ChatRuns
+def _judge_by_score(args: argparse.Namespace) -> int:
+    """Nothing is asked: what gives the scores runs here."""
+    from evidencebench_core.answers.score_judging import MODELS, file_scores, score_judge
+    from evidencebench_core.cli.progress import progress_bar
 
-    if args.stated or args.window:
-        raise SettingError(
-            "--stated, --window", "are for the answers of a run", "Leave them out, or say --set window=3."
-        )
-    info, given = answer_set_info(store, args.what_of), dict(args.settings)
-    request = {name: given.pop(name) for name in list(given) if name in REQUEST_SETTINGS}
-    plan = set_judge_plan(
+    if args.what not in ("citations", "correctness"):
+        raise SettingError("--by", f"is {shown(args.by)}, which judges no {args.what}", "Say --by llm.")
+    store, info, answers = chosen_set(args)
+    path = None if args.by in MODELS else Path(args.by)
+    run_id, n, kept = score_judge(
         store,
         info.sha256,
-        stored_answers(store, info.name),
-        args.what,
-        args.model,
-        settings=given,
-        limit=args.limit,
-        llm=server_llm(store, args),
-        fresh=args.fresh,
-        request=request,
-    )
-
-    def report(further: dict[str, Any]) -> None:
-        run = ChatRuns(store).run(plan.run_id)
-        reads = list(judged(store, run).values())
-        labels = Counter(read.label or f"no label: {read.reason}" for read in reads)
-        if args.json:
-            document = {
-                "run": run.id,
-                "set": info.name,
-                "settings": dict(run.settings),
-                "labels": dict(labels),
-            }
-            print_json(document | {"n_answered": run.n_answered, "n_failed": run.n_failed} | further)
-            return
-        print(
-            one_line(
-                f"run {run.id}: {args.what} of {info.name} by {args.model}, {quantity(run.n_answered, 'answer')}"
-            )
-        )
-        if labels:
-            rows = [(label, f"{n:,}", percent(n / len(reads))) for label, n in labels.most_common()]
-            print_table(("label", "n", "%"), rows, right=("n", "%"))
-        if args.what == "correctness":
-            _print_correctness(correctness(stored_answers(store, info.name), said_in(store, run)))
-        if args.what.startswith("nugget"):
-            print(one_line(f"Score them: evidencebench answers nuggets {info.name} --run {run.id}"))
-
-    return _executed(store, plan, args, report, "unit")
-
-
-def _add_correctness(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="SET", help="a set of answers")
-    parser.add_argument("--run", metavar="RUN", help="a run of `answers judge SET --what correctness`")
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        metavar="X",
-        help="without a run: the cosine from which on a window supports",
-    )
-    parser.add_argument(
-        "--documents",
-        choices=("cited", "supported"),
-        default="cited",
-        help="all that a sentence cites (default), or those that people said support it",
-    )
-    parser.add_argument(
-        "--window", type=positive, default=3, metavar="K", help="sentences at once (default: 3)"
-    )
-    add_json(parser)
-
-
-def _correctness(args: argparse.Namespace) -> int:
-    """How many sentences are borne out by a document: by a judge's run, or by a threshold on the cosine."""
-    from evidencebench_core.answers.correctness import correctness, said_by_cosine, said_in
-    from evidencebench_core.answers.set_judging import judge_run
-    from evidencebench_core.answers.store import answer_set_info, stored_answers
-
-    store = store_of(args)
-    if (args.run is None) == (args.threshold is None):
-        raise SettingError(
-            "--run, --threshold", "are both or neither given", "Name a judge's run, or a cosine."
-        )
-    info = answer_set_info(store, args.name)
-    answers = stored_answers(store, info.name)
-    if args.run is None:
-        said = said_by_cosine(answers, args.threshold, documents=args.documents, window=args.window)
-    else:
-        said = said_in(store, judge_run(store, info.sha256, args.run, "correctness"))
-    scores = correctness(answers, said)
-    if args.json:
-        print_json({"set": info.name, "systems": {name: of.as_dict() for name, of in scores.items()}})
-    else:
-        _print_correctness(scores)
-    return 0
-
-
-def _print_correctness(scores: Mapping[str, Correctness]) -> None:
-    rows = [
-        (
-            system,
-            percent(of.mean),
-            interval(of.ci95),
-            f"{of.n_answers:,}",
-            percent(of.share),
-            f"{of.n_sentences:,}",
-            f"{of.n_unchecked:,}",
-            f"{of.n_unread:,}",
-            f"{of.n_missing:,}",
-        )
-        for system, of in scores.items()
-    ]
-    columns = (
-        "system", "correct %", "95%", "answers", "of all sentences %", "sentences", "nothing to check", "no label",
-        "missing",
-    )  # fmt: skip
-    print_table(columns, rows, right=columns[1:])
-
-
-def _add_nuggets(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="SET", help="a set of answers")
-    parser.add_argument(
-        "--run", metavar="RUN", help="a run that lists nuggets, or says which gold ones are given"
-    )
-    parser.add_argument("--matcher", choices=("cosine", "mixture"), default="cosine", help="default: cosine")
-    parser.add_argument(
-        "--threshold", type=float, metavar="X", help="from which on a pair matches (default: 0.6267)"
-    )
-    parser.add_argument(
-        "--assignment", choices=("greedy", "optimal"), default="greedy", help="default: greedy"
-    )
-    parser.add_argument(
-        "--no-guard", action="store_true", help="let the probability of a match fall as the cosine rises"
-    )
-    parser.add_argument(
-        "--triples", action="store_true", help="nuggets are triples on both sides: match them as they are"
-    )
-    parser.add_argument(
-        "--mixture", type=Path, metavar="FILE", help="a mixture that was fitted before, as JSON"
-    )
-    parser.add_argument("--save-mixture", type=Path, metavar="FILE", help="keep the mixture there")
-    add_json(parser)
-
-
-def _nuggets(args: argparse.Namespace) -> int:
-    """Match the nuggets of a set's answers with the gold ones."""
-    from evidencebench_core.answers.matching import THRESHOLD
-    from evidencebench_core.answers.nugget_scores import marked_threshold, nugget_scores, support_scores
-    from evidencebench_core.answers.set_judging import judge_run, listed_nuggets, said_support
-    from evidencebench_core.answers.store import answer_set_info, marks, stored_answers
-    from evidencebench_core.data.files import file_content, whole_file
-    from evidencebench_core.stats import mixture_from
-
-    store = store_of(args)
-    info = answer_set_info(store, args.name)
-    answers = stored_answers(store, info.name)
-    run = None if args.run is None else judge_run(store, info.sha256, args.run, "nuggets", "nugget-support")
-    if run is not None and run.settings["task"] == "nugget-support":
-        by_system = support_scores(answers, said_support(store, run))
-        if args.json:
-            print_json({"set": info.name, "run": run.id, "systems": by_system})
-        else:
-            columns = ("system", "recall", "strict", "n")
-            lines = [
-                (name, percent(of["recall"]), percent(of["strict"]), f"{of['n']:,}")
-                for name, of in by_system.items()
-            ]
-            print_table(columns, lines, right=columns[1:])
-        return 0
-    mixture = None
-    if args.mixture is not None:
-        content = file_content(args.mixture, 1 << 20, "Name a file of --save-mixture.")
-        try:
-            mixture = mixture_from(json.loads(content))
-        except ValueError as error:
-            raise SettingError(
-                str(args.mixture), f"is no JSON ({error})", "Name a file of --save-mixture."
-            ) from error
-    scores = nugget_scores(
         answers,
-        None if run is None else listed_nuggets(store, run),
-        matcher=args.matcher,
-        threshold=THRESHOLD if args.threshold is None else args.threshold,
-        assignment=args.assignment,
-        guard=not args.no_guard,
-        mixture=mixture,
-        triples=args.triples,
+        args.what,
+        "scores" if path else args.by,
+        model=args.model or (path.stem if path else None),
+        threshold=args.threshold,
+        settings=dict(args.settings),
+        scores=None if path is None else file_scores(path),
+        limit=args.limit,
     )
-    said = [(*json.loads(one.unit), one.value == "same") for one in marks(store, info.sha256, "nuggets")]
-    best = marked_threshold(said, scores.mixture, guard=not args.no_guard) if said else None
-    if args.save_mixture is not None and scores.mixture is not None:
-        with whole_file(args.save_mixture) as file:
-            file.write(json.dumps(scores.mixture.as_dict()).encode())
-    if args.json:
-        print_json({"set": info.name, "marked": best and asdict(best)} | scores.as_dict())
-        return 0
-    systems = dict.fromkeys(system for _, system in scores.scores)
-    shown = ("precision", "recall", "f1", "counting")
-    means = [(name, scores.means(None if name == "all" else name)) for name in (*systems, "all")]
-    rows = [[name, *(percent(of[one]) for one in shown), f"{of['n_recall']:,}"] for name, of in means]
-    print_table(("system", *shown, "n"), rows, right=(*shown, "n"))
-    print("counting: the recall that the numbers of nuggets alone allow, whatever they say.")
-    if scores.missing:
-        missing = quantity(len(scores.missing), "answer")
-        print(f"{missing} without nuggets: have them listed by `evidencebench answers judge --what nuggets`.")
-    for warning in scores.mixture.warnings if scores.mixture else ():
-        note(f"The mixture: {warning}.")
-    if best is not None:
-        print(
-            f"By {quantity(len(said), 'marked pair')} the best threshold is {best.value:.4f} (F1 {percent(best.f1)}%)."
-        )
+    with progress_bar(n, "units") as bar:
+        for so_far in kept:
+            bar.update(so_far - bar.n)
+    _labels_report(args, run_id, {})
     return 0
+
+
+def _labels_report(args: argparse.Namespace, run_id: str, further: dict[str, Any]) -> None:
+    """How often a judge of a set gave each label."""
+    from evidencebench_core.answers.correctness import correctness, said_in
+    from evidencebench_core.answers.set_judging import judged
+    from evidencebench_core.runs import ChatRuns
+
+    store, info, answers = chosen_set(args)
+    run = ChatRuns(store).run(run_id)
+    reads = list(judged(store, run).values())
+    labels = Counter(read.label or f"no label: {read.reason}" for read in reads)
+    if args.json:
+        own = {"run": run.id, "set": info.name, "settings": dict(run.settings), "labels": dict(labels)}
+        print_json(own | {"n_answered": run.n_answered, "n_failed": run.n_failed} | further)
+        return
+    n = quantity(run.n_answered, "answer")
+    print(one_line(f"run {run.id}: {args.what} of {info.name} by {run.settings['model']}, {n}"))
+    if labels:
+        rows = [(label, f"{count:,}", percent(count / len(reads))) for label, count in labels.most_common()]
+        print_table(("label", "n", "%"), rows, right=("n", "%"))
+    if args.what == "correctness":
+        print_correctness(correctness(answers, said_in(store, run)), run.settings)
+    if args.what.startswith("nugget"):
+        print(one_line(f"Score them: evidencebench answers nuggets {info.name} --run {run.id}"))
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", metavar="NAME", required=True, help="a dataset in the store")
     parser.add_argument("--model", metavar="M", required=True, help="the model that judges")
-    parser.add_argument(
-        "--pairs", type=positive, default=100, metavar="N", help="pairs of each kind (default: 100)"
-    )
+    text = "pairs of each kind (default: 100)"
+    parser.add_argument("--pairs", type=positive, default=100, metavar="N", help=text)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which pairs are drawn (default: 0)")
-    add_settings(parser)
-    add_server(parser)
-    add_engine(parser, embeddings=False)
-    add_json(parser)
+    _add_asking(parser)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -380,14 +226,7 @@ def _check(args: argparse.Namespace) -> int:
 
     store = store_of(args)
     plan = judge_check_plan(
-        store,
-        args.dataset,
-        args.model,
-        n=args.pairs,
-        seed=args.seed,
-        llm=server_llm(store, args),
-        fresh=args.fresh,
-        request=dict(args.settings),
+        store, args.dataset, args.model, n=args.pairs, seed=args.seed, **_asking(store, args)
     )
 
     def report(further: dict[str, Any]) -> None:
@@ -405,78 +244,13 @@ def _check(args: argparse.Namespace) -> int:
         if check.ci95 is None or check.ci95[0] <= 0:
             print("This judge does not tell the two apart: do not use its labels.")
 
-    return _executed(store, plan, args, report, "pair")
+    return _executed(plan, args, report, "pair")
 
 
-def _add_cited(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a run of `evidencebench answers ask`")
-    parser.add_argument("--judge", metavar="RUN", help="a run of `evidencebench answers judge` about it")
-    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
-    parser.add_argument(
-        "--unjudged",
-        choices=("count", "leave_out"),
-        default="count",
-        help="citations that the judge gave no label: count as not supporting (default), or leave them out",
-    )
-    parser.add_argument("--against", metavar="RUN", help="compare it with this run, paired by instance")
-    parser.add_argument("--against-judge", metavar="RUN", help="a judge's run about that one")
-    parser.add_argument(
-        "--predictions",
-        metavar="FILE",
-        type=Path,
-        help="write what each answer cites as a prediction file, for `evidencebench score-file`",
-    )
-    add_json(parser)
-
-
-def _cited(args: argparse.Namespace) -> int:
-    """Score the citations of a run against gold, and with a judge."""
-    from evidencebench_core.answers.asking import answers_of, cited_run
-    from evidencebench_core.data.files import whole_file
-
-    store = store_of(args)
-    if args.predictions is not None:
-        answers = answers_of(store, cited_run(store, args.run))
-        picks = {one: list(answer.selection) for one, answer in answers.items() if answer.is_scored}
-        with whole_file(args.predictions) as file:
-            file.write(json.dumps(picks).encode())
-        note(f"Wrote what {quantity(len(picks), 'answer')} cite to {args.predictions}.")
-    against = None if args.against is None else _compared(store, args)
-    _report(store, args, args.run, args.judge, {} if against is None else {"against": against})
-    if against and not args.json:
-        rows = [
-            (
-                name.replace("_", " "),
-                percent(of["mean_difference"]),
-                interval(of["ci95"]),
-                p_value(of["p_value"]),
-                p_value(of["p_holm"]),
-                f"{of['n']:,}",
-            )
-            for name, of in against.items()
-        ]
-        columns = ("minus the other run", "points", "95%", "p", "p (Holm)", "n")
-        print_table(columns, rows, right=columns[1:])
-    return 0
-
-
-def _compared(store: Store, args: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """A run against another, by measure."""
-    from evidencebench_core.answers.asking import compare_cited_runs
-
-    pairs = ((args.run, args.judge), (args.against, args.against_judge))
-    found = compare_cited_runs(store, *pairs, args.limit)
-    return {name: asdict(of) | {"p_holm": p_holm} for name, (of, p_holm) in found.items()}
-
-
-def _executed(
-    store: Store,
-    plan: ChatPlan,
-    args: argparse.Namespace,
-    report: Callable[[dict[str, Any]], None],
-    noun: str,
-) -> int:
+def _executed(plan: ChatPlan, args: argparse.Namespace, report: Report, noun: str) -> int:
     """Carry out a plan, then report the run; 1 where something failed."""
+    from evidencebench_core.runs import ChatRuns
+
     name, engine = engine_of(args)
     cost = print_cost([plan], args, name, noun)
     (last,) = executed([plan], engine, args, noun)
@@ -486,23 +260,57 @@ def _executed(
         else:
             print_written(files, last, args, noun)
     else:
-        further = {"estimate": cost.as_dict(), "spending": asdict(plan.llm.budget.spent)}
-        report(further)
+        report({"estimate": cost.as_dict(), "spending": asdict(plan.llm.budget.spent)})
     if last.failed:
-        _note_failures(store, last, noun)
-        return 1
+        results = ChatRuns(plan.store).results(last.run_id).values()
+        reason = next((one for one in results if isinstance(one, str)), "unknown")
+        note(
+            f"evidencebench: {quantity(last.failed, noun)} failed; the first: {reason}"
+            " Give the same command again to try only them."
+        )
+    return 1 if last.failed else 0
+
+
+def _add_cited(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help="a run of `evidencebench answers ask`")
+    parser.add_argument("--judge", metavar="RUN", help="a run of `evidencebench answers judge` about it")
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N instances")
+    text = "citations that the judge gave no label: count as not supporting (default), or leave them out"
+    parser.add_argument("--unjudged", choices=("count", "leave_out"), default="count", help=text)
+    parser.add_argument("--against", metavar="RUN", help="compare it with this run, paired by instance")
+    parser.add_argument("--against-judge", metavar="RUN", help="a judge's run about that one")
+    text = "write what each answer cites as a prediction file, for `evidencebench score-file`"
+    parser.add_argument("--predictions", metavar="FILE", type=Path, help=text)
+    add_json(parser)
+
+
+def _cited(args: argparse.Namespace) -> int:
+    """Score the citations of a run against gold, and with a judge."""
+    from evidencebench_core.answers.asking import answers_of, cited_run, compare_cited_runs
+    from evidencebench_core.data.files import whole_file
+
+    store = store_of(args)
+    if args.predictions is not None:
+        answers = answers_of(store, cited_run(store, args.run))
+        picks = {one: list(answer.selection) for one, answer in answers.items() if answer.is_scored}
+        with whole_file(args.predictions) as file:
+            file.write(json.dumps(picks).encode())
+        note(f"Wrote what {quantity(len(picks), 'answer')} cite to {args.predictions}.")
+    if args.against is None:
+        _report(store, args, args.run, args.judge, {})
+        return 0
+    pairs = ((args.run, args.judge), (args.against, args.against_judge))
+    compared = compare_cited_runs(store, *pairs, args.limit)
+    against = {name: asdict(of) | {"p_holm": p_holm} for name, (of, p_holm) in compared.items()}
+    _report(store, args, args.run, args.judge, {"against": against})
+    if not args.json:
+        rows = []
+        for name, (of, p_holm) in compared.items():
+            measure, points = name.replace("_", " "), (percent(of.mean_difference), interval(of.ci95))
+            rows.append((measure, *points, p_value(of.p_value), p_value(p_holm), f"{of.n:,}"))
+        columns = ("minus the other run", "points", "95%", "p", "p (Holm)", "n")
+        print_table(columns, rows, right=columns[1:])
     return 0
-
-
-def _note_failures(store: Store, last: Progress, noun: str) -> None:
-    from evidencebench_core.runs import ChatRuns
-
-    results = ChatRuns(store).results(last.run_id).values()
-    reason = next((one for one in results if isinstance(one, str)), "unknown")
-    note(
-        f"evidencebench: {quantity(last.failed, noun)} failed; the first: {reason}"
-        " Give the same command again to try only them."
-    )
 
 
 def _report(
@@ -531,6 +339,8 @@ def _report(
         if n
     ]
     print_table(("measure", "%", "95%", "n", "share of"), rows, right=("%", "95%", "n"))
+    if scores.stated == "nearest":
+        print("Stated recall is by the 3 gold sentences nearest to each answer sentence: it may be too low.")
     chance, cited = scores.means["chance"][0], scores.means["n_cited"][0]
     if chance is not None and cited is not None:
         print(
@@ -560,13 +370,7 @@ def _counts(scores: CitedScores) -> str:
 
 ACTIONS: Final = {
     "ask": ("have a model answer the hypotheses of a dataset, citing sentences", _add_ask, _ask),
-    "judge": ("have a model judge the citations of such a run, or the answers of a set", _add_judge, _judge),
-    "correctness": (
-        "how many sentences of each system a document bears out",
-        _add_correctness,
-        _correctness,
-    ),
-    "nuggets": ("match the nuggets of a set's answers with the gold ones", _add_nuggets, _nuggets),
+    "judge": ("have the citations of such a run, or the answers of a set, judged", _add_judge, _judge),
     "check-judge": (
         "check that a model can judge citations at all, without an annotator",
         _add_check,

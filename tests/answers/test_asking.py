@@ -88,11 +88,12 @@ def test_a_run_and_its_judge(store: Store) -> None:
             second = "supports" if store.get("tiny", one).sentences[1] in FIRST else "neutral"
             assert labels == {(0, 0): "supports", (1, 1): second, (1, 0): "supports"}
         before = len(server.requests)
-        stated = cited_judge_plan(store, run.id, "j", stated=True, llm=llm(store, server.url))
+        assert scores.stated == "none"
+        stated = cited_judge_plan(store, run.id, "j", stated="all", llm=llm(store, server.url))
         assert stated.run_id == judge.run_id
         done(stated)
         both = cited_run_scores(store, run.id, judge.run_id)
-        assert both.means["stated_recall"][1] == n
+        assert (both.stated, both.means["stated_recall"][1]) == ("all", n)
         assert {name: one for name, one in both.means.items() if name != "stated_recall"} == {
             name: one for name, one in scores.means.items() if name != "stated_recall"
         }
@@ -106,6 +107,27 @@ def test_a_run_and_its_judge(store: Store) -> None:
             compare_cited_runs(store, (run.id, None), (results.run_id, None))
     assert json.dumps(scores.as_dict())
     assert len(scores.to_pandas()) == n
+
+
+@pytest.mark.model
+def test_stated_recall_by_the_nearest_gold_sentences(store: Store) -> None:
+    with scripted(answering(answering_everything)) as server:
+        plan = answer_plan(store, "tiny", "m", llm=llm(store, server.url))
+        done(plan)
+        near = cited_judge_plan(store, plan.run_id, "j", stated="nearest", llm=llm(store, server.url))
+        every = cited_judge_plan(store, plan.run_id, "j", stated="all", llm=llm(store, server.url))
+        cited = cited_judge_plan(store, plan.run_id, "j", llm=llm(store, server.url))
+        assert cited.total <= near.total <= every.total
+        assert near.total <= cited.total + 2 * 3 * len(store.ids("tiny"))
+        done(near)
+        by_three = cited_run_scores(store, plan.run_id, near.run_id)
+        done(every)
+        by_all = cited_run_scores(store, plan.run_id, near.run_id)
+    assert (by_three.stated, by_all.stated) == ("nearest" if near.total < every.total else "all", "all")
+    for one, score in by_three.per_instance.items():
+        grounded, most = score.grounded_recall, by_all.per_instance[one].stated_recall
+        assert grounded is not None is not most
+        assert grounded <= (score.stated_recall or 0) <= most
 
 
 def test_labels_belong_to_the_wording_they_were_given_for(store: Store) -> None:

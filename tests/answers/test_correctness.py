@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
-from evidencebench_core.answers import correctness as module
-from evidencebench_core.answers.correctness import correctness, said_by_cosine
+from evidencebench_core.answers.correctness import correctness
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Assessment, Document, Question
-from evidencebench_core.errors import SettingError
 from evidencebench_core.llm.labels import LabelRead
 
 SENTENCES = (
@@ -37,23 +32,3 @@ def test_example_12_11() -> None:
     failed = {unit: read for unit, read in said.items() if unit != "q/M/2"}
     assert (correctness(ANSWERS, failed)["M"].mean, correctness(ANSWERS, failed)["M"].n_missing) == (None, 2)
     assert correctness(ANSWERS, said | {"q/M/2": UNREAD})["M"].n_unread == 1
-
-
-def test_by_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
-    def similarities(claims: list[str], texts: list[str], model: str) -> np.ndarray:
-        return np.array([[float(claim in text) for text in texts] for claim in claims])
-
-    monkeypatch.setattr(module, "similarities", similarities)
-    said = said_by_cosine(ANSWERS, 0.5)
-    labels = {unit: read and read.label for unit, read in said.items()}
-    assert labels == {
-        "q/M/1": "supports",
-        "q/M/2": "neutral",
-        "q/M/3": None,
-        "q/M/4": "supports",
-        "q/N/1": None,
-    }
-    supported = said_by_cosine(ANSWERS, 0.5, documents="supported")
-    assert [unit for unit, read in supported.items() if read] == ["q/M/1"]
-    with pytest.raises(SettingError, match="threshold"):
-        said_by_cosine(ANSWERS, 1.5)

@@ -10,6 +10,7 @@ import pytest
 
 from evidencebench_core.answers.agreement import human_units
 from evidencebench_core.answers.model import unit_id
+from evidencebench_core.answers.set_judging import judged
 from evidencebench_core.answers.store import stored_answers
 from evidencebench_core.data import open_store
 from evidencebench_core.runs import ChatRuns
@@ -88,6 +89,32 @@ def test_a_judge_against_people(command: Any, sample: dict[str, Any]) -> None:
         ChatRuns(open_store()).delete(ChatRuns(open_store()).run(run))
     assert accuracy["truth"] == 1
     assert accuracy["silent"] == 0
+
+
+@pytest.mark.model
+def test_judges_that_give_scores(command: Any, sample: dict[str, Any], tmp_path: Path) -> None:
+    by_cosine = ("answers", "judge", "sample", "--by", "cosine", "--threshold", "0.5", "--what")
+    run = command.json(*by_cosine, "citations")["run"]
+    words = ("answers", "agree", "sample", "--run", run)
+    assert command.json(*words)["n"] == command.json(*words, "--threshold", "best")["n"]
+    assert set(command.json(*words, "--threshold", "best")["thresholds"]) == {
+        unit.partition("/")[0]
+        for unit in human_units(stored_answers(open_store(), "sample"), "binary").labels
+    }
+    assert "best F1 on the others" in command(*words, "--threshold", "best").out
+    assert command.json(*words, "--threshold", "-1")["by_label"]["attributable"]["recall"] == 1
+    assert "is 'x'" in command.failure(*words, "--threshold", "x")
+    correct = command.json(*by_cosine, "correctness", "--set", "documents=retrieved", "--set", "top=2")["run"]
+    found = command.json("answers", "correctness", "sample", "--run", correct, "--threshold", "-1")
+    assert found["settings"]["top"] == 2
+    assert {one["mean"] for one in found["systems"].values()} == {1.0}
+    scores = tmp_path / "summac.json"
+    scores.write_text(json.dumps(dict.fromkeys(judged(open_store(), ChatRuns(open_store()).run(run)), 0.2)))
+    by_file = ("answers", "judge", "sample", "--by", scores, "--what", "citations")
+    assert "has none of its own" in command.failure(*by_file)
+    assert set(command.json(*by_file, "--threshold", "0.3")["labels"]) == {"not attributable"}
+    assert "no relevance" in command.failure(*by_file[:-1], "relevance")
+    assert "Name the model" in command.failure("answers", "judge", "sample", "--what", "relevance")
 
 
 def test_a_person_corrects_a_judge(command: Any, sample: dict[str, Any]) -> None:

@@ -13,8 +13,7 @@ from evidencebench_core.errors import RetrieverError, SettingError
 from evidencebench_core.reliability.card import run_score
 from evidencebench_core.reliability.items import Item, add_items
 from evidencebench_core.reliability.nli import nli_runs, nli_verdicts
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "tea", "helps", "harms", "sleep"]
+from tests.factories import tiny_classifier
 
 
 def test_62_verdicts_both_ways() -> None:
@@ -23,21 +22,6 @@ def test_62_verdicts_both_ways() -> None:
     assert verdicts.relaxed.tolist() == [True, True, False]
     assert verdicts.average[0] == pytest.approx((0.6652 + 0.2119) / 2, abs=5e-5)
     assert verdicts.average[0] == pytest.approx(0.4386, abs=5e-5)
-
-
-def tiny_model(folder: Path, labels: list[str]) -> Path:
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast, set_seed
-
-    set_seed(0)
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        id2label=dict(enumerate(labels)), label2id={label: place for place, label in enumerate(labels)},
-    )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return folder
 
 
 def test_pairs_are_judged_and_scored_like_any_model(
@@ -49,7 +33,7 @@ def test_pairs_are_judged_and_scored_like_any_model(
         for place, word in enumerate(["tea helps", "tea harms", "harms", "helps"])
     ]
     add_items(store, "pairs", pairs, "pairs")
-    folder = tiny_model(tmp_path / "nli", ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"])
+    folder = tiny_classifier(tmp_path / "nli", ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"])
     runs = nli_runs(store, "pairs", str(folder))
     assert (
         main(["reliability", "nli", "pairs", "--model", str(folder), "--store", str(store.path), "--json"])
@@ -61,6 +45,8 @@ def test_pairs_are_judged_and_scored_like_any_model(
     assert [score.n_scored for score in scores] == [4, 4, 4]
     assert scores[0].labels["yes"] <= scores[1].labels["yes"]
     with pytest.raises(SettingError, match="names its classes 'label_0'"):
-        nli_runs(store, "pairs", str(tiny_model(tmp_path / "unnamed", ["LABEL_0", "LABEL_1", "LABEL_2"])))
+        nli_runs(
+            store, "pairs", str(tiny_classifier(tmp_path / "unnamed", ["LABEL_0", "LABEL_1", "LABEL_2"]))
+        )
     with pytest.raises(RetrieverError):
         nli_runs(store, "pairs", str(tmp_path))

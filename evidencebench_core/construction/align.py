@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evidencebench_core.construction.echo import echo_check, echo_lines
-from evidencebench_core.construction.state import PROFILES, Profile
-from evidencebench_core.construction.windows import AspectLooks, Window, WindowLook, look_of, windows
+from evidencebench_core.construction.state import PROFILES, Profile, window_looks
+from evidencebench_core.construction.windows import AspectLooks, Window, windows
 from evidencebench_core.data.model import Instance
 from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError
@@ -86,7 +86,7 @@ class Alignment:
         for aspects in by_instance.values():
             for window in windows(aspects[0].n_sentences, head=self.head):
                 for aspect in aspects:
-                    yield f"{aspect.key}/{window[0]}-{window[1]}", aspect, window
+                    yield look_unit(aspect.key, window), aspect, window
 
     def plan(self, llm: LLM | None = None, *, fresh: bool = False, retry_lost: bool = False) -> ChatPlan:
         """The calls that are still to be made; with ``retry_lost`` those too whose answers were no look."""
@@ -109,13 +109,13 @@ class Alignment:
     def looks(self) -> dict[AlignedAspect, AspectLooks]:
         """What is there so far, by aspect; windows without an answer are absent."""
         kept = self._kept()
-        found: dict[AlignedAspect, list[WindowLook]] = {aspect: [] for aspect in self.aspects}
+        found: dict[AlignedAspect, dict[Window, Result]] = {aspect: {} for aspect in self.aspects}
         for name, aspect, window in self.units():
             if name in kept:
-                said = kept[name]
-                look = look_of(window, said["yes"])
-                found[aspect].append(replace(look, failed=said["failed"], n_unknown=said["n_unknown"]))
-        return {aspect: AspectLooks(aspect.n_sentences, tuple(of)) for aspect, of in found.items()}
+                found[aspect][window] = kept[name]
+        return {
+            aspect: AspectLooks(aspect.n_sentences, tuple(window_looks(of))) for aspect, of in found.items()
+        }
 
     def outcomes(self) -> list[Result]:
         """The results behind `looks`."""
@@ -156,16 +156,38 @@ def alignment(
         raise SettingError(f"dataset {dataset}", problem, "Take one that says what its aspects are.")
     if swapped is not None:
         aspects = _with_swapped_outcomes(instances, aspects, swapped)
+    spec = alignment_spec(info.sha256, model, profile, settings, swapped=swapped)
+    return Alignment(store, dataset, tuple(aspects), spec)
+
+
+def alignment_spec(
+    subject: str,
+    model: str,
+    profile: Profile,
+    settings: Mapping[str, object] | None = None,
+    **more: object,
+) -> ChatRunSpec:
+    """The chat run of a model's looks about a dataset or a construction."""
     asked_for = {
         "stage": "alignment",
         "stage_version": _VERSION,
         "profile": profile,
         "prompts": [prompt(name).version for name in (_ALIGN, _REPEAT)],
-        "swapped": swapped,
         "model": model,
         **request_settings(settings, MAX_TOKENS),
+        **more,
     }
-    return Alignment(store, dataset, tuple(aspects), ChatRunSpec("construction", info.sha256, asked_for))
+    return ChatRunSpec("construction", subject, asked_for)
+
+
+def look_unit(key: str, window: Window) -> str:
+    """The id of what is asked about an aspect, by its `aspect_key`, in a window."""
+    return f"{key}/{window[0]}-{window[1]}"
+
+
+def aspect_key(*parts: object) -> str:
+    """What a kept look is for: text and summary of an aspect, and the paper."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def window_look(
@@ -241,7 +263,7 @@ def _aspects(instance: Instance) -> list[AlignedAspect]:
     pool = [list(instance.sentences), list(instance.sentence_types)]
     return [
         AlignedAspect(
-            _key(text, summary, pool),
+            aspect_key(text, summary, pool),
             instance.id,
             instance.paper_id,
             number,
@@ -253,10 +275,6 @@ def _aspects(instance: Instance) -> list[AlignedAspect]:
         for number, (aspect, text) in enumerate(zip(instance.evidence.aspects, texts, strict=True))
         if text
     ]
-
-
-def _key(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _with_swapped_outcomes(
@@ -283,7 +301,7 @@ def _with_swapped_outcomes(
     return [
         replace(
             aspect,
-            key=_key(aspect.key, text, summaries[aspect.instance_id]),
+            key=aspect_key(aspect.key, text, summaries[aspect.instance_id]),
             text=text,
             summary=summaries[aspect.instance_id],
         )

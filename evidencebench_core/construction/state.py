@@ -276,23 +276,26 @@ class BuildState:
             if looks.is_judged
         }
 
-    def looks_due(self, *, second: bool = False) -> Iterator[tuple[AspectDraft, Window]]:
-        """What alignment has no answer for, in the order that shares most of a prompt (rule 66)."""
+    def pairs(self, *, second: bool = False) -> Iterator[tuple[AspectDraft, Window]]:
+        """What alignment has to ask, in the order that shares most of a prompt (rule 66)."""
         if self.pool is None:
             return
-        answered = self.second if second else self.aligned
         aspects = self.aspects
-        if self.settings.probe and not second and len(aspects) > _PROBED and not self._probed(aspects):
+        if self.settings.probe and not second and not self._probed(aspects):
             aspects = aspects[:_PROBED]
         for window in self.settings.windows(len(self.pool.sentences)):
             for one in aspects:
-                if window not in answered.get(one.number, {}):
-                    yield one, window
+                yield one, window
+
+    def looks_due(self, *, second: bool = False) -> Iterator[tuple[AspectDraft, Window]]:
+        """The `pairs` that have no answer."""
+        answered = self.second if second else self.aligned
+        return (pair for pair in self.pairs(second=second) if pair[1] not in answered.get(pair[0].number, {}))
 
     def _probed(self, aspects: tuple[AspectDraft, ...]) -> bool:
-        """Whether a sentence covers one of the first aspects."""
+        """Whether a sentence covers one of the first aspects, or there are no others."""
         covers = self.covers()
-        return any(covers.get(one.number) for one in aspects[:_PROBED])
+        return len(aspects) <= _PROBED or any(covers.get(one.number) for one in aspects[:_PROBED])
 
     # -- stages ---------------------------------------------------------------------------------------
 
@@ -327,18 +330,23 @@ class BuildState:
             case "coverage":
                 return self._uncovered()
         if stage not in self.results:
-            error = self.errors.get(stage, "")
-            return Position(stage, "failed" if error else "due", problem=error)
+            return self._unanswered(stage)
         outcome = self.results[stage]["outcome"]
         if outcome == "failed":
             return Position(stage, "failed", problem="no answer could be read")
         is_done = outcome == "done" or outcome in self.edits.overruled
         return None if is_done else Position(stage, "dropped", outcome)
 
+    def _unanswered(self, stage: Stage) -> Position:
+        error = self.errors.get(stage, "")
+        return Position(stage, "failed" if error else "due", problem=error)
+
     def _without_pool(self) -> Position | None:
         if self.pool is not None:
             return None
-        return Position("pool", "dropped", *self.no_pool) if self.no_pool else Position("pool", "due")
+        if self.no_pool is not None:
+            return Position("pool", "dropped", *self.no_pool)
+        return self._unanswered("pool")
 
     def _uncovered(self) -> Position | None:
         n_covered = sum(map(bool, self.covers().values()))
@@ -348,19 +356,15 @@ class BuildState:
         return Position("coverage", "dropped", reason) if is_dropped else None
 
     def _unaligned(self) -> Position | None:
-        error = self.errors.get("alignment", "")
         if next(self.looks_due(), None):
-            return Position("alignment", "failed" if error else "due", problem=error)
-        unjudged = [n for n, looks in self.looks().items() if not looks.is_judged]
-        if self.settings.probe and len(self.aspects) > _PROBED and not self._probed(self.aspects):
-            if any(one.number in unjudged for one in self.aspects[:_PROBED]):
-                return Position("alignment", "failed", problem="a probed aspect has sentences without a look")
-            return None  # its coverage is none
+            return self._unanswered("alignment")
+        wanted = {one.number for one, _ in self.pairs()}
+        unjudged = [n for n, looks in self.looks().items() if n in wanted and not looks.is_judged]
         if unjudged:
             problem = f"aspect {unjudged[0]} has sentences without a look"
             return Position("alignment", "failed", problem=problem)
         if self.settings.second_model and next(self.looks_due(second=True), None):
-            return Position("alignment", "failed" if error else "due", problem=error)
+            return self._unanswered("alignment")
         return None
 
 

@@ -25,7 +25,7 @@ from evidencebench_core.errors import DamageError, shown
 
 COUNTED: Final = (
     "datasets", "runs", "notes", "annotations", "own_papers", "llm_answers", "chat_runs", "item_sets",
-    "answer_sets", "answer_marks",
+    "answer_sets", "answer_marks", "constructions", "construction_builds",
 )  # fmt: skip
 """Tables whose numbers of rows are in ``integrity``."""
 

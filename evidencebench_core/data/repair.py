@@ -28,7 +28,8 @@ _TABLES: Final = (  # parents first
     "retrieval_counts", "notes", "hypothesis_variants", "hypothesis_drafts", "saved_filters", "own_papers",
     "annotations", "annotation_heads", "trained_models", "imported_scores", "llm_answers", "chat_runs",
     "chat_results", "llm_batches", "item_sets", "item_drafts", "item_wordings", "answer_sets",
-    "answer_marks",
+    "answer_marks", "constructions", "construction_settings", "construction_builds", "construction_pools",
+    "construction_papers",
 )  # fmt: skip
 _NAMED: Final = 5  # instances of a line
 

@@ -549,6 +549,65 @@ _ANSWER_SETS: Final = (
     "INSERT INTO integrity VALUES ('answer_sets', 0), ('answer_marks', 0)",
 )
 
+_CONSTRUCTIONS: Final = (
+    # Instances in the making (see construction/store.py); append-only but for the positions, which are a memory.
+    """CREATE TABLE constructions (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        added_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    """CREATE TABLE construction_settings (
+        id INTEGER PRIMARY KEY,
+        construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+        body TEXT NOT NULL,                   -- JSON; the newest counts
+        used_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    """CREATE TABLE construction_builds (
+        id INTEGER PRIMARY KEY,
+        construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+        build TEXT NOT NULL,                  -- the newest of each counts
+        sha256 TEXT NOT NULL,                 -- of the unpacked body
+        body BLOB NOT NULL,                   -- JSON, packed by zstd
+        added_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    "CREATE INDEX construction_builds_by_build ON construction_builds (construction_id, build)",
+    """CREATE TABLE construction_pools (
+        sha256 TEXT PRIMARY KEY,              -- of sentences and types
+        body BLOB NOT NULL,                   -- JSON list of both, packed by zstd
+        checksum INTEGER
+    ) WITHOUT ROWID""",
+    """CREATE TABLE construction_papers (
+        id INTEGER PRIMARY KEY,
+        construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+        paper TEXT NOT NULL,                  -- where it is from; the newest of each counts
+        pool TEXT,                            -- NULL where there is none
+        paper_id TEXT NOT NULL,
+        title TEXT NOT NULL,
+        licence TEXT NOT NULL,
+        reason TEXT,                          -- of the drop, where there is none
+        problem TEXT NOT NULL,
+        added_at TEXT NOT NULL,
+        checksum INTEGER
+    )""",
+    "CREATE INDEX construction_papers_by_paper ON construction_papers (construction_id, paper)",
+    """CREATE TABLE construction_positions (
+        construction_id INTEGER NOT NULL REFERENCES constructions (id) ON DELETE CASCADE,
+        build TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,            -- of the settings for which it holds
+        stage TEXT NOT NULL,
+        status TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        problem TEXT NOT NULL,
+        PRIMARY KEY (construction_id, build)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX construction_positions_by_stage"
+    " ON construction_positions (construction_id, fingerprint, stage, status, reason)",
+    "INSERT INTO integrity VALUES ('constructions', 0), ('construction_builds', 0)",
+)
+
 _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...]] = (
     ("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)", *_DATASETS, *_RUNS),
     _ANALYSES,
@@ -571,6 +630,7 @@ _MIGRATIONS: Final[tuple[tuple[str | Callable[[sqlite3.Connection], None], ...],
     _SUFFICIENT,
     _ITEM_DRAFTS,
     _ANSWER_SETS,
+    _CONSTRUCTIONS,
 )
 
 VERSION: Final = len(_MIGRATIONS)

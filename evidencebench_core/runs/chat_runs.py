@@ -165,13 +165,20 @@ class ChatRuns:
 
     def results_between(self, run_id: str, first: str, last: str) -> dict[str, Result | str]:
         """The same of the ids from the first to the last, in the order of Unicode, without reading the others."""
-        sql = "SELECT unit, result, error FROM intact_chat_results WHERE run_id = ? AND unit BETWEEN ? AND ?"
-        with self.store.read() as db:
-            return _results(db.execute(sql, (run_id, first, last)).fetchall())
+        return _results(self._rows_between(run_id, "unit, result, error", (first, last)))
 
-    def done(self, run_id: str) -> dict[str, bool]:
-        """The ids that were asked for, and whether each has a result."""
-        return {unit: bool(there) for unit, there in self._rows(run_id, "unit, result IS NOT NULL")}
+    def done(self, run_id: str, between: tuple[str, str] | None = None) -> dict[str, bool]:
+        """The ids that were asked for, all or those from the first to the last, and whether each has a result."""
+        columns = "unit, result IS NOT NULL"
+        rows = (
+            self._rows(run_id, columns) if between is None else self._rows_between(run_id, columns, between)
+        )
+        return {unit: bool(there) for unit, there in rows}
+
+    def _rows_between(self, run_id: str, columns: str, between: tuple[str, str]) -> list[Any]:
+        sql = f"SELECT {columns} FROM intact_chat_results WHERE run_id = ? AND unit BETWEEN ? AND ?"
+        with self.store.read() as db:
+            return db.execute(sql, (run_id, *between)).fetchall()
 
     def _rows(self, run_id: str, columns: str) -> list[Any]:
         with self.store.read() as db:
@@ -295,6 +302,7 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
     fresh: bool = False,
     again: Collection[str] = (),
     changed: Collection[str] = (),
+    between: tuple[str, str] | None = None,
 ) -> ChatPlan:
     """Find which ids of a chat run are still to be asked. Nothing is sent or stored.
 
@@ -315,12 +323,14 @@ def chat_plan(  # noqa: PLR0913 - what is run, on what, and how it is asked
         Ids that are asked again though they have a result, such as those whose answers were cut off.
     changed : collection of str
         Ids whose results give way, as something else is asked under them now; what is in the store answers it.
+    between : tuple of str, optional
+        Bounds of the ids, in the order of Unicode, where the run may have very many others.
     """
     if llm is None:
         from evidencebench_core.llm import LLM, AnswerCache
 
         llm = LLM(answers=AnswerCache(store))
-    done = ChatRuns(store).done(spec.id)
+    done = ChatRuns(store).done(spec.id, between)
     wanted = [
         one for one in dict.fromkeys(ids) if fresh or not done.get(one) or one in again or one in changed
     ]

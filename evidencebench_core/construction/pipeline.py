@@ -1,0 +1,492 @@
+"""Builds carried through their stages: what is due is derived from what is stored, and asked as chat runs.
+
+A stage of a construction is one chat run; its settings hold stage, versions, model and parameters, and its ids begin
+with the build's and end with a digest of what the stage is given. So a change makes another id of what depends on it
+and leaves the rest, and a kill, a cap or another engine needs nothing of its own (rules 20 to 23).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from evidencebench_core.construction import stages
+from evidencebench_core.construction.align import alignment_spec, aspect_key, look_unit, window_look
+from evidencebench_core.construction.from_trials import pool_sha256
+from evidencebench_core.construction.funnel import DropReason
+from evidencebench_core.construction.state import (
+    STAGES,
+    AspectDraft,
+    BuildInput,
+    BuildState,
+    ConstructionSettings,
+    Edits,
+    Position,
+    Stage,
+    StageResult,
+)
+from evidencebench_core.construction.store import (
+    ConstructionInfo,
+    PaperRecord,
+    add_paper,
+    build_ids,
+    build_inputs,
+    construction_info,
+    keep_positions,
+    paper_record,
+    position_counts,
+    positions,
+    unknown_positions,
+)
+from evidencebench_core.construction.windows import Window
+from evidencebench_core.data.files import file_content
+from evidencebench_core.data.store import Store
+from evidencebench_core.errors import EvidenceBenchError, PaperError, SettingError
+from evidencebench_core.llm.conversation import Conversation
+from evidencebench_core.llm.prompts import prompt_version
+from evidencebench_core.papers import DEFAULT_LIMITS, Paper, read_paper
+from evidencebench_core.runs import ChatPlan, ChatRuns, ChatRunSpec, Result, chat_plan, request_settings
+
+if TYPE_CHECKING:
+    from evidencebench_core.llm import LLM
+
+ASKED_ONCE: Final[tuple[Stage, ...]] = tuple(
+    stage for stage in STAGES if stage not in ("pool", "alignment", "coverage")
+)
+WAVE: Final = 200
+"""Builds that are carried on together: what is in memory at once."""
+
+_RunName = Stage | Literal["second"]
+_RUN_NAMES: Final[tuple[_RunName, ...]] = (*STAGES[: STAGES.index("coverage")], "second")
+_Windows = dict[int, dict[Window, StageResult]]
+_READERS: Final = 4  # papers read at once
+_MOST_DERIVED: Final = 1_000  # builds that `funnel` looks at again itself
+_OWN: Final = "own:"
+_LAST: Final = "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A construction with its settings; made by `construction`."""
+
+    store: Store
+    info: ConstructionInfo
+    settings: ConstructionSettings
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @cached_property
+    def specs(self) -> Mapping[_RunName, ChatRunSpec]:
+        """The chat run of each stage that asks; ``second``: of the second model's looks."""
+        of, subject = self.settings, self.info.subject
+        specs: dict[_RunName, ChatRunSpec] = {
+            stage: ChatRunSpec(
+                "construction",
+                subject,
+                {
+                    "stage": stage,
+                    "stage_version": stages.STAGE_VERSION[stage],
+                    "prompts": [prompt_version(name) for name in stages.PROMPTS[stage]],
+                    "model": of.model,
+                    **request_settings(of.request),
+                },
+            )
+            for stage in ASKED_ONCE
+        }
+        specs["alignment"] = alignment_spec(subject, of.align_model or of.model, of.profile, of.request)
+        if of.second_model:
+            specs["second"] = alignment_spec(subject, of.second_model, of.profile, of.request)
+        return specs
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of all that decides where a build stands, but for what is stored of it."""
+        runs = {name: spec.id for name, spec in self.specs.items()}
+        document = {"runs": runs, **asdict(replace(self.settings, request={}))}
+        return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
+
+    # -- what is stored -------------------------------------------------------------------------------
+
+    def ids(self) -> tuple[str, ...]:
+        return build_ids(self.store, self.name)
+
+    def state(self, build_id: str) -> BuildState:
+        """A build with all that is stored of it; `UnknownNameError` for one that is not there."""
+        return next(self.states([build_id]))
+
+    def states(self, ids: Iterable[str] | None = None) -> Iterator[BuildState]:
+        """The same of these builds or of all, one after the other."""
+        wanted = self.ids() if ids is None else tuple(ids)
+        edits = _edits(self.store, self.name, wanted)
+        for build in build_inputs(self.store, self.info, wanted):
+            yield self._state(build, edits.get(build.id, Edits()))
+
+    def _state(self, build: BuildInput, edits: Edits) -> BuildState:
+        record = paper_record(self.store, self.info, build.paper)
+        pool, no_pool = _pool_of(build, record)
+        state = BuildState(build, self.settings, edits, pool, no_pool)
+        while (at := state.position).status == "due" and at.stage in ASKED_ONCE:
+            unit = stage_unit(state, at.stage)
+            found = self._results(at.stage, unit, unit).get(unit)
+            if found is None:
+                break
+            if isinstance(found, str):
+                return replace(state, errors={**state.errors, at.stage: found})
+            state = replace(state, results={**state.results, at.stage: found})
+        return self._with_looks(state) if at.stage == "alignment" else state
+
+    def _with_looks(self, state: BuildState) -> BuildState:
+        aligned, errors = self._looks(state, "alignment")
+        second, more = self._looks(state, "second") if "second" in self.specs else ({}, {})
+        return replace(state, aligned=aligned, second=second, errors={**state.errors, **more, **errors})
+
+    def _looks(self, state: BuildState, name: _RunName) -> tuple[_Windows, dict[Stage, str]]:
+        stored = self._results(name, f"{state.id}\t", f"{state.id}\t{_LAST}")
+        found: _Windows = {}
+        errors: dict[Stage, str] = {}
+        for aspect, window in self._every_pair(state):
+            said = stored.get(_look_unit(state, aspect, window))
+            if isinstance(said, str):
+                errors["alignment"] = said
+            elif said is not None:
+                found.setdefault(aspect.number, {})[window] = said
+        return found, errors
+
+    def _every_pair(self, state: BuildState) -> Iterator[tuple[AspectDraft, Window]]:
+        n_sentences = len(state.pool.sentences) if state.pool else 0
+        return ((one, window) for window in self.settings.windows(n_sentences) for one in state.aspects)
+
+    def _results(self, name: _RunName, first: str, last: str) -> dict[str, Result | str]:
+        return ChatRuns(self.store).results_between(self.specs[name].id, first, last)
+
+    # -- where builds stand ---------------------------------------------------------------------------
+
+    def remember(self, states: Iterable[BuildState]) -> None:
+        """Keep where these builds stand, for `funnel` and the next run."""
+        found = {state.id: state.position for state in states}
+        keep_positions(self.store, self.info, self.fingerprint, found)
+
+    def positions(self, status: str | None = None) -> dict[str, Position]:
+        """Where builds stand, as far as it is remembered for these settings: all, or those of one status."""
+        return positions(self.store, self.info, self.fingerprint, status)
+
+    def funnel(self) -> StageFunnel:
+        """How many builds stand where. Those of which nothing is remembered are looked at, if they are few."""
+        unknown = unknown_positions(self.store, self.info, self.fingerprint)
+        due = tuple(self.positions("due"))  # of which a run that was killed may have carried some on
+        for some in (unknown, due):
+            if len(some) <= _MOST_DERIVED:
+                self.remember(self.states(some))
+        unknown = unknown if len(unknown) > _MOST_DERIVED else ()
+        counts = position_counts(self.store, self.info, self.fingerprint)
+        return StageFunnel(counts, len(unknown))
+
+    # -- what is due ----------------------------------------------------------------------------------
+
+    def plans(  # noqa: PLR0913 - what is run, and how it is asked
+        self,
+        llm: LLM | None = None,
+        *,
+        ids: Sequence[str] | None = None,
+        only: Stage | None = None,
+        until: Stage | None = None,
+        fresh: bool = False,
+        retry_lost: bool = False,
+        reread: bool = False,
+        wave: int = WAVE,
+        report: Callable[[str], None] = lambda _: None,
+    ) -> Iterator[tuple[Stage, ChatPlan]]:
+        """Plans that carry builds on, stage by stage; each is to be executed before the next is asked for.
+
+        Papers are read in between. What a plan leaves without an answer is not planned again.
+
+        Parameters
+        ----------
+        llm : LLM, optional
+            How the server is asked; see `chat_plan`.
+        ids : sequence of str, optional
+            Only these builds.
+        only, until : str, optional
+            Only this stage, or none after it.
+        fresh : bool
+            Ask again for what has a result.
+        retry_lost : bool
+            Ask again where an answer could not be read, or was refused.
+        reread : bool
+            Read the papers again; what depends on one that is read otherwise than before is asked again.
+        wave : int
+            Builds that are carried on together.
+        report : callable
+            Given a line on papers that are being read.
+        """
+        again = fresh or retry_lost or reread
+        remembered = {} if again else self.positions()
+        wanted = [
+            one
+            for one in (self.ids() if ids is None else ids)
+            if one not in remembered or remembered[one].status in ("due", "failed")
+        ]
+        for start in range(0, len(wanted), wave):
+            some = wanted[start : start + wave]
+            work = _Wave(self, some, only, until, fresh, retry_lost, reread)
+            yield from work.plans(llm, report)
+
+
+@dataclass(frozen=True, slots=True)
+class StageFunnel:
+    """Builds by stage, status and reason."""
+
+    counts: Mapping[tuple[str, str, str], int]
+    n_unknown: int  # builds of which nothing is known with the present settings
+
+    @property
+    def n_builds(self) -> int:
+        return sum(self.counts.values()) + self.n_unknown
+
+    def rows(self) -> list[dict[str, Any]]:
+        """For every stage how many builds reach it, pass, are dropped by reason, wait to be asked, and failed."""
+        rows = []
+        reaching = sum(self.counts.values())
+        for stage in STAGES:
+            of = {key[1:]: n for key, n in self.counts.items() if key[0] == stage}
+            dropped = {reason: n for (status, reason), n in of.items() if status == "dropped"}
+            waiting = {
+                status: sum(n for (one, _), n in of.items() if one == status) for status in ("due", "failed")
+            }
+            passed = reaching - sum(dropped.values()) - sum(waiting.values())
+            rows.append({"stage": stage, "in": reaching, "kept": passed, "dropped": dropped, **waiting})
+            reaching = passed
+        return rows
+
+
+def construction(store: Store, name: str, settings: ConstructionSettings | None = None) -> Construction:
+    """A construction of the store, with the settings that it was last run with unless others are given.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name.
+    SettingError
+        If it was never run and no settings are given.
+    """
+    info = construction_info(store, name)
+    chosen = settings or info.settings
+    if chosen is None:
+        raise SettingError(f"construction {name}", "was never run", "Run it: say --model NAME.")
+    return Construction(store, info, chosen)
+
+
+def stage_unit(state: BuildState, stage: Stage) -> str:
+    """The id under which a stage of a build is asked: another one where it is given anything else."""
+    fields = json.dumps(dict(stages.fields(stage, state)), sort_keys=True)
+    return f"{state.id}\t{hashlib.sha256(fields.encode()).hexdigest()[:16]}"
+
+
+def _look_unit(state: BuildState, aspect: AspectDraft, window: Window) -> str:
+    pool = state.pool.sha256 if state.pool else ""
+    return f"{state.id}\t{look_unit(aspect_key(aspect.text, state.summary, pool), window)}"
+
+
+def _edits(store: Store, name: str, ids: Sequence[str]) -> Mapping[str, Edits]:
+    return {}
+
+
+# -- a wave ---------------------------------------------------------------------------------------
+
+_Ask = tuple[_RunName, str, AspectDraft | None, Window | None]  # run, unit, and of a look what it is for
+
+
+class _Wave:
+    """Some builds on their way, with what was asked for them already."""
+
+    def __init__(
+        self,
+        of: Construction,
+        ids: Sequence[str],
+        only: Stage | None,
+        until: Stage | None,
+        fresh: bool,
+        retry_lost: bool,
+        reread: bool,
+    ) -> None:
+        self.of, self.only, self.fresh, self.retry_lost, self.reread = of, only, fresh, retry_lost, reread
+        self.last = _order(until or "coverage")
+        self.states = {state.id: state for state in of.states(ids)}
+        self.tried: set[tuple[str, str]] = set()
+        self.papers: dict[str, str] = {}  # read in this wave, and why one could not be reached
+
+    def plans(self, llm: LLM | None, report: Callable[[str], None]) -> Iterator[tuple[Stage, ChatPlan]]:
+        under_way: Mapping[str, object] = {}
+        try:
+            while due := self._due():
+                name = min(due, key=_order)
+                if name == "pool":
+                    self._read_papers(due[name], report)
+                    continue
+                under_way = due[name]
+                self.tried.update((name, unit) for asks in under_way.values() for _, unit, _, _ in asks)
+                yield _stage_of(name), self._plan(name, under_way, llm)
+                self._refresh(under_way)
+                under_way = {}
+        finally:  # cut short or not
+            self._refresh(under_way)
+            self.of.remember(self.states.values())
+
+    def _refresh(self, ids: Iterable[str]) -> None:
+        for state in self.of.states(ids):
+            error = self.papers.get(state.input.paper)
+            self.states[state.id] = replace(state, errors={**state.errors, "pool": error}) if error else state
+
+    def _due(self) -> dict[_RunName, dict[str, list[_Ask]]]:
+        """By stage the builds for which it is the next, with what is to be asked."""
+        due: dict[_RunName, dict[str, list[_Ask]]] = {}
+        for state in self.states.values():
+            if state.edits.dropped:
+                continue
+            at = _order(state.position.stage)
+            for name in _RUN_NAMES:
+                asks = self._asks(state, name) if at >= _order(name) else []
+                if asks and _order(name) <= self.last and self.only in (None, _stage_of(name)):
+                    due.setdefault(name, {})[state.id] = asks
+                if asks or at <= _order(name) < _order("alignment"):
+                    break
+        return due
+
+    def _asks(self, state: BuildState, name: _RunName) -> list[_Ask]:
+        if name == "pool":
+            source = state.input.paper
+            is_due = self.reread or (state.pool is None and state.no_pool is None)
+            return [(name, source, None, None)] if is_due and source not in self.papers else []
+        if name in ("alignment", "second"):
+            return self._looks(state, name)
+        stage = _stage_of(name)
+        if not state.needs(stage):
+            return []
+        unit, found = stage_unit(state, stage), state.results.get(stage)
+        is_lost = found is not None and found["outcome"] == "failed" and self.retry_lost
+        is_due = (found is None or is_lost or self.fresh) and (name, unit) not in self.tried
+        return [(name, unit, None, None)] if is_due else []
+
+    def _looks(self, state: BuildState, name: _RunName) -> list[_Ask]:
+        if name not in self.of.specs:
+            return []
+        answered = state.aligned if name == "alignment" else state.second
+        asks: list[_Ask] = []
+        for aspect, window in state.pairs(second=name == "second"):
+            said = answered.get(aspect.number, {}).get(window)
+            if said is None or self.fresh or (self.retry_lost and said["failed"]):
+                unit = _look_unit(state, aspect, window)
+                if (name, unit) not in self.tried:
+                    asks.append((name, unit, aspect, window))
+        return asks
+
+    def _plan(self, name: _RunName, due: Mapping[str, Sequence[_Ask]], llm: LLM | None) -> ChatPlan:
+        spec, states = self.of.specs[name], self.states
+        units = {
+            unit: (build, aspect, window) for build, asks in due.items() for _, unit, aspect, window in asks
+        }
+
+        def conversation(unit: str) -> Conversation[Result]:
+            build, aspect, window = units[unit]
+            state = states[build]
+            if aspect is None or window is None or state.pool is None:
+                return stages.conversation(_stage_of(name), state, spec.settings["model"], spec.settings)
+            return window_look(spec.settings, aspect.text, state.summary, state.pool.sentences, window)
+
+        again = frozenset(units) if self.retry_lost else frozenset()
+        bounds = min(units), max(units)
+        return chat_plan(
+            self.of.store,
+            spec,
+            tuple(units),
+            conversation,
+            llm,
+            fresh=self.fresh,
+            again=again,
+            between=bounds,
+        )
+
+    # -- papers ---------------------------------------------------------------------------------------
+
+    def _read_papers(self, due: Mapping[str, Sequence[_Ask]], report: Callable[[str], None]) -> None:
+        builds = {self.states[one].input.paper: self.states[one].input for one in due}
+        with ThreadPoolExecutor(_READERS) as pool:
+            for done, (source, found) in enumerate(
+                zip(builds, pool.map(self._paper, builds), strict=True), start=1
+            ):
+                self.papers[source] = found if isinstance(found, str) else ""
+                if not isinstance(found, str):
+                    read, licence = found
+                    sha256 = pool_sha256(read) if isinstance(read, Paper) else ""
+                    add_paper(self.of.store, self.of.info, source, read, licence, sha256)
+                report(f"{done:,} of {len(builds):,} papers read")
+        self._refresh(due)
+
+    def _paper(self, source: str) -> tuple[Paper | tuple[DropReason, str], str] | str:
+        """A paper with its licence, or why it cannot be had; a text where another try may succeed."""
+        return paper_of(self.of.store, source)
+
+
+def paper_of(store: Store, source: str) -> tuple[Paper | tuple[DropReason, str], str] | str:
+    """A paper by `BuildInput.paper`, with its licence; or why it cannot be had, a text where that may pass."""
+    from evidencebench_core.papers.europe_pmc import fetched_paper, reference_of
+    from evidencebench_core.papers.own import OwnPapers
+
+    try:
+        if source.startswith(_OWN) and source.removeprefix(_OWN).isdecimal():
+            return OwnPapers(store).paper(int(source.removeprefix(_OWN))), ""
+        path = Path(source)
+        if "\0" not in source and path.is_file():
+            content, name = (
+                file_content(path, DEFAULT_LIMITS.max_bytes, "Name the file of a paper."),
+                path.name,
+            )
+        else:
+            try:
+                reference_of(source)
+            except PaperError as error:
+                problem = f"{error.place} is no file, PMC id, PubMed id or DOI. {error.remedy}"
+                return ("unresolvable", problem), ""
+            fetched = fetched_paper(source)
+            content, name = fetched.content, fetched.name
+        return read_paper(content, name), _licence(content, name)
+    except EvidenceBenchError as error:
+        # An address is that of the service: it cannot be reached, or is busy.
+        return str(error) if error.place.startswith("http") else (("no_full_text", str(error)), "")
+
+
+def _licence(content: bytes, name: str) -> str:
+    from evidencebench_core.papers.licence import article_licence
+
+    try:
+        return article_licence(content, name)
+    except PaperError:  # no JATS
+        return ""
+
+
+def _pool_of(build: BuildInput, record: PaperRecord | None) -> tuple[Any, tuple[DropReason, str] | None]:
+    if record is None:
+        return None, None
+    if record.pool is None:
+        return None, (record.reason or "no_full_text", record.problem)
+    pool = replace(record.pool, licence=build.licence or record.pool.licence)
+    if build.review_id and not pool.licence:
+        problem = "The paper names no Creative Commons licence and is not in the public domain."
+        return None, ("licence", problem)
+    return pool, None
+
+
+def _stage_of(name: _RunName) -> Stage:
+    return "alignment" if name == "second" else name
+
+
+def _order(name: _RunName) -> int:
+    return STAGES.index(_stage_of(name))

@@ -6,13 +6,18 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from components.answers.judges import draw_judges
+from components.answers.agreement import draw_judges
+from components.answers.disagreements import draw_queue
+from components.answers.nuggets import NUGGET_DEFAULTS, draw_all_nuggets
 from components.answers.reading import draw_reading
 from components.answers.sets import draw_first_steps, draw_keeping, draw_more, picked_set
+from components.answers.start import JUDGING, judge_dialog
 from components.answers.systems import draw_systems
 from components.app.page import guard
 from components.app.state import PageState
+from components.models.server import SERVER_DEFAULTS, share_server
 from components.widgets.copy_link import copy_link
+from components.widgets.job_panel import job_panel
 from components.widgets.switches import option_switch
 from evidencebench_core.answers.store import AnswerSetInfo
 
@@ -20,17 +25,34 @@ DEFAULTS = {
     "set": "",
     "part": "systems",
     "metric": "",
+    "labels": "",
+    "against": "",
     "question": "",
     "system": "",
     "sentence": "",
+    "document": "",
     "run": "",
     "corrected": "",
-    "threshold": "",
+    "human": "",
+    "judged": "",
+    "unit": "",
+    "page": "1",
+    **NUGGET_DEFAULTS,
+    **SERVER_DEFAULTS,
 }
-PARTS = {"systems": "Systems", "answers": "One answer", "judges": "Judges", "sets": "Sets of answers"}
+PARTS = {
+    "systems": "Systems",
+    "answers": "One answer",
+    "nuggets": "Nuggets",
+    "judges": "Judges",
+    "queue": "Disagreements",
+    "sets": "Sets of answers",
+}
 _DRAWN: Mapping[str, Callable[[PageState, AnswerSetInfo], None]] = {
     "answers": draw_reading,
+    "nuggets": draw_all_nuggets,
     "judges": draw_judges,
+    "queue": draw_queue,
     "sets": draw_more,
 }
 
@@ -41,11 +63,15 @@ def draw(state: PageState) -> None:
         "Assistants answer questions with citations. Is what matters there, and does the cited document say so? Here "
         "are people's labels, MedAESQA's metrics of systems, and how well judges agree with people."
     )
+    share_server(state)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         info = picked_set(state)
         if info is not None:
+            if info.counts["answers"] and st.button("Judge the answers"):
+                judge_dialog(info)
             copy_link(state.link(set=info.name))
             draw_keeping(state, info)
+    job_panel(JUDGING)
     if info is None:
         draw_first_steps()
         return

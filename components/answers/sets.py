@@ -41,7 +41,10 @@ def picked_set(state: PageState) -> AnswerSetInfo | None:
     described = {
         name: f"{name} ({quantity(info.counts['questions'], 'question')})" for name, info in sets.items()
     }
-    reset = ("metric", "question", "system", "sentence", "run")
+    reset = (
+        "metric", "labels", "against", "question", "system", "sentence", "document", "run", "human", "judged",
+        "unit", "page", "nuggets",
+    )  # fmt: skip
     return sets[set_picker(state, "set", "Answers", described, "set of answers", reset)]
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+import numpy as np
 import streamlit as st
 
+from components.answers.differences import draw_differences
+from components.answers.judge import corrections_of, judge_name, judges_of
 from components.app import resources
 from components.app.state import PageState
 from components.charts.dots import interval_chart
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal
-from components.widgets.table import Cell, Column, Row, table
+from components.widgets.table import Cell, Column, Interval, Row, table
+from evidencebench_core.answers.judged import LABELLED
 from evidencebench_core.answers.store import AnswerSetInfo
 from evidencebench_core.answers.systems import COUNTS, METRICS, SystemScores
 from evidencebench_core.palette import SYSTEMS
+from evidencebench_core.runs import ChatRunInfo
 from evidencebench_core.words import enumerated, quantity
 
 _RECALL: Final = (
@@ -26,27 +31,57 @@ _MOST_NAMED: Final = 5
 
 
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
-    scores = resources.system_scores(info)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        run, corrections = _labels(state, info)
+        scores = resources.scores_by(info, run, corrections)
+        shares = [name for name in scores.metrics if name not in COUNTS]
+        first = next((name for name in (*_FIRST, *shares) if name in shares), None)
+        wanted = state["metric"] or first
+        if first is not None:
+            if wanted not in shares:
+                st.warning(
+                    f"There is no metric {literal(state['metric'], 80)} of these labels; {first} is shown."
+                )
+                wanted = first
+            st.selectbox("Metric", shares, format_func=_heading, width=360, **state.widget("metric", wanted))
     if not scores.metrics:
         st.info("There is nothing to score: these answers have no labels of people and no clusters.")
         return
-    shares = [name for name in scores.metrics if name not in COUNTS]
-    first = next((name for name in (*_FIRST, *shares) if name in shares), None)
-    if first is None:
-        st.info("These answers have no labels of people: their sentences and citations can only be counted.")
+    if wanted is None:
+        st.info(
+            "These answers have no labels of people: their sentences and citations can only be counted. Have a model "
+            "judge them, above."
+        )
     else:
-        wanted = state["metric"] or first
-        if wanted not in shares:
-            st.warning(f"There is no metric {literal(wanted, 80)}; {first} is shown.")
-            wanted = first
-        st.selectbox("Metric", shares, format_func=_heading, width=360, **state.widget("metric", wanted))
-        _draw_metric(scores, wanted, info)
+        if run is not None:
+            st.caption(
+                f"By the labels of {literal(judge_name(run))}, a model's opinion: see Judges for how far it agrees."
+            )
+        _draw_metric(scores, wanted, f"{info.sha256[:8]}-{run and run.id}-{len(corrections)}")
     st.markdown("## All metrics")
-    _draw_means(state, scores, info)
+    _draw_means(state, scores, info, wanted)
     csv_and_json(f"systems of {info.name}", scores.table)
+    if wanted is not None and len(scores.systems) > 1:
+        draw_differences(state, info, wanted, run, corrections)
 
 
-def _draw_metric(scores: SystemScores, metric: str, info: AnswerSetInfo) -> None:
+def _labels(state: PageState, info: AnswerSetInfo) -> tuple[ChatRunInfo | None, resources.Corrections]:
+    """Whose labels are scored: people's, or a judge's with what people corrected of them."""
+    runs = judges_of(info, *LABELLED)
+    if not runs:
+        return None, ()
+    chosen = state["labels"] if state["labels"] in runs else ""
+    st.selectbox(
+        "Labels of",
+        ["", *runs],
+        format_func=lambda one: judge_name(runs[one]) if one else "People",
+        width=360,
+        **state.widget("labels", chosen, reset=("metric", "against")),
+    )
+    return (runs[chosen], corrections_of(info)) if chosen else (None, ())
+
+
+def _draw_metric(scores: SystemScores, metric: str, key: str) -> None:
     rows = scores.table()
     rows = rows[(rows["metric"] == metric) & rows["mean"].notna()].sort_values(
         "mean", ascending=False, kind="stable"
@@ -56,7 +91,7 @@ def _draw_metric(scores: SystemScores, metric: str, info: AnswerSetInfo) -> None
     alt = "; ".join(f"{name}: {mean:.1f}" for name, mean in means)
     draw_chart(
         interval_chart(frame, f"{_heading(metric)}, mean over questions (%)"),
-        key=f"answers-{info.sha256[:8]}-{metric}-{is_dark()}",
+        key=f"answers-{key}-{metric}-{is_dark()}",
         alt=f"{metric} in percent: {alt}",
     )
     st.caption(
@@ -74,20 +109,32 @@ def _heading(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo) -> None:
+def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo, first: str | None) -> None:
+    """A row a system, the best by the metric on top: that with its interval and n, the means of all others."""
+    others = sorted((one for one in scores.metrics if one != first), key=COUNTS.__contains__)  # shares first
     columns = [Column("system", "System", "title")]
-    metrics = sorted(scores.metrics, key=COUNTS.__contains__)  # shares first
-    places = [scores.metrics.index(metric) for metric in metrics]
-    for metric in metrics:
+    order = list(range(len(scores.systems)))
+    if first is not None:
+        place = scores.metrics.index(first)
+        about = _heading(METRICS.get(first, _RECALL))
+        columns.append(Column(first, f"{_heading(first)} (95%)", "interval", about))
+        columns.append(Column("n", "n", "number", "Questions behind it"))
+        order.sort(key=lambda one: -np.nan_to_num(scores.means[place, one], nan=-1.0))
+    for metric in others:
         is_count = metric in COUNTS
-        label = _heading(metric)
         about = _heading(COUNTS.get(metric) or METRICS.get(metric, _RECALL))
         kind: Literal["number", "percent"] = "number" if is_count else "percent"
-        columns.append(Column(metric, label, kind, about, digits=2 * is_count))
+        columns.append(Column(metric, _heading(metric), kind, about, digits=2 * is_count))
     rows = []
-    for place, system in enumerate(scores.systems):
-        means: list[Cell] = [None if mean != mean else float(mean) for mean in scores.means[places, place]]  # noqa: PLR0124
-        rows.append(Row(system, (system, *means)))
+    for one in order:
+        cells: list[Cell] = [scores.systems[one]]
+        if first is not None:
+            low, high = map(_defined, scores.intervals[place, one])
+            mean = _defined(scores.means[place, one])
+            cells += [None if mean is None else Interval(mean, low, high)]
+            cells += [int((~np.isnan(scores.values[place, one])).sum())]
+        cells += [_defined(scores.means[scores.metrics.index(metric), one]) for metric in others]
+        rows.append(Row(scores.systems[one], tuple(cells)))
     table(
         columns,
         rows,
@@ -106,3 +153,7 @@ def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo) -> 
             + (f" Not answered, and left out: {enumerated(told[:_MOST_NAMED])}{more}." if told else "")
         )
     )
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -83,9 +83,9 @@ def match_squares(
     texts: tuple[Sequence[str], Sequence[str]],
     colour: str,
 ) -> go.Figure:
-    """Gold nuggets down, those of an answer across, a square as large as its cosine; a match has an outline.
+    """Gold nuggets down, those of an answer across, a square as large as its cosine or p; a match has an outline.
 
-    ``similarity`` has the shape (answer's, gold); ``customdata`` of a square: its two places.
+    ``similarity`` has the shape (answer's, gold); ``customdata`` of a square begins with its two places.
     """
     predicted, gold = texts
     cells = [(i, j) for j in range(len(gold)) for i in range(len(predicted))]
@@ -104,14 +104,18 @@ def match_squares(
             "line": {"width": [3 if cell in matched else 0 for cell in cells], "color": GREY},
         },
         text=[f"{one:.2f}" for one in cosines],
-        hovertemplate="cosine %{text}<br>%{customdata[2]}<br>%{customdata[3]}<extra></extra>",
+        hovertemplate="%{text}<br>%{customdata[2]}<br>%{customdata[3]}<extra></extra>",
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 0.7}},
         showlegend=False,
     )
     figure.update_xaxes(
         tickvals=list(range(len(predicted))),
-        ticktext=[str(i + 1) for i in range(len(predicted))],
+        ticktext=[
+            f"{i + 1} {'matched' if any(k == i for k, _ in matched) else 'extra'}"
+            for i in range(len(predicted))
+        ],
+        tickangle=-90,
         range=[-0.6, len(predicted) - 0.4],
         title="Nuggets of the answer",
         showgrid=False,
@@ -124,3 +128,25 @@ def match_squares(
         showgrid=False,
     )  # fmt: skip
     return styled_figure(figure, height=110 + 48 * len(gold))
+
+
+def threshold_lines(curve: pd.DataFrame, threshold: float, colours: Sequence[str]) -> go.Figure:
+    """Mean recall, precision and cosine of matched nuggets over the threshold, with a line where it stands.
+
+    ``curve``: ``threshold``, ``recall``, ``precision``, ``similarity`` (0 to 1; may be missing). One colour each.
+    """
+    figure = go.Figure()
+    names = {"recall": "recall", "precision": "precision", "similarity": "cosine of matches"}
+    for (column, name), colour, dash in zip(names.items(), colours, ("solid", "dash", "dot"), strict=True):
+        figure.add_scatter(
+            x=curve["threshold"],
+            y=100 * curve[column].astype(float),
+            name=name,
+            mode="lines",
+            line={"color": colour, "dash": dash, "width": 2},
+            hovertemplate=f"{name} %{{y:.1f}}% at %{{x:.2f}}<extra></extra>",
+        )
+    figure.add_vline(x=threshold, line=DOTTED)
+    figure.update_xaxes(title="Threshold", range=[0, 1])
+    figure.update_yaxes(title="Mean over answers, %", **PERCENT_AXIS)
+    return styled_figure(figure, height=300)

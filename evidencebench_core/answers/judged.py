@@ -8,7 +8,7 @@ from evidencebench_core.answers.agreement import Form
 from evidencebench_core.answers.judging import LABELS
 from evidencebench_core.answers.set_judging import judged
 from evidencebench_core.data.store import Store
-from evidencebench_core.runs import ChatRunInfo
+from evidencebench_core.runs import ChatRunInfo, ChatRuns
 
 LABELLED = ("relevance", "citations")
 """What judges say of answers that people say, too: the ``task`` of their runs."""
@@ -16,8 +16,18 @@ LABELLED = ("relevance", "citations")
 
 def scale_of(run: ChatRunInfo) -> Form:
     """On which scale a judge's labels are."""
-    scale: Form = run.settings.get("scale", "ternary") if run.settings["task"] == "citations" else "relevance"
+    scale: Form = "relevance" if run.settings["task"] == "relevance" else run.settings.get("scale", "ternary")
     return scale
+
+
+def tokens_of(store: Store, run: ChatRunInfo) -> tuple[int, int]:
+    """Tokens of the prompts and of the answers that a run has, whoever paid for them; unknown ones count 0."""
+    prompts = answers = 0
+    for result in ChatRuns(store).results(run.id).values():
+        for part in result.get("parts", (result,)) if not isinstance(result, str) else ():
+            prompts += part.get("prompt_tokens") or 0
+            answers += part.get("completion_tokens") or 0
+    return prompts, answers
 
 
 def judge_labels(

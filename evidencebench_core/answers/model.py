@@ -33,6 +33,11 @@ def unit_id(*parts: str) -> str:
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
 
 
+def unit_parts(unit: str) -> tuple[str, ...]:
+    """The parts of a `unit_id`."""
+    return tuple(part.replace("%2F", "/").replace("%25", "%") for part in unit.split("/"))
+
+
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """What a person said of one excerpt of a cited document; ``excerpt`` is empty where nothing was copied out."""

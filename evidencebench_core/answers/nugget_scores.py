@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,15 @@ class NuggetScores:
     n_unfit: int
     n_cut_off: int
     n_duplicates: int
+
+    def at(self, threshold: float) -> NuggetScores:
+        """The same nuggets matched greedily at another threshold."""
+        found = {key: matches(one.p, one.similarity, threshold) for key, one in self.matrices.items()}
+        scores = {
+            key: nugget_score(found.get(key, ()), one.n_predicted, one.n_gold)
+            for key, one in self.scores.items()
+        }
+        return replace(self, scores=scores, found=found)
 
     def means(self, system: str | None = None) -> dict[str, Any]:
         """Unweighted means over the questions, of one system or of all answers."""

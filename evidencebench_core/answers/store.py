@@ -19,7 +19,7 @@ from evidencebench_core.data.store import Store
 from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.runs.chat_runs import delete_runs_about
 
-What = Literal["label", "nuggets", "gold"]
+What = Literal["label", "nuggets", "gold", "note"]
 _WHATS: Final = get_args(What)
 _LONGEST_VALUE: Final = 5_000
 
@@ -49,8 +49,9 @@ class Mark:
 
     Attributes
     ----------
-    what : {"label", "nuggets", "gold"}
-        A corrected label of a judge; whether two nuggets are the ``same`` or ``different``; that gold missed a pair.
+    what : {"label", "nuggets", "gold", "note"}
+        A corrected label of a judge; whether two nuggets are the ``same`` or ``different``; that gold missed a pair;
+        a note on a unit, in words.
     unit : str
         The judged unit's id; of nuggets the JSON list of both texts, predicted first.
     value : str

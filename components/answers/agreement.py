@@ -1,0 +1,309 @@
+"""Judges of a set: agreement with people, systems by both, beside what needs no judge; the paper's figures apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.answers.disagreements import NO_LABEL
+from components.answers.judge import READABLE, corrections_of, judges_of, picked_run
+from components.answers.start import task_text
+from components.app import resources
+from components.app.state import PageState
+from components.charts.answers import people_judge_scatter, rank_slopes
+from components.models.caps import dollars
+from components.widgets.chart import draw_chart, is_dark
+from components.widgets.frame_table import draw_notes, frame_table
+from components.widgets.markdown import literal
+from components.widgets.switches import on_off_switch
+from components.widgets.table import Cell, Chip, Column, Interval, Row, TableEvent, table
+from evidencebench_core.answers.agreement import JudgeAgreement
+from evidencebench_core.answers.judged import LABELLED
+from evidencebench_core.answers.published import ALWAYS, published_figures
+from evidencebench_core.answers.store import AnswerSetInfo, marks_document
+from evidencebench_core.answers.systems import COUNTS, METRICS
+from evidencebench_core.llm import price_of
+from evidencebench_core.palette import SYSTEMS
+from evidencebench_core.runs import ChatRunInfo
+from evidencebench_core.stats import LabelAgreement, RankCorrelation
+from evidencebench_core.words import quantity
+
+_NO_SHARES: Final = ("kappa", "phi")
+_FIGURES: Final = tuple(
+    Column(name, name.capitalize())
+    for name in ("table", "component", "method", "metric", "setting", "value", "note")
+)
+
+_CORRECTNESS: Final = (
+    Column("system", "System", "title"),
+    Column("mean", "Correct (95%)", "interval", "Correct / all sentences, mean over answers"),
+    Column("answers", "n", "number", "Answers behind the mean"),
+    Column("share", "Of all sentences", "percent"),
+    Column("sentences", "Sentences", "number"),
+    Column("unchecked", "Nothing to check", "number", "No document with text"),
+    Column("unread", "No label", "number"),
+    Column("missing", "Not judged yet", "number", "Answers"),
+)
+_RANKS: Final = (
+    Column("what", "Ranked"),
+    Column("rho", "Spearman's rho with people's rank (95%)", "id"),
+    Column("tau", "Kendall's tau-b (95%)", "id"),
+    Column("n", "Systems", "number"),
+    Column("q", "Questions", "number"),
+)
+
+
+def draw_judges(state: PageState, info: AnswerSetInfo) -> None:
+    runs = judges_of(info, *READABLE)
+    if not runs:
+        st.info(
+            "No model has judged these answers yet. Have one judge sentences or their citations: how far it agrees "
+            "with people then stands here."
+        )
+    else:
+        _draw_judge(state, info, runs)
+    with st.expander("Published figures of BioACE: other answers, other labels"):
+        draw_notes(ALWAYS)
+        frame_table(
+            _FIGURES,
+            pd.DataFrame(published_figures()),
+            key="answers-published",
+            action="none",
+            height=480,
+            caption="Figures of the BioACE paper",
+        )
+
+
+def _draw_judge(state: PageState, info: AnswerSetInfo, runs: Mapping[str, ChatRunInfo]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        run = picked_run(state, runs, reset=("human", "judged", "page")) or next(iter(runs.values()))
+        corrections = _draw_corrections(state, info) if run.settings["task"] in LABELLED else ()
+    st.caption(literal(_standing(run)))
+    if run.settings["task"] == "correctness":
+        _draw_correctness(info, run)
+        return
+    found = resources.judge_agreement(info, run, corrections)
+    _draw_agreement(state, found, run.id)
+    if info.counts["systems"] > 1 and found.agreement.n:
+        _draw_ranks(state, info, run, corrections)
+
+
+def _standing(run: ChatRunInfo) -> str:
+    """What a run asked, how far it is, and what it took."""
+    prompts, answers = resources.judge_tokens(run)
+    price = price_of(run.settings["model"])
+    money = (
+        f", {dollars((prompts * price.prompt + answers * price.completion) / 1e6)} at today's prices"
+        if price and prompts
+        else ""
+    )
+    took = f" Took {prompts + answers:,} tokens{money}." if prompts + answers else ""
+    failed = f", {run.n_failed:,} failed: start the same again to try them" if run.n_failed else ""
+    return f"{task_text(run.settings)} {run.n_answered:,} judged{failed}.{took}"
+
+
+def _draw_corrections(state: PageState, info: AnswerSetInfo) -> resources.Corrections:
+    """How many labels people corrected, to be counted or not, and as a file; those that are counted."""
+    corrections = corrections_of(info)
+    if not corrections:
+        return ()
+    counted = on_off_switch(state, "corrected", f"With {quantity(len(corrections), 'correction')}")
+    st.download_button(
+        "Corrections",
+        lambda: json.dumps(marks_document(resources.store(), info.sha256), indent=2),
+        f"corrections of {info.name}.json",
+        "application/json",
+        on_click="ignore",
+        key="answers-corrections",
+    )
+    return corrections if counted else ()
+
+
+def _draw_agreement(state: PageState, found: JudgeAgreement, run: str) -> None:
+    judge, constant = found.agreement, found.constant_agreement
+    if not judge.n:
+        st.info("People have labelled none of what this judge was asked.")
+        return
+    columns = (
+        Column("measure", "Agreement with people"),
+        Column("judge", "Judge (95% interval)", "interval"),
+        Column(
+            "constant", f"Always {found.constant}", "percent", "The same figure of a judge who never looks"
+        ),
+    )
+    rows = [
+        Row(
+            name,
+            (
+                name[:1].upper() + name[1:],
+                Interval(value, *(judge.intervals[name] or ())),
+                constant.values[name],
+            ),
+        )
+        for name, value in judge.values.items()
+        if value is not None and name not in _NO_SHARES
+    ]
+    table(
+        columns,
+        rows,
+        key=f"answers-agreement-{run}",
+        action="none",
+        caption="Agreement of the judge with people",
+    )
+    beyond = [f"{name} {value:.2f}" for name in _NO_SHARES if (value := judge.values.get(name)) is not None]
+    st.caption(
+        (f"Beyond chance: {', '.join(beyond)}. " if beyond else "")
+        + f"{quantity(judge.n, 'unit')}; 95% intervals by drawing questions. Without a label, and so wrong: "
+        f"{found.n_unlabelled:,}; without a judgement yet: {found.n_missing:,}; nothing to check: "
+        f"{found.n_unchecked:,}; citations of documents that there are not, left out: {found.n_invalid:,}."
+    )
+    st.markdown("## What people say, and what the judge says")
+    labels = [*judge.labels, ""]
+    heads = [
+        Column("human", "People"),
+        *(Column(label or "none", f"Judge: {label}" if label else "No label", "chips") for label in labels),
+        *(Column(name, name, "percent") for name in ("Precision", "Recall", "F1")),
+    ]
+
+    def open_cell(event: TableEvent) -> None:
+        if event.kind == "chip":
+            human, _, judged = event.value.partition("|")
+            state.put(part="queue", human=human, judged=judged or NO_LABEL, page=None, unit=None)
+
+    def cell(human: str, judged: str, n: int) -> Cell:
+        return (Chip(f"{human}|{judged}", f"{n:,}"),) if n else None
+
+    table(
+        heads,
+        [
+            Row(
+                human,
+                (
+                    human,
+                    *(cell(human, judged, n) for judged, n in zip(labels, judge.table[place], strict=True)),
+                    *judge.by_label[human],
+                ),
+            )
+            for place, human in enumerate(judge.labels)
+        ],
+        key=f"answers-confusion-{run}",
+        action="none",
+        on_event=open_cell,
+        caption="Labels of people by labels of the judge; a number shows its units",
+    )
+    st.caption("A number shows the sentences or citations behind it.")
+    with st.expander("Agreement by system and by question", on_change="rerun") as fold:
+        if fold.open:
+            for what, parts in (("System", found.by_system), ("Question", found.by_question)):
+                _draw_parts(what, parts, run)
+
+
+def _draw_parts(what: str, parts: Mapping[str, LabelAgreement], run: str) -> None:
+    """Of each system or question alone; the worst first."""
+    columns = (
+        Column("name", what),
+        Column("accuracy", "Accuracy", "percent"),
+        Column("kappa", "Kappa", "number", "Cohen's: agreement beyond chance", digits=2),
+        Column("unlabelled", "No label", "number"),
+        Column("n", "n", "number"),
+    )
+    ordered = sorted(parts.items(), key=lambda item: item[1].values["accuracy"] or 0.0)
+    table(
+        columns,
+        [
+            Row(name, (name, one.values["accuracy"], one.values["kappa"], one.n_unlabelled, one.n))
+            for name, one in ordered
+        ],
+        key=f"answers-by-{what.lower()}-{run}",
+        action="none",
+        height=320,
+        caption=f"Agreement by {what.lower()}",
+    )
+
+
+def _draw_correctness(info: AnswerSetInfo, run: ChatRunInfo) -> None:
+    """Systems by the share of sentences that the judge found borne out by a document."""
+    scores = resources.judged_correctness(info, run)
+    ordered = sorted(scores.items(), key=lambda item: -1.0 if item[1].mean is None else -item[1].mean)
+    table(
+        _CORRECTNESS,
+        [
+            Row(
+                system,
+                (
+                    system,
+                    None if of.mean is None else Interval(of.mean, *(of.ci95 or ())),
+                    of.n_answers,
+                    of.share,
+                    of.n_sentences,
+                    of.n_unchecked,
+                    of.n_unread,
+                    of.n_missing,
+                ),
+            )
+            for system, of in ordered
+        ],
+        key=f"answers-correctness-{run.id}",
+        action="none",
+        caption="Correct sentences by system",
+    )
+    st.caption(
+        "A sentence is correct where the judge says that some passage of its documents supports it. What could not be "
+        "checked, or has no label, is not correct. 95% intervals by drawing questions."
+    )
+
+
+def _draw_ranks(
+    state: PageState, info: AnswerSetInfo, run: ChatRunInfo, corrections: resources.Corrections
+) -> None:
+    """Systems by people's labels and by the judge's: both means, both ranks, and the order that counting gives."""
+    people, judge = resources.system_scores(info), resources.judged_scores(info, run, corrections)
+    both = [name for name in METRICS if name in people.metrics and name in judge.metrics]
+    if not both:
+        return
+    st.markdown("## Systems by people and by the judge")
+    metric = state["metric"] if state["metric"] in both else both[0]
+    st.selectbox(
+        "Metric", both, format_func=str.capitalize, width=360, **state.widget("metric", metric, part="judges")
+    )
+    frame = pd.DataFrame({
+        "name": people.systems,
+        "people": people.means[people.metrics.index(metric)],
+        "judge": judge.means[judge.metrics.index(metric)],
+    }).dropna()  # fmt: skip
+    colour, key = SYSTEMS[0].on(is_dark()), f"{run.id}-{metric}-{len(corrections)}-{is_dark()}"
+    alt = "; ".join(f"{row[0]} {100 * row[1]:.1f} and {100 * row[2]:.1f}" for row in frame.to_numpy())
+    left, right = st.columns(2, gap="large")
+    with left:
+        figure = people_judge_scatter(frame, metric.capitalize(), colour)
+        draw_chart(figure, key=f"answers-scatter-{key}", alt=f"{metric} by people and by the judge, %: {alt}")
+    with right:
+        draw_chart(rank_slopes(frame, colour), key=f"answers-slopes-{key}", alt=f"Ranks by {metric}: {alt}")
+    lines = {"by the judge": resources.rank_correlation(info, metric, metric, run, corrections)}
+    for count in COUNTS:
+        if count in people.metrics:
+            lines[f"by the number of {count}"] = resources.rank_correlation(info, metric, count, None)
+    table(
+        _RANKS,
+        [
+            Row(name, (name, *_texts(one), one.n_systems, one.n_questions), muted=place > 0)
+            for place, (name, one) in enumerate(lines.items())
+        ],
+        key=f"answers-ranks-{key}",
+        action="none",
+        caption="Rank correlations",
+    )
+    st.caption("The rank by plain counting needs no judge: one that does no better adds nothing to it.")
+
+
+def _texts(one: RankCorrelation) -> list[str]:
+    return [
+        "–"
+        if value is None
+        else f"{value:.3f}" + (f" ({bounds[0]:.2f} to {bounds[1]:.2f})" if bounds else "")
+        for value, bounds in ((one.rho, one.rho_ci95), (one.tau, one.tau_ci95))
+    ]

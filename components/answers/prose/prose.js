@@ -1,0 +1,80 @@
+// Draws the data of prose/__init__.py. Text is only ever written with textContent.
+let listener;
+
+const spoken = (look) => `${look.sign} ${look.words}`;
+
+function button(sentence, citation, chosen) {
+  const { human, judge } = citation;
+  const differ = judge && judge.tone !== human.tone;
+  const said = judge ? `people: ${human.words}; judge: ${judge.words}` : human.words;
+  const node = element("button", `cite ${(judge ?? human).tone}${differ ? " differ" : ""}`, "", {
+    type: "button", title: said, "aria-label": `${citation.document}: ${said}`, "aria-pressed": String(chosen),
+  });
+  node.dataset.document = citation.document;
+  node.append(element("span", "name", citation.document), element("span", "sign", human.sign));
+  if (judge) node.append(element("span", "sign judge", judge.sign));
+  return node;
+}
+
+function row(sentence, data) {
+  const here = sentence.id === data.chosen;
+  const item = element("li", `one ${sentence.mark?.tone ?? "none"}${here ? " here" : ""}`, "", { tabindex: "-1" });
+  item.dataset.id = sentence.id;
+  item.dataset.problem = sentence.problem ? "1" : "";
+  const margin = element("button", "margin", "", {
+    type: "button", title: sentence.mark ? spoken(sentence.mark) : "", "aria-pressed": String(here),
+    "aria-label": `Sentence ${sentence.id}${sentence.mark ? `, ${sentence.mark.words}` : ""}`,
+  });
+  margin.append(element("span", "number", sentence.id), element("span", "sign", sentence.mark?.sign ?? ""));
+  const body = element("div", "body");
+  const text = element("p", "text", sentence.text);
+  body.append(text);
+  if (sentence.citations.length) {
+    const cites = element("span", "cites");
+    cites.append(...sentence.citations.map((one) => button(sentence, one, here && one.document === data.document)));
+    text.append(" ", cites);
+  }
+  if (sentence.note) body.append(element("p", "note", sentence.note));
+  item.append(margin, body);
+  return item;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const list = parentElement.querySelector(".prose");
+  const hadFocus = list.contains(list.getRootNode().activeElement);
+  list.classList.toggle("dark", darkPage(list));
+  list.replaceChildren(...data.sentences.map((one) => row(one, data)));
+  const rows = [...list.children];
+  let place = Math.max(0, rows.findIndex((one) => one.dataset.id === data.chosen));
+
+  const choose = (next, document = "") => {
+    rows[place]?.classList.remove("here");
+    place = next;
+    rows[place].classList.add("here");
+    rows[place].focus({ preventScroll: true });
+    rows[place].scrollIntoView({ block: "nearest" });
+    setTriggerValue("event", { sentence: rows[place].dataset.id, document });
+  };
+  if (hadFocus) rows[place]?.focus({ preventScroll: true });
+  list.onclick = (event) => {
+    const item = event.target.closest(".one");
+    const selection = document.getSelection();
+    if (!item || (selection && !selection.isCollapsed)) return;
+    choose(rows.indexOf(item), event.target.closest("[data-document]")?.dataset.document ?? "");
+  };
+
+  document.removeEventListener("keydown", listener);
+  listener = (event) => {
+    const wanted = event.composedPath().some((node) => node.matches?.("input, textarea, select, [role=dialog]"));
+    if (wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { j: 1, n: 1, k: -1, N: -1 }[event.key];
+    if (!step) return;
+    let next = place + step;
+    if (event.key === "n" || event.key === "N") while (rows[next] && !rows[next].dataset.problem) next += step;
+    if (!rows[next]) return;
+    event.preventDefault();
+    choose(next);
+  };
+  document.addEventListener("keydown", listener);
+  return () => document.removeEventListener("keydown", listener);
+}

@@ -1,0 +1,119 @@
+"""Having a model judge the answers of a set: of what, how, what it will take; the same again goes on with a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import streamlit as st
+
+from components.app import resources
+from components.app.page import guarded_part
+from components.models.caps import draw_caps
+from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
+from components.models.server import session_model
+from components.widgets.markdown import literal
+from evidencebench_core.answers.set_judging import What, set_judge_plan
+from evidencebench_core.answers.store import AnswerSetInfo
+from evidencebench_core.llm import LLM
+from evidencebench_core.runs import ChatPlan
+
+JUDGING: Final = "answers"  # the kind of the jobs
+TASKS: Final[Mapping[What, str]] = {
+    "citations": "Does each cited document support the sentence?",
+    "relevance": "How much does the answer need each sentence?",
+    "correctness": "Is each sentence correct by its documents?",
+    "nuggets": "List the facts (nuggets) of each answer",
+    "nugget-support": "Which of the expert's facts does each answer give?",
+}
+_NOUNS: Final[Mapping[What, str]] = {
+    "citations": "citation", "relevance": "sentence", "correctness": "sentence",
+    "nuggets": "answer", "nugget-support": "answer",
+}  # fmt: skip
+_SHOWN: Final[Mapping[str, Mapping[str, str]]] = {
+    "source": {"document": "the whole document", "maxsim": "its closest sentence", "nuggets": "its facts"},
+    "scale": {
+        "ternary": "supports, neutral, contradicts",
+        "binary": "attributable or not",
+        "four": "supporting, contradicting, neutral, not relevant",
+    },
+    "context": {"sentence": "the sentence alone", "answer": "the whole answer, too"},
+    "documents": {"cited": "all that it cites", "supported": "those that people found supporting"},
+}
+_LABELS: Final = {
+    "source": "The judge reads", "scale": "Labels", "context": "The judge reads", "documents": "Documents",
+}  # fmt: skip
+
+
+@st.dialog("Have the answers judged", width="large")
+@guarded_part("This dialog")
+def judge_dialog(info: AnswerSetInfo) -> None:
+    """What is judged and how, the model, caps, estimate and the button."""
+    draw_chosen_server("The judge: ")
+    what = st.selectbox(
+        "Question to the judge", list(TASKS), format_func=TASKS.__getitem__, key="answers.what"
+    )
+    settings = _settings(what)
+    limit = st.number_input(
+        "Only the first questions",
+        min_value=1,
+        max_value=max(1, info.counts["questions"]),
+        value=None,
+        placeholder=f"all {info.counts['questions']:,}",
+        key=f"answers.limit.{info.sha256[:8]}",
+    )
+    st.caption(
+        "The same judge on the same question goes on with the run that there is: nothing is asked twice. People's "
+        "labels are never shown to it."
+    )
+    draw_caps()
+    if not (model := session_model()):
+        st.info("Choose a server and a model.")
+        return
+    answers, store = resources.answer_set(info), resources.store()
+
+    def plans(llm: LLM) -> list[ChatPlan]:
+        plan = set_judge_plan(
+            store, info.sha256, answers, what, model, settings=settings, limit=limit, llm=llm
+        )
+        return [plan]
+
+    if not plans(LLM())[0].total:
+        st.warning("There is nothing to ask: no document with text, or no expert's facts, in these answers.")
+        return
+    ready = draw_plans_cost(plans, _NOUNS[what])
+    if st.button("Judge", type="primary", disabled=not ready, key="answers.judge"):
+        start_plans(JUDGING, f"{model} on {info.name}: {TASKS[what]}", plans, _NOUNS[what])
+        st.rerun()
+
+
+def _settings(what: What) -> dict[str, Any]:
+    """The settings of a question to the judge, each with a widget of its own."""
+    settings: dict[str, Any] = {}
+    names = {"citations": ("source", "scale"), "relevance": ("context",), "correctness": ("documents",)}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in names.get(what, ()):
+            if name == "scale" and settings["source"] == "nuggets":
+                continue  # these have four labels
+            options = _SHOWN[name]
+            settings[name] = st.selectbox(
+                _LABELS[name], list(options), format_func=options.__getitem__, key=f"answers.{name}"
+            )
+        if what == "correctness":
+            settings["window"] = st.number_input(
+                "Sentences at once", min_value=1, max_value=10, value=3, key="answers.window"
+            )
+            settings["prefilter"] = st.number_input(
+                "Closest passages put to the judge",
+                min_value=0,
+                max_value=1000,
+                value=5,
+                help="0: all of them. Fewer can only lower the share of correct sentences.",
+                key="answers.prefilter",
+            )
+    return settings
+
+
+def task_text(settings: Mapping[str, Any]) -> str:
+    """What a run asks, in words."""
+    return TASKS.get(cast("What", settings["task"]), literal(str(settings["task"]), 80))

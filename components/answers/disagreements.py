@@ -131,8 +131,9 @@ def _draw_open(
                 run=judge.run.id,
             )
             st.rerun()
-    st.markdown(f"**{literal(answers.questions[question].text or question)}**  \n{literal(system)}")
-    st.markdown(f"> {literal(sentence.claim or sentence.text)}")
+    st.markdown(
+        f"**{literal(answers.questions[question].text or question)}**  \n{literal(system)}: {literal(sentence.claim or sentence.text)}"
+    )
     draw_unit(info, answer, sentence, document[0] if document else "", judge)
 
 

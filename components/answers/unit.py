@@ -28,7 +28,7 @@ def draw_unit(
     answers = resources.answer_set(info)
     unit = judge.unit(answer, sentence, document) if judge else ""
     result = judge.result(unit) if judge and unit else None
-    with st.container(border=True):
+    with st.container(border=True, key="answers-unit"):
         if document:
             st.markdown(f"Sentence {literal(sentence.id)} cites **{literal(document)}**")
             people = said_text(sentence, document)

@@ -53,14 +53,20 @@ def rank_slopes(frame: pd.DataFrame, colour: str) -> go.Figure:
     """
     figure = go.Figure()
     ranks = frame[["people", "judge"]].round(9).rank(ascending=False)
+    level = [frame["name"].groupby(ranks[side]).agg(list).to_dict() for side in ("people", "judge")]
     for name, before, after in zip(frame["name"], ranks["people"], ranks["judge"], strict=True):
         shown = escaped_text(name)
+        # those that are level have one label, that of the first
+        labels = [
+            _level_text(names[rank]) if names[rank][0] == name else ""
+            for names, rank in zip(level, (before, after), strict=True)
+        ]
         line = {"color": GREY if before == after else colour, "width": 1.5}
         figure.add_scatter(
             x=[0, 1],
             y=[before, after],
             mode="lines+markers+text",
-            text=[f"{shown} ", f" {shown}"],
+            text=[f"{labels[0]} ", f" {labels[1]}"],
             textposition=["middle left", "middle right"],
             textfont={"size": 11},
             line=line,
@@ -75,6 +81,10 @@ def rank_slopes(frame: pd.DataFrame, colour: str) -> go.Figure:
         title="Rank", range=[len(frame) + 0.6, 0.4], dtick=1 if len(frame) < 16 else 5, showgrid=False
     )
     return styled_figure(figure, height=max(220, 100 + 16 * len(frame)))
+
+
+def _level_text(names: Sequence[str]) -> str:
+    return escaped_text(", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
 
 
 def match_squares(

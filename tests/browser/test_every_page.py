@@ -87,9 +87,11 @@ PAGES = {  # the address, and what it shows once it is whole
     "/reliability?items=sample&part=judges": ".table-root tbody tr",
     "/reliability?items=sample&part=questions": ".table-root tbody tr",
     "/answers": ".js-plotly-plot",
-    "/answers?part=answers&question=migraine&system=Magpie&sentence=3": ".table-root tbody tr",
+    "/answers?part=answers&question=migraine&system=Magpie&sentence=3": ".prose .one",
     "/answers?part=answers&question=ankle&run={judge}": ".js-plotly-plot",
+    "/answers?part=nuggets": ".js-plotly-plot",
     "/answers?part=judges": ".js-plotly-plot",
+    "/answers?part=queue": ".table-root tbody tr",
     "/answers?part=sets": "[data-testid=stFileUploader]",
 }
 
@@ -170,12 +172,22 @@ def test_a_page_is_accessible_fits_a_phone_and_asks_no_other_host(
 
 
 @pytest.mark.parametrize("scheme", GROUNDS)
-def test_a_dialog_is_accessible(page: Page, app_url: str, scheme: str) -> None:
-    page.goto(app_url + "/leaderboard?dataset=sample_data")
+@pytest.mark.parametrize(
+    ("path", "opener", "shows"),
+    [
+        ("/leaderboard?dataset=sample_data", "Start or resume a run", "Start"),
+        ("/answers", "Judge the answers", "Question to the judge"),
+    ],
+)
+def test_a_dialog_is_accessible(
+    page: Page, app_url: str, links: dict[str, str], scheme: str, path: str, opener: str, shows: str
+) -> None:
+    assert links
+    page.goto(app_url + path)
     expect(page.get_by_role("heading").first).to_be_visible()
     wear(page, scheme)
-    press(page, "Start or resume a run")
-    expect(page.get_by_role("dialog").get_by_role("button", name="Start", exact=True)).to_be_visible()
+    press(page, opener)
+    expect(page.get_by_role("dialog").get_by_text(shows, exact=True).first).to_be_visible()
     settled(page)
     assert_accessible(page)
 

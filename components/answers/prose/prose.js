@@ -1,5 +1,6 @@
 // Draws the data of prose/__init__.py. Text is only ever written with textContent.
 let listener;
+const page = document;
 
 const spoken = (look) => `${look.sign} ${look.words}`;
 
@@ -54,6 +55,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     rows[place].focus({ preventScroll: true });
     rows[place].scrollIntoView({ block: "nearest" });
     setTriggerValue("event", { sentence: rows[place].dataset.id, document });
+    // Where answer and document stand below each other, the document comes into view.
+    if (document && innerWidth <= 640) page.querySelector(".st-key-answers-unit")?.scrollIntoView();
   };
   if (hadFocus) rows[place]?.focus({ preventScroll: true });
   list.onclick = (event) => {

@@ -131,9 +131,9 @@ def _draw_open(
                 run=judge.run.id,
             )
             st.rerun()
-    st.markdown(
-        f"**{literal(answers.questions[question].text or question)}**  \n{literal(system)}: {literal(sentence.claim or sentence.text)}"
-    )
+    asked = literal(answers.questions[question].text or question)
+    claim = literal(sentence.claim or sentence.text)
+    st.markdown(f"**{asked}**  \n{literal(system)}: {claim}")
     draw_unit(info, answer, sentence, document[0] if document else "", judge)
 
 

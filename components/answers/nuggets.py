@@ -99,7 +99,7 @@ def _draw_means(state: PageState, info: AnswerSetInfo, scores: NuggetScores) -> 
     missing = f" {quantity(len(scores.missing), 'answer')} without nuggets." if scores.missing else ""
     unfit = (
         f" {scores.n_unfit:,} of {scores.n_triples:,} nuggets of experts are no triples."
-        if scores.n_unfit
+        if 0 < scores.n_unfit < scores.n_triples
         else ""
     )
     st.caption(f"Unweighted means over questions.{missing}{unfit}")

@@ -238,8 +238,8 @@ def test_hostile_text_stays_text(open_page: OpenPage, empty_store: Store) -> Non
     for part in ("systems", "answers", "nuggets", "judges", "queue", "sets"):
         app = open_page("answers", part=part)
         assert not app.problems
-        for drawn in app.markdown:
-            assert "<b>" not in drawn.value.replace("\\<b", ""), drawn.value
+        for shown in app.markdown:
+            assert "<b>" not in shown.value.replace("\\<b", ""), shown.value
 
 
 def test_it_is_renamed_and_deleted(open_page: OpenPage, empty_store: Store) -> None:

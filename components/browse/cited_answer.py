@@ -2,54 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
 
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState
-from components.widgets.chips import go_to
+from components.app.state import PageState, session_text, widget_value
+from components.models.server import session_model
+from components.models.short_answer import (
+    Labels,
+    asked_answer,
+    citations_question,
+    draw_answer,
+    draw_judging,
+    known_labels,
+)
+from components.widgets.chips import sentence_chip
 from components.widgets.markdown import literal
-from components.widgets.table import Chip, Column, Row, table
-from evidencebench_core.answers.asking import answer_in, labels_in
-from evidencebench_core.answers.cited import CitedAnswer, pair_verdicts
+from components.widgets.table import Chip
+from evidencebench_core.answers.asking import answer_in, labels_in, pair_unit
+from evidencebench_core.answers.cited import CitedAnswer
+from evidencebench_core.answers.store import Mark, add_mark, marks
+from evidencebench_core.answers.verdicts import citation_words
 from evidencebench_core.data import DatasetInfo, Instance
-from evidencebench_core.metrics.cited import CitedScore, Pair, Support, Verdict, cited_score
+from evidencebench_core.data.model import Focus
+from evidencebench_core.metrics.cited import CitedScore, Pair, cited_score
 from evidencebench_core.runs import ChatRunInfo
 from evidencebench_core.words import quantity
 
 ANSWER_DEFAULTS: Final = {"answer": "", "judge": ""}
 
-_NOBODY: Final = "none"
-_WORDS: Final[Mapping[Verdict, str]] = {
-    "sound": "gold, supports",
-    "misread": "gold, does not support",
-    "not in gold": "not gold, supports",
-    "unsupported": "not gold, does not support",
-    "contradicts": "contradicts",
-}
-_OUTCOMES: Final = {
-    "empty": "The model says that the paper holds nothing on the hypothesis.",
-    "no_list": "The model's words could not be read as an answer.",
-    "refusal": "The model refused to answer.",
-    "cut_off": "The answer was cut off, so it is not scored.",
-    "failed": "The call failed: give the same command again.",
-}
-_COLUMNS: Final = (
-    Column("says", "Answer"),
-    Column("cites", "Rests on", "chips", "Sentences of the paper; a click shows one"),
-)
+_HERE: Final = "here"  # by the session's model
+_MISSED: Final = "missed"
 
 
 def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance) -> None:
-    """The answer to this instance, of the run that is chosen; nothing where no model was asked."""
-    runs = {one.id: one for one in resources.answer_runs(dataset.sha256)}
+    """The answer to this instance, of a run or asked for here; nothing where there is neither run nor model."""
+    runs: dict[str, ChatRunInfo | None] = {one.id: one for one in resources.answer_runs(dataset.sha256)}
+    if session_model():
+        runs = {_HERE: None, **runs}
     if not runs:
         return
-    run = runs.get(state["answer"]) or list(runs.values())[-1]
+    chosen = state["answer"] if state["answer"] in runs else list(runs)[-1]
+    run = runs[chosen]
     st.markdown(f"## Answer by {literal(_label(run))}")
     with st.container(horizontal=True):
         if len(runs) > 1:
@@ -57,53 +54,58 @@ def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance
                 "Answered by",
                 list(runs),
                 format_func=lambda one: _label(runs[one]),
-                **state.widget("answer", run.id),
+                **state.widget("answer", chosen),
             )
-        judges = {_NOBODY: None} | {one.id: one for one in resources.answer_runs(run.id)}
-        judge = state["judge"] if state["judge"] in judges else list(judges)[-1]
-        if len(judges) > 1:
-            st.selectbox(
-                "Citations judged by",
-                list(judges),
-                format_func=lambda one: _label(of) if (of := judges[one]) else "nobody",
-                **state.widget("judge", judge),
-            )
-    answer = answer_in(resources.store(), run, instance.id, len(instance.sentences))
+        judge = None if run is None else _picked_judge(state, run)
+    if run is None:
+        answer = asked_answer(instance.hypothesis, instance.sentences)
+    else:
+        answer = answer_in(resources.store(), run, instance.id, len(instance.sentences))
+        if answer is None:
+            st.caption(f"{literal(_label(run))} was not asked about this instance.")
     if answer is None:
-        st.caption(f"{literal(_label(run))} was not asked about this instance.")
         return
-    labels = labels_in(resources.store(), judge, instance.id, answer) if judges[judge] else None
-    _draw(state, instance, run, answer, labels)
+    question = None if judge else citations_question(answer, instance.sentences)
+    labels = labels_in(resources.store(), judge, instance.id, answer) if judge else known_labels(question)
+    focus: Focus = "all" if run is None else run.settings["focus"]
+    subject = dataset.sha256 if run is None else run.id
+    if not _draw(state, instance, focus, answer, labels, subject):
+        return
+    covers = instance.evidence.covers(focus)
+    score = cited_score(answer.cited, covers, len(instance.sentences), labels if judge or labels else None)
+    _figures(score, answer)
+    draw_judging(question)
+    _draw_missed(subject, instance, answer, frozenset().union(*covers))
+
+
+def _picked_judge(state: PageState, run: ChatRunInfo) -> str:
+    """The run that judges the citations of a run; empty where nobody does."""
+    judges = {"none": None} | {one.id: one for one in resources.answer_runs(run.id)}
+    judge = state["judge"] if state["judge"] in judges else list(judges)[-1]
+    if len(judges) > 1:
+        st.selectbox(
+            "Citations judged by",
+            list(judges),
+            format_func=lambda one: _label(of) if (of := judges[one]) else "nobody",
+            **state.widget("judge", judge),
+        )
+    return judge if judges[judge] else ""
 
 
 def _draw(
-    state: PageState,
-    instance: Instance,
-    run: ChatRunInfo,
-    answer: CitedAnswer,
-    labels: Mapping[Pair, Support | None] | None,
-) -> None:
-    covers = instance.evidence.covers(run.settings["focus"])
-    gold = frozenset().union(*covers)
-    if answer.verdict:
-        st.markdown(f"**{answer.verdict.capitalize()}**, it says: a model's opinion, not scored.")
-    if answer.outcome != "answer":
-        st.info(_OUTCOMES[answer.outcome])
-        return
-    verdicts = pair_verdicts(answer, covers, labels)
-    rows = []
-    for u, sentence in enumerate(answer.sentences):
-        chips = [_chip(s, verdicts[u, s], s in gold, instance.sentences[s]) for s in sentence.citations]
-        rows.append(Row(str(u), (sentence.text, tuple(chips))))
-    table(
-        _COLUMNS,
-        rows,
-        key="cited-answer",
-        action="none",
-        on_event=partial(go_to, state),
-        caption="The answer, and the sentences that it rests on",
-    )
-    _figures(cited_score(answer.cited, covers, len(instance.sentences), labels), answer)
+    state: PageState, instance: Instance, focus: Focus, answer: CitedAnswer, labels: Labels, subject: str
+) -> bool:
+    gold = frozenset().union(*instance.evidence.covers(focus))
+    marked = _marked(subject, instance, answer)
+
+    def chip(u: int, s: int) -> Chip:
+        """Filled where it is gold."""
+        words = citation_words(s in gold, *([labels[u, s]] if (u, s) in labels else []))
+        if (u, s) in marked:
+            words += ", missed by gold"
+        return sentence_chip(s, instance.sentences[s], f" {words}", filled=s in gold)
+
+    return draw_answer(state, answer, chip, "cited-answer")
 
 
 def _figures(score: CitedScore, answer: CitedAnswer) -> None:
@@ -130,12 +132,54 @@ def _figures(score: CitedScore, answer: CitedAnswer) -> None:
     st.caption(literal(" ".join(lines)))
 
 
-def _chip(index: int, verdict: Verdict, is_gold: bool, text: str) -> Chip:
-    """A citation with its verdict in words; filled where it is gold."""
-    words = _WORDS.get(verdict, "gold, unchecked" if is_gold else "not gold, unchecked")
-    return Chip(f"sentence:{index}", f"{index} {words}", None, text, filled=is_gold)
+# -- what gold has missed ---------------------------------------------------------------------------
 
 
-def _label(run: ChatRunInfo) -> str:
+def _units(instance: Instance, answer: CitedAnswer) -> dict[Pair, str]:
+    """What each citation is filed under."""
+    return {
+        (u, s): pair_unit(instance.id, u, s, one.text)
+        for u, one in enumerate(answer.sentences)
+        for s in one.citations
+    }
+
+
+def _marked(subject: str, instance: Instance, answer: CitedAnswer) -> set[Pair]:
+    kept = {mark.unit for mark in marks(resources.store(), subject, "gold")}
+    return {pair for pair, unit in _units(instance, answer).items() if unit in kept}
+
+
+def _draw_missed(subject: str, instance: Instance, answer: CitedAnswer, gold: frozenset[int]) -> None:
+    """The citations that are not gold, for a reader to mark those that gold has missed."""
+    units = {pair: unit for pair, unit in _units(instance, answer).items() if pair[1] not in gold}
+    if not units:
+        return
+    key = f"missed-{subject}-{instance.id}"
+    st.pills(
+        "Gold missed this",
+        list(units),
+        selection_mode="multi",
+        default=sorted(_marked(subject, instance, answer) & set(units)),
+        format_func=lambda pair: f"{pair[1]} in answer sentence {pair[0] + 1}",
+        help="Mark a citation that bears on the hypothesis although no study aspect has its sentence. It is kept as "
+        "your note, and changes no score.",
+        key=key,
+        on_change=_keep_missed,
+        args=(subject, key, units),
+    )
+
+
+def _keep_missed(subject: str, key: str, units: Mapping[Pair, str]) -> None:
+    now: Sequence[Pair] = widget_value(key) or ()
+    kept = {mark.unit for mark in marks(resources.store(), subject, "gold")}
+    for pair, unit in units.items():
+        if (pair in now) != (unit in kept):
+            value = _MISSED if pair in now else ""
+            add_mark(resources.store(), subject, Mark("gold", unit, value, session_text("author")))
+
+
+def _label(run: ChatRunInfo | None) -> str:
+    if run is None:
+        return f"{session_model()}, asked here"
     what = ", findings only" if run.settings.get("focus") == "results" else ""
     return f"{run.settings['model']}{what}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Protocol, TypeVar
+
 import streamlit as st
 
 from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.app.state import flash
-from components.models.asking import Question, asking_job, start_asking, stored_answer
+from components.models.asking import Asked, Question, asking_job, start_asking, stored_answer
 from components.models.caps import dollars, session_budget
 from components.models.server import address_text, draw_agreement, draw_model_needed, may_ask, unlisted_text
 from components.widgets.markdown import literal
@@ -16,6 +18,9 @@ from evidencebench_core.llm import Connection, price_of
 from evidencebench_core.llm.conversation import Planned
 from evidencebench_core.retrievers import Retrieval
 from evidencebench_core.words import quantity
+
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 
 _TAIL = (10, 1_200)  # lines and characters of a streaming answer that are seen at once
 _LINE = 90  # characters of one where several stream in
@@ -64,6 +69,32 @@ def answer_or_button(question: Question) -> Retrieval | None:
     return None
 
 
+class AskedOfModel(Asked[_T_co], Protocol[_T_co]):
+    """A question to one model."""
+
+    @property
+    def model(self) -> str: ...
+
+
+def found_or_button(question: AskedOfModel[_T], words: str, button: str) -> _T | None:
+    """What the store knows; or ``None``, and what there is instead is drawn: the button, the stream, the failure."""
+    job = asking_job(question)
+    if job is not None and not job.status.ended:
+        with st.container(border=True):
+            st.fragment(draw_stream, run_every=0.4)(job, question.model)
+        return None
+    found = stored_answer(question)
+    if not isinstance(found, Planned):
+        return found
+    if job is not None and job.status.state == "failed":
+        st.error(f"{literal(question.model)}: **call failed.** {literal(job.status.note)}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{words} {plan_text(question.model, question.connection, found)}")
+        st.button(button, key=f"ask.{button}", disabled=not may_ask(), on_click=_start, args=(question,))
+    draw_agreement(button)
+    return None
+
+
 def ask_again(question: Question, letter: str) -> None:
     """The button that pays for a new answer."""
     st.button(
@@ -77,7 +108,7 @@ def ask_again(question: Question, letter: str) -> None:
     )
 
 
-def _start(question: Question, fresh: bool = False) -> None:
+def _start(question: Asked[object], fresh: bool = False) -> None:
     try:
         start_asking(question, session_budget(), fresh)
     except EvidenceBenchError as error:

@@ -5,24 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import streamlit as st
 
-from components.app.state import flash
-from components.models.asking import Asked, asking_job, start_asking, stored_answer
-from components.models.caps import session_budget
-from components.models.live import draw_stream, plan_text
-from components.models.server import draw_agreement, may_ask, session_connection, session_model
+from components.models.asking import stored_answer
+from components.models.live import found_or_button
+from components.models.server import session_connection, session_model
 from components.paper.opened import OpenPaper
 from components.widgets.markdown import literal
 from evidencebench_core.answers.verdicts import Verdicts, verdict_request, verdict_words, verdicts
-from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.llm import Connection
 from evidencebench_core.llm.conversation import Conversation, Planned
-
-_T = TypeVar("_T")
-_T_co = TypeVar("_T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,36 +73,3 @@ def draw_verdicts(question: VerdictQuestion | None) -> None:
         st.caption(
             f"▲ ▼ ● are the opinion of {model} on each sentence by itself: no gold, and it can be wrong."
         )
-
-
-class AskedOfModel(Asked[_T_co], Protocol[_T_co]):
-    """A question to one model."""
-
-    @property
-    def model(self) -> str: ...
-
-
-def found_or_button(question: AskedOfModel[_T], words: str, button: str) -> _T | None:
-    """What the store knows; or ``None``, and what there is instead is drawn: the button, the stream, the failure."""
-    job = asking_job(question)
-    if job is not None and not job.status.ended:
-        with st.container(border=True):
-            st.fragment(draw_stream, run_every=0.4)(job, question.model)
-        return None
-    found = stored_answer(question)
-    if not isinstance(found, Planned):
-        return found
-    if job is not None and job.status.state == "failed":
-        st.error(f"{literal(question.model)}: **call failed.** {literal(job.status.note)}")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{words} {plan_text(question.model, question.connection, found)}")
-        st.button(button, key=f"ask.{button}", disabled=not may_ask(), on_click=_start, args=(question,))
-    draw_agreement(button)
-    return None
-
-
-def _start(question: AskedOfModel[object]) -> None:
-    try:
-        start_asking(question, session_budget())
-    except EvidenceBenchError as error:
-        flash(literal(str(error)))

@@ -12,9 +12,9 @@ def aspect_chip(aspect: Aspect, number: int, filled: bool = True) -> Chip:
     return Chip(f"aspect:{aspect.label}", aspect.label, number, aspect.text or "", filled)
 
 
-def sentence_chip(index: int, text: str = "") -> Chip:
-    """A sentence to go to."""
-    return Chip(f"sentence:{index}", str(index), None, text)
+def sentence_chip(index: int, text: str = "", words: str = "", filled: bool = True) -> Chip:
+    """A sentence to go to, with what is said of it."""
+    return Chip(f"sentence:{index}", f"{index}{words}", None, text, filled)
 
 
 def clicked_chip(event: TableEvent) -> tuple[str, str]:

@@ -162,7 +162,7 @@ def cited_judge_plan(  # noqa: PLR0913 - what is asked, and how
         for u, sentence in enumerate(answers[instance.id].sentences):
             if has_words(sentence.text):
                 ids += [
-                    _pair_id(instance.id, u, s, sentence.text)
+                    pair_unit(instance.id, u, s, sentence.text)
                     for s in (*sentence.citations, *_stated_pairs(stated, sentence.text, instance, focus))
                 ]
     sent = request_of(spec.settings)
@@ -211,7 +211,7 @@ def _label(unit: str, result: Result | str, answer: CitedAnswer) -> dict[Pair, S
     if isinstance(result, str) or u >= len(answer.sentences):
         return {}
     label: Any = read_judgement(result, "ternary").label
-    return {(u, s): label} if unit == _pair_id(instance_id, u, s, answer.sentences[u].text) else {}
+    return {(u, s): label} if unit == pair_unit(instance_id, u, s, answer.sentences[u].text) else {}
 
 
 def cited_run_scores(
@@ -343,8 +343,8 @@ def _prompt_of(focus: Focus) -> str:
     return "cited-answer-results" if focus == "results" else "cited-answer"
 
 
-def _pair_id(instance_id: str, u: int, s: int, claim: str) -> str:
-    """A pair of this wording of the answer sentence."""
+def pair_unit(instance_id: str, u: int, s: int, claim: str) -> str:
+    """What a citation is filed under: sentence u of an answer, by its wording, and the paper's sentence s."""
     return f"{instance_id}#{u}-{s}-{hashlib.sha256(claim.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 

@@ -140,7 +140,7 @@ def delete_answers(store: Store, name: str) -> None:
 
 
 def add_mark(store: Store, subject: str, mark: Mark) -> None:
-    """Keep what a person said; ``subject`` is the sha256 of an answer set, or the id of the run of answers."""
+    """Keep what a person said; ``subject``: sha256 of an answer set or a dataset, or id of the run of answers."""
     if mark.what not in _WHATS:
         raise SettingError("mark", f"is {shown(mark.what)}", f"Choices are: {', '.join(_WHATS)}.")
     for name, text in (("unit", mark.unit), ("value", mark.value), ("author", mark.author)):

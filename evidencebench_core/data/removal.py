@@ -21,6 +21,7 @@ _COUNTS: Final = {
     "draft": "hypothesis_drafts WHERE dataset_id = :id",
     "marking": "annotation_heads WHERE revision > 0 AND substr(paper, 1, length(:key)) = :key",
     "model run": "chat_runs WHERE subject = :sha256",
+    "mark": "answer_marks WHERE subject = :sha256 OR subject IN (SELECT id FROM chat_runs WHERE subject = :sha256)",
 }
 _OF_INSTANCE: Final = "instance_id = :instance AND run_id IN (SELECT id FROM runs WHERE dataset_id = :id)"
 _OF_DATASET: Final = ("notes", "hypothesis_variants", "hypothesis_drafts")  # tables with both ids
@@ -51,6 +52,7 @@ def delete_dataset(store: Store, name: str) -> dict[str, int]:
         gone = counted(db, _COUNTS, values)
         for table in ("annotations", "annotation_heads"):
             db.execute(f"DELETE FROM {table} WHERE substr(paper, 1, length(:key)) = :key", values)
+        db.execute(f"DELETE FROM {_COUNTS['mark']}", values)
         judged = "SELECT id FROM chat_runs WHERE subject = :sha256"
         db.execute(f"DELETE FROM chat_runs WHERE subject = :sha256 OR subject IN ({judged})", values)
         hide = "UPDATE datasets SET name = :token, sha256 = :token, ingested_at = '' WHERE id = :id"

@@ -68,7 +68,7 @@ def wing_records(
     whole = sha256 is None and not chosen
     values = {"whole": whole, "sha256": sha256, "chosen": json.dumps(chosen)}
     runs = list(rows(db, _RUNS, values))
-    subjects = {run["subject"] for run in runs} | {run["id"] for run in runs}
+    subjects = {sha256 or ""} | {run["subject"] for run in runs} | {run["id"] for run in runs}
     digests = set[str]()
     for run in runs:
         settings = json.loads(run["settings"])

@@ -194,14 +194,18 @@ class ChatRuns:
 
     def dependents(self, run: ChatRunInfo) -> dict[str, int]:
         """How many answers and runs about it go with a run; no zeros."""
-        tables = {"answer": "chat_results WHERE run_id = :id", "judge run": "chat_runs WHERE subject = :id"}
+        tables = {
+            "answer": "chat_results WHERE run_id = :id",
+            "judge run": "chat_runs WHERE subject = :id",
+            "mark": f"answer_marks WHERE subject IN ({_GOING})",
+        }
         with self.store.read() as db:
             return counted(db, tables, {"id": run.id})
 
     def delete(self, run: ChatRunInfo) -> None:
-        """Delete a run with those about it, in one transaction."""
+        """Delete a run with those about it and what people marked in its answers, in one transaction."""
         with self.store.write() as db:
-            db.execute(f"DELETE FROM chat_runs WHERE id IN ({_GOING})", {"id": run.id})
+            _delete(db, run.id)
 
 
 def keep_results(
@@ -227,7 +231,13 @@ def keep_results(
 def delete_runs_about(db: sqlite3.Connection, subject: str) -> None:
     """Delete the chat runs about a subject that is deleted, and those about these, in the transaction that is open."""
     for (run_id,) in db.execute("SELECT id FROM chat_runs WHERE subject = ?", (subject,)).fetchall():
-        db.execute(f"DELETE FROM chat_runs WHERE id IN ({_GOING})", {"id": run_id})
+        _delete(db, run_id)
+
+
+def _delete(db: sqlite3.Connection, run_id: str) -> None:
+    """Marks are on answers of the run."""
+    for table, column in (("answer_marks", "subject"), ("chat_runs", "id")):
+        db.execute(f"DELETE FROM {table} WHERE {column} IN ({_GOING})", {"id": run_id})
 
 
 # -- plans ----------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from evidencebench_core.answers.verdicts import verdict_words
+from evidencebench_core.answers.store import marks
+from evidencebench_core.answers.verdicts import citation_words, verdict_words
+from evidencebench_core.data import Store
 from tests.llm.server import answering, reply, scripted
 from tests.pages.app import OpenPage
 
@@ -38,20 +40,59 @@ def test_verdicts_are_asked_for_shown_and_kept(open_page: OpenPage) -> None:
     assert "opinion" not in open_page("paper", paper="sample_cohort", r="lead", k="4").words
 
 
+ANSWER = "VERDICT: mixed\nANSWER: Night work <b>raises</b> the risk [6, 9]. Nobody knows why [0, 999]."
+
+
+def answering_and_judging(sent: dict[str, Any]) -> Any:
+    text = sent["messages"][-1]["content"]
+    return reply(f"LABEL: {'supports' if 'raises' in text else 'neutral'}" if "<document>" in text else ANSWER)
+
+
 def test_a_short_answer_rests_on_sentences(open_page: OpenPage) -> None:
-    with scripted(
-        reply("VERDICT: mixed\nANSWER: Night work <b>raises</b> the risk [6, 7]. Nobody knows why [999].")
-    ) as server:
+    with scripted(answering(answering_and_judging)) as server:
         kept = {"llm.server": server.url, "llm.model": "tiny"}
         app = open_page("paper", kept, paper="sample_cohort", r="lead", k="4")
         assert "What does this paper find on the hypothesis" in app.words
         app.ask("Ask for an answer")
-        assert "**Mixed**, says tiny" in app.words
+        assert "**Mixed**, it says" in app.words
         assert "nobody has checked it. It also names 1 that" in app.words
         assert len(server.requests) == 1
+        assert "say what the answer says? About 3 calls" in app.words
+        app.ask("Judge the citations")
+        assert "opinion of tiny on each citation" in app.words
+        assert len(server.requests) == 4
+
+
+def test_browse_asks_for_an_answer_and_takes_notes_of_what_gold_missed(
+    open_page: OpenPage, sample_store: Store
+) -> None:
+    sha256 = sample_store.dataset("sample_data").sha256
+    with scripted(answering(answering_and_judging)) as server:
+        kept = {"llm.server": server.url, "llm.model": "tiny"}
+        app = open_page("browse", kept, instance="sample_cohort", r="lead")
+        app.ask("Ask for an answer").ask("Judge the citations")
+        assert len(server.requests) == 4
+        assert "by a citation that supports its sentence" in app.words
+        assert "not gold is not wrong" in app.words
+        said = app.words
+        missed = app.named("button_group", "Gold missed this")
+        missed.set_value([missed.options[0]])
+        app.run()
+        (mark,) = marks(sample_store, sha256, "gold")
+        assert mark.unit.startswith("sample_cohort#")
+        assert app.words == said  # no score has changed
+        again = open_page("browse", kept, instance="sample_cohort", r="lead")
+        assert again.named("button_group", "Gold missed this").value
+        again.named("button_group", "Gold missed this").set_value([])
+        again.run()
+        assert marks(sample_store, sha256, "gold") == []
+        assert len(server.requests) == 4
+    assert "Ask for an answer" not in open_page("browse", instance="sample_cohort").labels()
 
 
 def test_words() -> None:
     assert verdict_words("supports") == "▲ supports the hypothesis"
     assert verdict_words("contradicts", plain=True) == "▼ says the opposite"
+    assert citation_words(True, "neutral") == "● gold, does not support"
+    assert (citation_words(False), citation_words(None, None)) == ("not gold, unchecked", "? could not be judged")
     assert verdict_words(None, plain=True) == "? could not check"

@@ -1,0 +1,148 @@
+"""A model's short answer to a hypothesis from a paper, and a judge of its citations; both are asked on a click only."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from components.app.state import PageState
+from components.models.asking import stored_answer
+from components.models.live import found_or_button
+from components.models.server import session_connection, session_model
+from components.widgets.chips import go_to
+from components.widgets.markdown import literal
+from components.widgets.table import Chip, Column, Row, table
+from evidencebench_core.answers.cited import CitedAnswer, cited_answer
+from evidencebench_core.answers.model import has_words
+from evidencebench_core.answers.verdicts import citation_verdicts, verdict_request
+from evidencebench_core.llm import Connection, Conversation
+from evidencebench_core.llm.conversation import Planned
+from evidencebench_core.metrics.cited import Pair, Support
+from evidencebench_core.words import quantity
+
+Labels = Mapping[Pair, Support | None]
+
+_OUTCOMES: Final = {
+    "empty": "The model says that the paper holds nothing on the hypothesis.",
+    "no_list": "The model's words could not be read as an answer.",
+    "refusal": "The model refused to answer.",
+    "cut_off": "The answer was cut off.",
+    "failed": "The call failed. Give the same command again.",
+}
+_COLUMNS: Final = (
+    Column("says", "Answer"),
+    Column("cites", "Rests on", "chips", "Sentences of the paper; a click shows one"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    """A paper, and what is asked of it."""
+
+    hypothesis: str
+    sentences: tuple[str, ...]
+    model: str
+    connection: Connection
+
+    @property
+    def subject(self) -> str:
+        """Tells it from other questions; no key is in it."""
+        return _digest("answer", self.hypothesis, self.sentences, self.model, self.connection.address)
+
+    @property
+    def title(self) -> str:
+        """What a list of jobs says."""
+        return f"{self.model} answers from {len(self.sentences):,} sentences"
+
+    def conversation(self) -> Conversation[CitedAnswer]:
+        """The conversation with the model."""
+        return cited_answer(verdict_request(self.model), self.hypothesis, self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsQuestion:
+    """Each citation of an answer: the answer's sentence, and the paper's that it cites."""
+
+    pairs: tuple[tuple[Pair, tuple[str, str]], ...]
+    model: str
+    connection: Connection
+
+    @property
+    def subject(self) -> str:
+        """Tells it from other questions; no key is in it."""
+        return _digest("citations", self.pairs, self.model, self.connection.address)
+
+    @property
+    def title(self) -> str:
+        """What a list of jobs says."""
+        return f"{self.model} judges {quantity(len(self.pairs), 'citation')}"
+
+    def conversation(self) -> Conversation[Labels]:
+        """The conversation with the judge."""
+        return citation_verdicts(verdict_request(self.model), dict(self.pairs))
+
+
+def _digest(*asked: object) -> str:
+    return hashlib.sha256(repr(asked).encode("utf-8", "replace")).hexdigest()
+
+
+def asked_answer(hypothesis: str, sentences: Sequence[str]) -> CitedAnswer | None:
+    """The answer of the session's model; where there is none yet the button that asks for it is drawn."""
+    question = AnswerQuestion(hypothesis, tuple(sentences), session_model(), session_connection())
+    words = "What does this paper find on the hypothesis, and in which sentences?"
+    return found_or_button(question, words, "Ask for an answer")
+
+
+def citations_question(answer: CitedAnswer, sentences: Sequence[str]) -> CitationsQuestion | None:
+    """The question to the session's model; ``None`` where there is no model, or nothing to ask."""
+    pairs = tuple(
+        ((u, s), (one.text, sentences[s]))
+        for u, one in enumerate(answer.sentences)
+        for s in one.citations
+        if has_words(one.text)
+    )
+    return (
+        CitationsQuestion(pairs, model, session_connection())
+        if (model := session_model()) and pairs
+        else None
+    )
+
+
+def known_labels(question: CitationsQuestion | None) -> Labels:
+    """What the model has said already; empty if it was not asked about all citations."""
+    found = None if question is None else stored_answer(question)
+    return {} if found is None or isinstance(found, Planned) else found
+
+
+def draw_judging(question: CitationsQuestion | None) -> None:
+    """Whose opinion the labels are; or the button that asks for them, and the answer as it comes."""
+    words = "Does each cited sentence say what the answer says?"
+    if question is not None and found_or_button(question, words, "Judge the citations") is not None:
+        st.caption(f"▲ ▼ ● are the opinion of {literal(question.model)} on each citation: it can be wrong.")
+
+
+def draw_answer(state: PageState, answer: CitedAnswer, chip: Callable[[int, int], Chip], key: str) -> bool:
+    """Draw the sentences of an answer with a chip for each citation; returns whether there are any."""
+    if answer.verdict:
+        st.markdown(f"**{answer.verdict.capitalize()}**, it says: a model's opinion, not scored.")
+    if answer.outcome != "answer":
+        st.info(_OUTCOMES[answer.outcome])
+        return False
+    rows = [
+        Row(str(u), (one.text, tuple(chip(u, s) for s in one.citations)))
+        for u, one in enumerate(answer.sentences)
+    ]
+    table(
+        _COLUMNS,
+        rows,
+        key=key,
+        action="none",
+        on_event=partial(go_to, state),
+        caption="The answer, and the sentences that it rests on",
+    )
+    return True

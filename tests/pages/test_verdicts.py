@@ -94,5 +94,6 @@ def test_words() -> None:
     assert verdict_words("supports") == "▲ supports the hypothesis"
     assert verdict_words("contradicts", plain=True) == "▼ says the opposite"
     assert citation_words(True, "neutral") == "● gold, does not support"
-    assert (citation_words(False), citation_words(None, None)) == ("not gold, unchecked", "? could not be judged")
+    assert citation_words(False) == "not gold, unchecked"
+    assert citation_words(None, None) == "? could not be judged"
     assert verdict_words(None, plain=True) == "? could not check"

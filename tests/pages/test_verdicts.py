@@ -45,7 +45,9 @@ ANSWER = "VERDICT: mixed\nANSWER: Night work <b>raises</b> the risk [6, 9]. Nobo
 
 def answering_and_judging(sent: dict[str, Any]) -> Any:
     text = sent["messages"][-1]["content"]
-    return reply(f"LABEL: {'supports' if 'raises' in text else 'neutral'}" if "<document>" in text else ANSWER)
+    return reply(
+        f"LABEL: {'supports' if 'raises' in text else 'neutral'}" if "<document>" in text else ANSWER
+    )
 
 
 def test_a_short_answer_rests_on_sentences(open_page: OpenPage) -> None:

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,9 +111,11 @@ def print_cost(
 
 
 def executed(
-    plans: Sequence[AnyPlan], engine: Engine, args: argparse.Namespace, noun: str = "instance"
+    plans: Iterable[AnyPlan], engine: Engine, args: argparse.Namespace, noun: str = "instance"
 ) -> list[Progress]:
     """The last report of each plan, carried out one after the other, and the spending printed.
+
+    A plan is asked for once the one before it is done.
 
     Raises
     ------
@@ -122,12 +124,17 @@ def executed(
     """
     from evidencebench_core.runs import execute
 
+    reports: list[Progress] = []
+    llm = None
     with stopping("begins no other question, and keeps what comes within 30 s") as stopped:
         try:
-            return [_last(execute(one, engine, stopped), stopped, _command(args), noun) for one in plans]
+            for one in plans:
+                llm = one.llm
+                reports.append(_last(execute(one, engine, stopped), stopped, _command(args), noun))
         finally:
-            if plans[0].llm is not None:
-                print_spending(plans[0].llm.budget.spent)
+            if llm is not None:
+                print_spending(llm.budget.spent)
+    return reports
 
 
 def _command(args: argparse.Namespace) -> str:

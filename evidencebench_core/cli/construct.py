@@ -19,10 +19,17 @@ from evidencebench_core.cli.asking import (
     print_written,
     written_files,
 )
+from evidencebench_core.cli.construct_builds import (
+    add_build_arguments,
+    add_status_arguments,
+    run_builds,
+    status,
+)
 from evidencebench_core.cli.output import interval, note, p_value, percent, print_json, print_table
 from evidencebench_core.cli.progress import advance, progress_bar
 from evidencebench_core.cli.spending import add_server, server_llm
 from evidencebench_core.data.model import SUFFICIENT_NOTE
+from evidencebench_core.errors import SettingError
 from evidencebench_core.words import one_line, quantity
 
 if TYPE_CHECKING:
@@ -45,16 +52,22 @@ def _number(text: str) -> float:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", metavar="WHAT", title="what to do", required=True)
-    run = what.add_parser("run", help="make instances and bring them into the store", allow_abbrev=False)
-    run.add_argument("folder", metavar="FOLDER", type=Path, help="what they are made from")
+    run = what.add_parser("run", help="make instances, or go on with them", allow_abbrev=False)
+    run.add_argument(
+        "folder",
+        metavar="FILE",
+        type=Path,
+        nargs="?",
+        help="JSON lines or CSV with id, paper and summary, or a folder of papers with NAME.summary.txt beside;"
+        " without it what is there goes on",
+    )
     run.add_argument(
         "--from",
         dest="source",
         choices=("evidence-inference",),
-        required=True,
-        help="what the folder is: `annotations` of github.com/jayded/evidence-inference",
+        help="the folder is `annotations` of github.com/jayded/evidence-inference: no model is asked",
     )
-    run.add_argument("--name", metavar="N", required=True, help="the dataset's name")
+    run.add_argument("--name", metavar="N", required=True, help="what it is called")
     run.add_argument(
         "--keep-uncovered", action="store_true", help="also write the aspects that no sentence covers"
     )
@@ -63,8 +76,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="fill the selections of 10 and of 5 sentences up, as the released files do",
     )
+    add_build_arguments(run)
     add_json(run)
     add_store(run, default=argparse.SUPPRESS)
+    how_far = what.add_parser("status", help="how many builds are how far", allow_abbrev=False)
+    add_status_arguments(how_far)
     reviews = what.add_parser(
         "harvest", help="list the citations of reviews that instances can be made from", allow_abbrev=False
     )
@@ -158,8 +174,12 @@ def _construct(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     """Make the instances; as JSON one object: ``dataset``, ``added`` and what was met and left out."""
+    if args.source is None:
+        return run_builds(args)
     from evidencebench_core.construction import TrialTally, read_trials
 
+    if args.folder is None:
+        raise SettingError("FILE", "is not named", "Name the folder of annotations.")
     store, tally = store_of(args), TrialTally()
     trials = read_trials(args.folder)
     dataset, added = _ingested(store, args, trials, tally)
@@ -456,6 +476,7 @@ def _gap(args: argparse.Namespace) -> int:
 
 _ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "run": _run,
+    "status": status,
     "align": _align,
     "harvest": _harvest,
     "cost": _cost,

@@ -197,7 +197,7 @@ def window_look(
 
     Its result: ``kind`` as `read_answer` has it, or ``"echo"`` where words and indices differ; ``failed``; ``yes``
     (paper-wide indices), ``n_unknown``, ``n_mended``, ``n_without`` first words, ``text``, ``keys`` of the kept
-    answers, ``prompt_tokens`` and ``completion_tokens`` of all calls (``None``: not said).
+    answers, ``prompt_tokens``, ``completion_tokens`` and ``seconds`` of all calls (``None``: not said).
     """
     first, last = window[0], window[1] - 1
     shown = numbered(sentences[first : last + 1], first=first)
@@ -212,13 +212,13 @@ def window_look(
         if not read["failed"] or read["kind"] == "refusal":
             break
         request = _asked_again(request, answer.text, read["kind"], window)
-    tokens = {
+    sums = {
         name: None if None in counts else sum(counts)
-        for name in ("prompt_tokens", "completion_tokens")
+        for name in ("prompt_tokens", "completion_tokens", "seconds")
         for counts in [[getattr(answer, name) for answer in answers]]
     }
     said = {"text": answers[-1].text[:_LONGEST], "keys": [answer.key for answer in answers]}
-    return read | tokens | said
+    return read | sums | said
 
 
 def _read(answer: Any, sentences: Sequence[str], window: Window, profile: Profile) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _MOST_TEXT: Final = 20_000  # characters of a text
 _MOST_ID: Final = 200
 _MOST_ASPECTS: Final = 60
 _SUMMARY: Final = ".summary.txt"
-_FORM: Final = (
+FORM: Final = (
     "Give JSON lines or CSV with id, paper and summary, or a folder of papers with NAME.summary.txt beside."
 )
 _LISTS: Final = ("aspects", "section", "paragraph")
@@ -76,7 +76,7 @@ def build_input(row: object, base: Path | None = None) -> BuildInput:
     if isinstance(row, str | bytes):
         row = json.loads(row, object_pairs_hook=unique_keys)
     if not isinstance(row, Mapping):
-        raise DataError("line", f"is {shown(row)}, not an object", _FORM)
+        raise DataError("line", f"is {shown(row)}, not an object", FORM)
     review = row.get("review") or {}
     if isinstance(review, str):
         review = {"id": review}
@@ -112,7 +112,7 @@ def _text(name: str, value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str | int):
-        raise DataError(name, f"is {shown(value)}, not a text", _FORM)
+        raise DataError(name, f"is {shown(value)}, not a text", FORM)
     text = str(value).strip() if name == "paper" else clean_text(str(value))
     if len(text) > _MOST_TEXT:
         raise DataError(name, f"has {len(text):,} characters", f"Give at most {_MOST_TEXT:,}.")
@@ -125,7 +125,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or len(value) > 1_000:
-        raise DataError(name, f"is {shown(value)}, not a list of texts", _FORM)
+        raise DataError(name, f"is {shown(value)}, not a list of texts", FORM)
     return tuple(text for one in value if (text := _text(name, one)))
 
 
@@ -170,7 +170,7 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, object]]:
 
 
 def _of_file(path: Path) -> Iterator[tuple[str, object]]:
-    content = file_content(path, _MOST_BYTES, _FORM)
+    content = file_content(path, _MOST_BYTES, FORM)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -182,7 +182,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, object]]:
             if line.strip():
                 yield f"row {number}", line
     else:
-        raise DataError(str(path), f"ends in {shown(path.suffix)}", _FORM)
+        raise DataError(str(path), f"ends in {shown(path.suffix)}", FORM)
 
 
 def _of_table(path: Path, text: str) -> Iterator[tuple[str, object]]:
@@ -190,11 +190,11 @@ def _of_table(path: Path, text: str) -> Iterator[tuple[str, object]]:
     try:
         header = [name.strip().casefold() for name in next(reader, [])]
         if not {"id", "paper"} <= set(header) or len(set(header)) < len(header):
-            raise DataError(f"{path}, row 1", f"has the columns {shown(', '.join(header))}", _FORM)
+            raise DataError(f"{path}, row 1", f"has the columns {shown(', '.join(header))}", FORM)
         for number, cells in enumerate(reader, start=2):
             if len(cells) > len(header):
                 yield f"row {number}", [f"{len(cells)} cells for {len(header)} columns"]
             elif any(cell.strip() for cell in cells):
                 yield f"row {number}", dict(zip(header, cells, strict=False))
     except csv.Error as error:
-        raise DataError(str(path), f"is not CSV: {error}", _FORM) from error
+        raise DataError(str(path), f"is not CSV: {error}", FORM) from error

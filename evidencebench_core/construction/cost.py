@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from math import ceil
 from typing import Any, Final
 
+from evidencebench_core.construction.state import STAGES, BuildState, Stage
 from evidencebench_core.construction.windows import LENGTH, STRIDE
+from evidencebench_core.llm.request import estimated_tokens
 
 CALLS_BEFORE: Final = {"review": 7, "summary": 3}
 """Calls of the stages around alignment: from a review, or with summary and hypothesis given."""
@@ -14,6 +17,9 @@ CALLS_BEFORE: Final = {"review": 7, "summary": 3}
 _PAPERS_OF_TABLE_8: Final = 50  # aspects that people judged, one in each of 50 papers
 _PAIRS_OF_TABLE_8: Final = 8_111
 _HALF_WIDTH_OF_TABLE_8: Final = 10.05  # points of kappa, hierarchical: 10.1 among people
+
+_SENTENCES: Final = 168  # of a paper that was not read yet: the benchmark's mean
+_ASPECTS: Final = 9.5  # of a summary that was not decomposed yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +83,72 @@ def judgements_needed(half_width: float) -> tuple[int, int]:
     """
     n_aspects = ceil(_PAPERS_OF_TABLE_8 * (_HALF_WIDTH_OF_TABLE_8 / half_width) ** 2)
     return n_aspects, round(n_aspects * _PAIRS_OF_TABLE_8 / _PAPERS_OF_TABLE_8)
+
+
+@dataclass(frozen=True, slots=True)
+class StageCost:
+    """What a stage still takes, if nothing is dropped before it: an upper bound."""
+
+    builds: float = 0
+    calls: float = 0
+    prompt_tokens: float = 0
+    completion_tokens: float = 0
+    stored: float = 0  # calls that are answered already
+    seconds: float = 0  # that these took, each for itself
+
+    def __add__(self, other: StageCost) -> StageCost:
+        return StageCost(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def times(self, factor: float) -> StageCost:
+        return StageCost(*(factor * getattr(self, one.name) for one in fields(self)))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: round(value) for name, value in asdict(self).items()}
+
+
+def stage_costs(states: Iterable[BuildState]) -> dict[Stage, StageCost]:
+    """What these builds still take, by stage; without the calls that are asked again."""
+    total: dict[Stage, StageCost] = {}
+    for state in states:
+        at = state.position
+        is_open = at.status in ("due", "failed")
+        for stage in STAGES:
+            if stage in ("pool", "coverage") or not state.needs(stage):
+                continue
+            is_left = is_open and STAGES.index(stage) >= STAGES.index(at.stage)
+            found = _look_cost(state, is_left) if stage == "alignment" else _call_cost(state, stage, is_left)
+            total[stage] = total.get(stage, StageCost()) + found
+    return total
+
+
+def _call_cost(state: BuildState, stage: Stage, is_left: bool) -> StageCost:
+    if stage in state.results:
+        return StageCost(stored=1, seconds=float(state.results[stage].get("seconds") or 0))
+    if not is_left:
+        return StageCost()
+    sizes, given = Sizes(), estimated_tokens(state.summary or " ".join(state.input.paragraph))
+    aspects = (len(state.drafted) or _ASPECTS) * sizes.aspect
+    prompt = sizes.instructions + given + (aspects if stage in ("leak", "results") else 0)
+    return StageCost(1, 1, prompt, aspects if stage == "aspects" else sizes.answer)
+
+
+def _look_cost(state: BuildState, is_left: bool) -> StageCost:
+    said = [one for by in (state.aligned, state.second) for of in by.values() for one in of.values()]
+    stored = StageCost(stored=len(said), seconds=sum(float(one.get("seconds") or 0) for one in said))
+    if not is_left:
+        return stored
+    n_sentences = len(state.pool.sentences) if state.pool else _SENTENCES
+    aspects = state.aspects
+    n_aspects = len(aspects) or _ASPECTS
+    models = 2 if state.settings.second_model else 1
+    every = models * n_aspects * len(state.settings.windows(n_sentences))
+    texts = " ".join(state.pool.sentences) if state.pool else ""
+    sizes = Sizes(
+        summary=estimated_tokens(state.summary) or Sizes().summary,
+        aspect=estimated_tokens(" ".join(one.text for one in aspects)) / n_aspects or Sizes().aspect,
+        sentence=estimated_tokens(texts) / n_sentences or Sizes().sentence,
+    )
+    share = max(0.0, 1 - len(said) / every)
+    cost = alignment_cost(n_sentences, n_aspects, sizes)
+    tokens = (every * share / cost.calls * one for one in (cost.prompt_tokens, cost.completion_tokens))
+    return stored + StageCost(1, every * share, *tokens)

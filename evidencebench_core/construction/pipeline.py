@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from evidencebench_core.construction import stages
 from evidencebench_core.construction.align import alignment_spec, aspect_key, look_unit, window_look
+from evidencebench_core.construction.cost import StageCost, stage_costs
 from evidencebench_core.construction.from_trials import pool_sha256
 from evidencebench_core.construction.funnel import DropReason
 from evidencebench_core.construction.state import (
@@ -178,6 +179,34 @@ class Construction:
         """Where builds stand, as far as it is remembered for these settings: all, or those of one status."""
         return positions(self.store, self.info, self.fingerprint, status)
 
+    def open_ids(self) -> tuple[str, ...]:
+        """The builds that are neither kept nor dropped, as far as it is remembered."""
+        remembered = self.positions()
+        return tuple(
+            one for one in self.ids() if one not in remembered or remembered[one].status in ("due", "failed")
+        )
+
+    def costs(self, ids: Sequence[str] | None = None) -> dict[Stage, StageCost]:
+        """What is still to be asked, by stage, if nothing more is dropped: an upper bound.
+
+        Of very many builds some are looked at, evenly spread; the others are taken to be like these.
+        """
+        wanted = self.open_ids() if ids is None else tuple(ids)
+        some = wanted[:: max(1, -(-len(wanted) // _MOST_DERIVED))]
+        found = stage_costs(self.states(some))
+        return {stage: cost.times(len(wanted) / len(some)) for stage, cost in found.items()}
+
+    def changes(self) -> dict[Stage, tuple[str, ...]]:
+        """The stages that are asked otherwise than before and were not asked so yet, and what has changed."""
+        runs = ChatRuns(self.store).runs("construction", self.info.subject)
+        found: dict[Stage, tuple[str, ...]] = {}
+        for name, spec in self.specs.items():
+            of = [one for one in runs if one.settings.get("stage") == spec.settings["stage"]]
+            if name != "second" and of and spec.id not in {one.id for one in of}:
+                before, now = of[-1].settings, json.loads(json.dumps(spec.settings))
+                found[_stage_of(name)] = tuple(key for key in now if now[key] != before.get(key))
+        return found
+
     def funnel(self) -> StageFunnel:
         """How many builds stand where. Those of which nothing is remembered are looked at, if they are few."""
         unknown = unknown_positions(self.store, self.info, self.fingerprint)
@@ -227,13 +256,9 @@ class Construction:
         report : callable
             Given a line on papers that are being read.
         """
-        again = fresh or retry_lost or reread
-        remembered = {} if again else self.positions()
-        wanted = [
-            one
-            for one in (self.ids() if ids is None else ids)
-            if one not in remembered or remembered[one].status in ("due", "failed")
-        ]
+        wanted = self.ids() if fresh or retry_lost or reread else self.open_ids()
+        if ids is not None:
+            wanted = tuple(one for one in wanted if one in set(ids))
         for start in range(0, len(wanted), wave):
             some = wanted[start : start + wave]
             work = _Wave(self, some, only, until, fresh, retry_lost, reread)

@@ -112,14 +112,13 @@ def add_builds(store: Store, name: str, builds: Iterable[BuildInput]) -> int:
     if called != name or not 0 < len(name) <= _LONGEST_NAME:
         remedy = f"Give it a name of 1 to {_LONGEST_NAME} characters in one line."
         raise StoreError("name of the construction", f"is {shown(name)}", remedy)
-    with store.write() as db:
-        begin = "INSERT INTO constructions (name, added_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
-        db.execute(begin, (name, _now()))
-    of, added = construction_info(store, name).id, 0
-    coming = iter(builds)
+    coming, added = iter(builds), 0
     while some := tuple(islice(coming, _BATCH)):
         bodies = {one.id: orjson.dumps(asdict(one), option=orjson.OPT_SORT_KEYS) for one in some}
         with store.write() as db:
+            begin = "INSERT INTO constructions (name, added_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
+            db.execute(begin, (name, _now()))
+            (of,) = db.execute("SELECT id FROM constructions WHERE name = ?", (name,)).fetchone()
             there = _shas(db, of, tuple(bodies))
             new = {
                 key: body

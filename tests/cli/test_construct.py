@@ -50,7 +50,9 @@ def test_evidence_inference_as_a_dataset(command, tmp_path: Path) -> None:
 def test_what_is_wrong_is_one_line(command, tmp_path: Path) -> None:
     words = ("construct", "run", "--from", "evidence-inference", tmp_path, "--name", "ei")
     assert "has no prompts_merged.csv or prompts.csv" in command.failure(*words)
-    assert command("construct", "run", tmp_path, "--name", "ei").code == 2
+    assert "--model" in command.failure("construct", "run", tmp_path, "--name", "ei")
+    assert "has no builds" in command.failure("construct", "run", tmp_path, "--name", "ei", "--model", "m")
+    assert command("construct", "status", "ei").code == 1
     assert command.json("datasets") == []
 
 

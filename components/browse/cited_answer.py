@@ -159,8 +159,9 @@ def _draw_missed(subject: str, instance: Instance, answer: CitedAnswer, gold: fr
         "Gold missed this",
         list(units),
         selection_mode="multi",
+        wrap=True,
         default=sorted(_marked(subject, instance, answer) & set(units)),
-        format_func=lambda pair: f"{pair[1]} in answer sentence {pair[0] + 1}",
+        format_func=lambda pair: f"{pair[1]}, cited by sentence {pair[0] + 1}",
         help="Mark a citation that bears on the hypothesis although no study aspect has its sentence. It is kept as "
         "your note, and changes no score.",
         key=key,

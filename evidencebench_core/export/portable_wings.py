@@ -46,7 +46,7 @@ _RESULT: Final[Mapping[str, tuple[type, ...]]] = (
     | dict.fromkeys(("finish_reason", "refusal", "reasoning"), (str, type(None)))
     | dict.fromkeys(("prompt_tokens", "completion_tokens"), (int, type(None)))
     | dict.fromkeys(("n", "n_windows"), (int,))
-    | {"seconds": (int, float)}
+    | dict.fromkeys(("seconds", "score", "threshold", "contradiction"), (int, float))
 )
 _RUNS: Final = """WITH RECURSIVE
     first (id) AS (SELECT id FROM chat_runs WHERE :whole OR subject = :sha256
@@ -242,7 +242,8 @@ def _check_settings(wing: str, settings: Any, is_judge: bool) -> None:
         raise ValueError(f"the model is {shown(settings['model'])}")
     if wing == "construction":
         return
-    request_settings(settings["request"])
+    if "by" not in settings:  # else it gives scores, and is asked nothing
+        request_settings(settings["request"])
     if wing == "reliability":
         task = reliability_task(settings["task"])
         if not is_judge:
@@ -261,7 +262,7 @@ def _check_settings(wing: str, settings: Any, is_judge: bool) -> None:
 def _check_result(wing: str, result: Any) -> None:
     parts = [] if wing == "construction" else result.get("parts", [result])
     if any("text" not in part for part in parts):
-        raise ValueError("the model's answer has no text")
+        raise ValueError("the judge's answer has no text")
     for one in (result, *parts):
         for name, value in one.items():
             if type(value) not in _RESULT.get(name, (type(value),)):

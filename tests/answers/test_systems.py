@@ -219,7 +219,31 @@ def test_means_over_questions() -> None:
     assert (row["n"], row["n_missing"]) == (2, 1)
     zero = system_scores(answers, missing="zero")
     assert percents(zero, "coverage", ["B"]) == [round(100 * (0.5 + 0.25) / 3, 2)]
-    assert ranking(scores, scores, "coverage", "citations", np.random.default_rng(0), 10).n_questions == 2
+    for common, n_questions in ((True, 2), (False, 3)):
+        rng = np.random.default_rng(0)
+        found = ranking(scores, scores, "coverage", "citations", rng, 10, common=common)
+        assert found.n_questions == n_questions
+
+
+def test_documents_about_the_question() -> None:
+    """Rule 35 by labels of people and of four; without a relevant document there is no recall (fault E7)."""
+    sentences = [{"text": "Words.", "assessments": [
+        {"document": one, "relation": relation}
+        for one, relation in (("1", "supporting"), ("2", "neutral"), ("3", "not relevant"))
+    ]}]  # fmt: skip
+    line = {"kind": "answer", "question_id": "q", "system": "A", "answer": "x", "sentences": sentences}
+    other = {"text": "More.", "assessments": [{"document": "4", "relation": "contradicting"}]}
+    texts = [(one, {"kind": "document", "document_id": one, "text": "x"}) for one in "1234"]
+    answers = answer_set([("a", line), ("b", {**line, "system": "B", "sentences": [other]}), *texts])
+    scores = system_scores(answers)
+    assert percents(scores, "document precision") == [66.67, 100]
+    assert percents(scores, "document recall") == [66.67, 33.33]
+    four = {unit_id("q", "A", "1", one): "not relevant" for one in "123"} | {
+        unit_id("q", "B", "1", "4"): None
+    }
+    none = system_scores(answers, judged_labels(answers, None, four))
+    assert percents(none, "document precision") == [0, 0]
+    assert percents(none, "document recall") == [None, None]
 
 
 def test_labels_of_a_judge_give_the_same_metrics(nine: AnswerSet) -> None:

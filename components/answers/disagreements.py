@@ -15,9 +15,9 @@ from components.app.state import PageState
 from components.widgets.markdown import literal
 from components.widgets.table import Column, Row, table
 from components.widgets.table.paging import ROWS, paging
+from evidencebench_core.answers.agreement import LABELS
 from evidencebench_core.answers.disagreements import LabelPair
 from evidencebench_core.answers.judged import LABELLED, scale_of
-from evidencebench_core.answers.judging import LABELS
 from evidencebench_core.answers.model import AnswerSet, unit_parts
 from evidencebench_core.answers.store import AnswerSetInfo, marks
 from evidencebench_core.words import quantity

@@ -13,8 +13,8 @@ from components.app import resources
 from components.app.state import session_text, session_text_widget, widget_value
 from components.models.calls import plain_text
 from components.widgets.markdown import literal
+from evidencebench_core.answers.agreement import LABELS
 from evidencebench_core.answers.judged import scale_of
-from evidencebench_core.answers.judging import LABELS
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Document, unit_id
 from evidencebench_core.answers.set_judging import sentences_in
 from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -22,13 +23,25 @@ from evidencebench_core.stats import LabelAgreement, best_constant, label_agreem
 
 Form = Literal["binary", "ternary", "four", "relevance"]
 
-FORMS: Final[Mapping[Form, tuple[str, ...]]] = {
-    "binary": ("attributable", "not attributable"),
-    "ternary": ("supports", "neutral", "contradicts"),
-    "four": ("supporting", "contradicting", "neutral", "not relevant"),
-    "relevance": RELEVANCES,
-}
-"""The labels of each form; of binary the first is the positive class."""
+LABELS: Final[Mapping[Form, Mapping[str, str]]] = MappingProxyType({
+    "binary": {
+        "attributable": "the source says what the claim says",
+        "not attributable": "it does not: it says the opposite, or nothing for or against the claim",
+    },
+    "ternary": {
+        "supports": "the source says what the claim says",
+        "neutral": "it says nothing for or against the claim, though it may be about the same topic",
+        "contradicts": "it says the opposite of the claim",
+    },
+    "four": {
+        "supporting": "the source says what the claim says",
+        "contradicting": "it says the opposite of the claim",
+        "neutral": "it is about the same topic, and says nothing for or against the claim",
+        "not relevant": "it is about something else",
+    },
+    "relevance": dict.fromkeys(RELEVANCES, ""),
+})  # fmt: skip
+"""The labels of each form with what they mean; of binary the first is the positive class."""
 
 _TERNARY: Final = {
     "supporting": "supports", "contradicting": "contradicts", "neutral": "neutral", "not relevant": "neutral",
@@ -76,16 +89,16 @@ def one_relation(
 
 def label_in(form: Form, label: str) -> str:
     """A label of a finer form as one of this: ``neutral`` is ``not attributable`` in binary."""
-    known = FORMS[form]
+    known = tuple(LABELS[form])
     if label in known:
         return label
     ternary = _TERNARY.get(label, label)
     if form == "ternary" and ternary in known:
         return ternary
-    if form == "binary" and ternary in FORMS["ternary"]:
+    if form == "binary" and ternary in LABELS["ternary"]:
         return known[ternary != "supports"]
     raise SettingError(
-        "label", f"is {shown(label)}, of a judge with other labels", f"Choose among: {', '.join(FORMS)}."
+        "label", f"is {shown(label)}, of a judge with other labels", f"Choose among: {', '.join(LABELS)}."
     )
 
 
@@ -197,7 +210,7 @@ def judge_agreement(
     if unparsed == "leave_out":
         units = [unit for unit in units if judged[unit] is not None]
     given = {unit: None if (one := judged[unit]) is None else label_in(form, one) for unit in units}
-    labels = FORMS[form]
+    labels = tuple(LABELS[form])
 
     def agreement(some: list[str], judge: Callable[[str], str | None], draw: bool = False) -> LabelAgreement:
         return label_agreement(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from evidencebench_core.metrics.cited import (
     pair_verdict,
 )
 from evidencebench_core.stats import PairedComparison, bootstrap_interval, compare_paired, holm
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
 Stated = Literal["none", "nearest", "all"]
@@ -180,16 +177,6 @@ class CitedScores:
                 for name, score in self.per_instance.items()
             },
         }
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row an instance, a column for every figure of `CitedScore`."""
-        import pandas as pd
-
-        columns = [one.name for one in fields(CitedScore)]
-        rows = [
-            (name, *(getattr(score, one) for one in columns)) for name, score in self.per_instance.items()
-        ]
-        return pd.DataFrame(rows, columns=["instance", *columns])
 
 
 def cited_scores(  # noqa: PLR0913 - what is scored, and how

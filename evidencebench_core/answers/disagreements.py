@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evidencebench_core.answers.agreement import FORMS, Form, HumanLabels, label_in
+from evidencebench_core.answers.agreement import LABELS, Form, HumanLabels, label_in
 from evidencebench_core.answers.model import RELEVANCES
 
 _PLACES: Final[Mapping[str, float]] = {
@@ -35,6 +35,6 @@ def label_pairs(human: HumanLabels, judged: Mapping[str, str | None], form: Form
     pairs = [
         LabelPair(unit, label, None if (one := judged[unit]) is None else label_in(form, one))
         for unit, label in human.labels.items()
-        if unit in judged and label in FORMS[form]
+        if unit in judged and label in LABELS[form]
     ]
     return tuple(sorted(pairs, key=lambda pair: -pair.distance))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evidencebench_core.answers.agreement import Form
-from evidencebench_core.answers.judging import LABELS
+from evidencebench_core.answers.agreement import LABELS, Form
 from evidencebench_core.answers.set_judging import judged
 from evidencebench_core.data.store import Store
 from evidencebench_core.runs import ChatRunInfo, ChatRuns

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from evidencebench_core.answers.agreement import Form
+from evidencebench_core.answers.agreement import LABELS, Form
 from evidencebench_core.answers.matching import Support, similarities
 from evidencebench_core.answers.nuggets import parsed_nuggets
 from evidencebench_core.errors import SettingError, shown
@@ -20,26 +19,6 @@ from evidencebench_core.llm.prompts import prompt_version
 from evidencebench_core.runs import MAX_TOKENS, Result, asked, request_settings, request_with
 
 SourceSetting = Literal["document", "maxsim"]
-
-LABELS: Final[Mapping[Form, Mapping[str, str]]] = MappingProxyType({
-    "binary": {
-        "attributable": "the source says what the claim says",
-        "not attributable": "it does not: it says the opposite, or nothing for or against the claim",
-    },
-    "ternary": {
-        "supports": "the source says what the claim says",
-        "neutral": "it says nothing for or against the claim, though it may be about the same topic",
-        "contradicts": "it says the opposite of the claim",
-    },
-    "four": {
-        "supporting": "the source says what the claim says",
-        "contradicting": "it says the opposite of the claim",
-        "neutral": "it is about the same topic, and says nothing for or against the claim",
-        "not relevant": "it is about something else",
-    },
-    "relevance": dict.fromkeys(("required", "borderline", "unnecessary", "inappropriate"), ""),
-})  # fmt: skip
-"""The labels of each scale, with what they mean."""
 
 _FORMS: Final = {
     "support": ("support", "supports", "supporting", "supported"),
@@ -79,9 +58,14 @@ def citation_question(
     request: ChatRequest, claim: str, source: str, scale: Form = "ternary"
 ) -> Conversation[Result]:
     """Does the source support the claim? On the scale ``four`` as on the others."""
+    return asked(citation_request(request, claim, source, scale))
+
+
+def citation_request(request: ChatRequest, claim: str, source: str, scale: Form = "ternary") -> ChatRequest:
+    """The request of `citation_question`."""
     labels = "\n".join(f"- {label}: {meaning}." for label, meaning in LABELS[scale].items())
     messages = prompt("citation-judge").messages(sentence=claim, document=source, labels=labels)
-    return asked(replace(request, messages=messages))
+    return replace(request, messages=messages)
 
 
 def nuggets_question(request: ChatRequest, claim: str, source: str) -> Conversation[Result]:

@@ -37,9 +37,10 @@ from evidencebench_core.answers.model import (
 from evidencebench_core.answers.nuggets import Nuggets, parsed_nuggets, written_out
 from evidencebench_core.data.model import SentenceType
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, did_you_mean, shown
+from evidencebench_core.errors import SettingError, shown
 from evidencebench_core.llm import ChatRequest, Conversation
 from evidencebench_core.llm.labels import LabelRead
+from evidencebench_core.retrievers.settings import SettingSpec, canonical_settings
 from evidencebench_core.runs import (
     MAX_TOKENS,
     ChatPlan,
@@ -61,18 +62,26 @@ _PROMPTS: Final[Mapping[str, tuple[str, ...]]] = {
     "nuggets": ("answer-nuggets",),
     "nugget-support": ("nugget-assign",),
 }
-_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "relevance": {"context": "sentence"},
-    "citations": {"source": "document", "scale": "ternary"},
-    "correctness": {"documents": "cited", "top": 10, "window": 3, "prefilter": 5},
+_SETTINGS: Final[Mapping[str, Mapping[str, SettingSpec]]] = {
+    "relevance": {
+        "context": SettingSpec("sentence", str, "What the judge is shown.", ("sentence", "answer"))
+    },
+    "citations": {
+        "source": SettingSpec(
+            "document", str, "What of a document is shown.", ("document", "maxsim", "nuggets")
+        ),
+        "scale": SettingSpec("ternary", str, "The labels.", ("binary", "ternary", "four")),
+    },
+    "correctness": {
+        "documents": SettingSpec(
+            "cited", str, "Whose windows are shown.", ("cited", "supported", "retrieved")
+        ),
+        "top": SettingSpec(10, int, "Documents retrieved for a question.", minimum=1, maximum=1_000),
+        "window": SettingSpec(3, int, "Sentences of a window.", minimum=1, maximum=1_000),
+        "prefilter": SettingSpec(5, int, "Windows shown, the nearest; 0: all.", minimum=0, maximum=1_000),
+    },
     "nuggets": {},
     "nugget-support": {},
-}
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "context": ("sentence", "answer"),
-    "source": ("document", "maxsim", "nuggets"),
-    "scale": ("binary", "ternary", "four"),
-    "documents": ("cited", "supported", "retrieved"),
 }
 
 
@@ -129,29 +138,9 @@ def set_judge_plan(  # noqa: PLR0913 - what is asked, and how
 
 def judge_settings(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a kind of judgement, those not given by default; `SettingError` for one that it has not."""
-    if what not in _DEFAULTS:
-        raise SettingError("judge", f"{shown(what)} is not known", f"Known: {', '.join(_DEFAULTS)}.")
-    own = dict(_DEFAULTS[what])
-    for name, value in given.items():
-        place = f"judge {what}"
-        if name not in own:
-            known = ", ".join(own) or "none"
-            raise SettingError(
-                place, f"has no setting {shown(name)}", f"{did_you_mean(name, own)}Settings: {known}."
-            )
-        if name in _CHOICES:
-            if value not in _CHOICES[name]:
-                raise SettingError(
-                    f"{place}, {name}", f"is {shown(value)}", f"Choices are: {', '.join(_CHOICES[name])}."
-                )
-            own[name] = value
-        else:
-            number = int(value) if str(value).isascii() and str(value).isdecimal() else -1
-            if number < (name != "prefilter") or number > 1_000:
-                raise SettingError(
-                    f"{place}, {name}", f"is {shown(value)}", "Give a whole number up to 1000."
-                )
-            own[name] = number
+    if what not in _SETTINGS:
+        raise SettingError("judge", f"{shown(what)} is not known", f"Known: {', '.join(_SETTINGS)}.")
+    own: dict[str, Any] = canonical_settings(f"judge {what}", _SETTINGS[what], given)
     if own.get("source") == "nuggets":
         own["scale"] = "four"
     if own.get("documents") != "retrieved":

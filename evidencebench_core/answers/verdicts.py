@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
-from evidencebench_core.answers.judging import LABELS, read_judgement
-from evidencebench_core.llm import Ask, ChatRequest, Conversation, prompt
+from evidencebench_core.answers.judging import citation_request, read_judgement
+from evidencebench_core.llm import Ask, ChatRequest, Conversation
 from evidencebench_core.metrics.cited import Pair, Support
 from evidencebench_core.runs import MAX_TOKENS
 
@@ -74,14 +73,8 @@ def _supports(
     request: ChatRequest, pairs: Mapping[_K, tuple[str, str, str]]
 ) -> Conversation[Mapping[_K, Support | None]]:
     """Ask about steps with claims and sources, all at once."""
-    labels = "\n".join(f"- {label}: {meaning}." for label, meaning in LABELS["ternary"].items())
-    asking = prompt("citation-judge")
     asks = [
-        Ask(
-            step,
-            replace(request, messages=asking.messages(sentence=claim, document=source, labels=labels)),
-            "LABEL: neutral",
-        )
+        Ask(step, citation_request(request, claim, source), "LABEL: neutral")
         for step, claim, source in pairs.values()
     ]
     answers: Sequence[Any] = (yield asks) if asks else []

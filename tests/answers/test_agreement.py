@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evidencebench_core.answers.agreement import (
-    FORMS,
+    LABELS,
     human_units,
     judge_agreement,
     label_in,
@@ -46,8 +46,8 @@ def test_another_precedence_is_an_error() -> None:
 
 
 def test_finer_labels_fit_coarser_forms() -> None:
-    assert [label_in("binary", one) for one in FORMS["four"]] == ["attributable", *["not attributable"] * 3]
-    assert [label_in("ternary", one) for one in FORMS["four"]] == [
+    assert [label_in("binary", one) for one in LABELS["four"]] == ["attributable", *["not attributable"] * 3]
+    assert [label_in("ternary", one) for one in LABELS["four"]] == [
         "supports",
         "contradicts",
         "neutral",

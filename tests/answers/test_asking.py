@@ -106,7 +106,6 @@ def test_a_run_and_its_judge(store: Store) -> None:
         with pytest.raises(SettingError, match="another focus"):
             compare_cited_runs(store, (run.id, None), (results.run_id, None))
     assert json.dumps(scores.as_dict())
-    assert len(scores.to_pandas()) == n
 
 
 @pytest.mark.model

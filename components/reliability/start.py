@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, Final
 
 import streamlit as st
 
@@ -15,9 +17,10 @@ from components.models.plans import draw_chosen_server, draw_plans_cost, start_p
 from components.models.server import session_model
 from components.reliability.view import View
 from components.widgets.markdown import literal
+from components.widgets.retriever_picker import settings_fields
 from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.runs import judge_plan, run_plan
-from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
+from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, task_settings
 from evidencebench_core.runs import ChatPlan
 
 ASKING: Final = "reliability"  # the kind of the jobs
@@ -62,6 +65,7 @@ def run_dialog(view: View) -> None:
             "wrong there, so the two are runs of their own.",
             key="reliability.published",
         )
+    settings = {} if published else _settings_of(tasks, items.name)
     st.caption(
         "The same test of the same model on the same questions is the same run: nothing is asked twice."
     )
@@ -73,7 +77,16 @@ def run_dialog(view: View) -> None:
 
     def plans(llm: LLM) -> list[ChatPlan]:
         return [
-            run_plan(resources.store(), items, task, model, as_published=published, limit=limit, llm=llm)
+            run_plan(
+                resources.store(),
+                items,
+                task,
+                model,
+                settings.get(task),
+                as_published=published,
+                limit=limit,
+                llm=llm,
+            )
             for task in RELIABILITY_TASKS
             if task in tasks
         ]
@@ -83,6 +96,28 @@ def run_dialog(view: View) -> None:
         names = ", ".join(RELIABILITY_TASKS[name].title for name in RELIABILITY_TASKS if name in tasks)
         start_plans(ASKING, f"{model} on {items.name}: {names}", plans, "question")
         st.rerun()
+
+
+def _settings_of(tasks: Sequence[str], items: str) -> dict[str, dict[str, object]]:
+    """The settings of the chosen tests that have any, folded; other settings are another run."""
+    having = [RELIABILITY_TASKS[name] for name in RELIABILITY_TASKS if name in tasks]
+    having = [task for task in having if task.settings]
+    others = tuple(info.name for info in resources.item_sets() if info.name != items)
+    settings: dict[str, dict[str, object]] = {}
+    with st.expander("Settings of the tests") if having else nullcontext():
+        for task in having:
+            st.markdown(f"**{task.title}**")
+            settings[task.name] = settings_fields(
+                task.settings,
+                task_settings(task),
+                partial(_widget, task.name),
+                lambda name: others if name == "examples_from" else None,
+            )
+    return settings
+
+
+def _widget(task: str, name: str, value: object) -> dict[str, Any]:
+    return local_widget(f"reliability.set.{task}.{name}", value)
 
 
 @st.dialog("Have the answers judged", width="large")

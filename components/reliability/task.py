@@ -9,6 +9,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState, open_later
 from components.charts.reliability import errors_chart, order_chart, parts_chart, parts_text, steps_chart
@@ -24,12 +25,14 @@ from components.reliability.words import (
 )
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import frame_table, intervals
+from components.widgets.keeping import draw_delete
 from components.widgets.markdown import literal
 from components.widgets.table import Chip, Column, Row, TableEvent, table
 from evidencebench_core.palette import ASPECTS
-from evidencebench_core.reliability.runs import ReliabilityRun
+from evidencebench_core.reliability.runs import ReliabilityRun, delete_run
 from evidencebench_core.reliability.score import TaskScore
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS
+from evidencebench_core.runs import ChatRuns
 from evidencebench_core.words import quantity
 
 _STATES: Final = ("right", "wrong", "null")
@@ -132,7 +135,16 @@ def _pickers(state: PageState, view: View) -> tuple[ReliabilityRun, ReliabilityR
                 format_func=lambda one: label_of(others[one]) if one else "none",
                 **state.widget("beside", state["beside"] if state["beside"] in others else ""),
             )
+        with st.popover("Delete this run", key=f"keeping.{run.id}"):
+            stored = ChatRuns(resources.store()).run(run.id)
+            going = ChatRuns(resources.store()).dependents(stored)
+            draw_delete(label_of(run), going, partial(_delete, state, run), run.id)
     return run, others.get(state["beside"])
+
+
+def _delete(state: PageState, run: ReliabilityRun) -> None:
+    delete_run(resources.store(), run)
+    state.put(run=None, beside=None, item=None)
 
 
 # -- figures ----------------------------------------------------------------------------------------

@@ -149,16 +149,24 @@ def settings_editor(name: str, given: Mapping[str, object], widget: WidgetFor) -
     ``widget`` gives, for a setting and its value, the ``key`` and ``on_change`` of its widget.
     """
     entry = retriever_entries()[name]
-    current = full_settings(name, given)
     if not entry.settings:
         st.caption("No settings.")
-    shown: dict[str, object] = {}
-    for setting, spec in entry.settings.items():
-        if spec.derived:
-            continue
-        known = _known_values(setting) if entry.asks_server else None
-        shown[setting] = _widget(setting, spec, current[setting], widget, known)
-    return shown
+    known = _known_values if entry.asks_server else None
+    return settings_fields(entry.settings, full_settings(name, given), widget, known)
+
+
+def settings_fields(
+    specs: Mapping[str, SettingSpec],
+    current: Mapping[str, object],
+    widget: WidgetFor,
+    known: Callable[[str], tuple[str, ...] | None] | None = None,
+) -> dict[str, object]:
+    """The same of any settings; ``known`` gives the values to choose from, where they are known."""
+    return {
+        name: _widget(name, spec, current[name], widget, known(name) if known else None)
+        for name, spec in specs.items()
+        if not spec.derived
+    }
 
 
 def _known_values(setting: str) -> tuple[str, ...] | None:

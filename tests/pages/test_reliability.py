@@ -136,6 +136,33 @@ def test_a_run_is_estimated_started_and_not_asked_again(empty_store: Store) -> N
         assert "Nothing is left to ask" in page.words
 
 
+def test_settings_of_a_test_are_another_run_and_a_run_can_be_deleted(
+    open_page: OpenPage, empty_store: Store
+) -> None:
+    add_sample_items(empty_store)
+    with scripted(answering(by_rule), listed=("tiny",)) as server:
+        page = drawn(dialog, kept=with_server(server.url))
+        page.named("pills", "Tests").set_value(["spelling", "distraction"])
+        page.run()
+        page.fill("errors", "0,x")
+        assert "errors" in page.problems
+        page.fill("errors", "0,3")
+        page.named("checkbox", "near").set_value(True)
+        page.named("number_input", "distractors").set_value(1)
+        page.run()
+        page.named("pills", "Tests").set_value(["spelling", "distraction"])
+        page.run().press("Start").finish()
+    runs = {run.task.name: run for run in reliability_runs(empty_store, "sample")}
+    assert runs["spelling"].settings["errors"] == ("0", "3")
+    assert (runs["distraction"].label, runs["spelling"].label) == ("distractors=1 near=True", "errors=0+3")
+    app = open_page("reliability", part="task", task="spelling", run=runs["spelling"].id)
+    app.named("checkbox", "Delete tiny").set_value(True)
+    app.run().press("Delete")
+    assert [run.task.name for run in reliability_runs(empty_store, "sample")] == ["distraction"]
+    assert "There is no run" not in app.words
+    assert "Distraction" in app.words
+
+
 def test_a_cap_stops_a_run_which_goes_on_from_there(empty_store: Store) -> None:
     add_sample_items(empty_store)
     with scripted(answering(by_rule), listed=("tiny",)) as server:

@@ -3,90 +3,42 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evidencebench_core.construction import (
-    BuildInput,
-    BuildState,
-    ConstructionSettings,
-    Stage,
-    StageResult,
-    stages,
-)
+from evidencebench_core.construction import BuildInput, ConstructionSettings, Position, stages
 from evidencebench_core.construction.pipeline import Construction, construction
 from evidencebench_core.construction.store import add_builds, use_settings
+from evidencebench_core.data.repair import faults
 from evidencebench_core.data.store import Store
-from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits, Message
-from evidencebench_core.llm.conversation import Conversation
-from evidencebench_core.runs import asked, execute, request_with
-from tests.construction.test_align import Look
-from tests.llm.server import Step, answering, reply, scripted
+from evidencebench_core.errors import BudgetReachedError, SettingError, StoreError, UnknownNameError
+from evidencebench_core.llm import LLM, AnswerCache, Budget, Connection, Limits
+from evidencebench_core.runs import execute
+from tests.construction.simple_stages import WORDS, good, install
+from tests.llm.server import Step, answering, reply, scripted, status
 
 TITLE = "Study of tea"
-WORDS = {"blood": (3, 7, 19), "weight": (22,), "sleep": ()}  # 2 of 3 aspects: 67 percent
 
 
-def paper_text(words: Mapping[str, Sequence[int]]) -> str:
+def paper_text(name: str, words: Mapping[str, Sequence[int]]) -> str:
     """24 sentences, the title first; a sentence is a source of an aspect if it holds its word."""
     of = {index: word for word, indices in words.items() for index in indices}
-    lines = [f"Alpha{i} beta{i} gamma{i} {of.get(i, 'nothing')} of it." for i in range(1, 24)]
+    lines = [f"Alpha{i} beta{i} gamma{i} {of.get(i, 'nothing')} of {name} it." for i in range(1, 24)]
     return f"{TITLE}\n\n{' '.join(lines)}"
 
 
 @pytest.fixture(autouse=True)
 def _simple_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prompts that name their stage, and answers in JSON: the stages' own are tested where they are written."""
-    names: tuple[Stage, ...] = (
-        "boundary", "suitability", "motive", "hypothesis", "aspects", "leak", "results",
-    )  # fmt: skip
-    monkeypatch.setattr(stages, "STAGE_VERSION", dict.fromkeys(names, 1))
-    monkeypatch.setattr(stages, "PROMPTS", dict.fromkeys(names, ()))
-    monkeypatch.setattr(stages, "fields", fields)
-    monkeypatch.setattr(stages, "conversation", conversation)
-
-
-def fields(stage: Stage, state: BuildState) -> Mapping[str, str]:
-    aspects = "\n".join(one.text for one in state.drafted)
-    by_stage = {
-        "boundary": " ".join(state.input.paragraph),
-        "motive": f"{state.summary} {state.input.context_before}",
-        "hypothesis": f"{state.question} {state.summary}",
-        "leak": f"{state.summary} {aspects}",
-        "results": aspects,
-    }
-    return {"text": by_stage.get(stage, state.summary)}
-
-
-def conversation(
-    stage: Stage, state: BuildState, model: str, settings: Mapping[str, Any]
-) -> Conversation[StageResult]:
-    text = f"STAGE {stage} {fields(stage, state)['text']}"
-    said = yield from asked(request_with(model, settings, (Message("user", text),)), stage)
-    try:
-        return {"outcome": "done", **said, **json.loads(said["text"])}
-    except ValueError:
-        return {"outcome": "failed", **said}
-
-
-def good(sent: Mapping[str, Any]) -> Step:
-    text = sent["messages"][-1]["content"]
-    if not text.startswith("STAGE "):
-        return reply(Look(dict(sent)).answer())
-    stage = text.split()[1]
-    answers: dict[str, Any] = {
-        "boundary": {"summary": "Tea lowers blood pressure and weight, and brings sleep."},
-        "motive": {"question": "Is tea good?"},
-        "hypothesis": {"hypothesis": "Tea is good."},
-        "aspects": {"aspects": [{"text": f"It is about {word}"} for word in WORDS]},
-        "leak": {"leaked": []},
-        "results": {"results": [0, 1]},
-    }
-    return reply(json.dumps(answers.get(stage, {})))
+    install(monkeypatch.setattr)
 
 
 class Lab:
@@ -99,8 +51,10 @@ class Lab:
 
     def add(self, build_id: str, words: Mapping[str, Sequence[int]] = WORDS, **more: Any) -> None:
         path = self.folder / f"{build_id}.txt"
-        path.write_text(paper_text(words))
-        given = more if more else {"paragraph": ("Before it.", "Tea is good [1]."), "citing": 1}
+        path.write_text(paper_text(build_id, words))
+        given = (
+            more if more else {"paragraph": ("Before it.", f"Tea is good, says {build_id} [1]."), "citing": 1}
+        )
         add_builds(self.store, "lab", [BuildInput(build_id, str(path), **given)])
 
     def run(
@@ -153,3 +107,219 @@ def test_given_texts_are_not_asked_for(lab: Lab) -> None:
     assert lab.n_calls == 1 + 2 * 5
     assert [one.source for one in made.state("b").aspects] == ["user", "user"]
     assert made.state("b").summary == "It is about blood. It is about weight."
+
+
+ALIGNED = {"alignment": 15}
+
+
+def test_a_change_asks_again_what_depends_on_it_and_no_more(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules 21 and 90: prompt, model, profile, input and paper; what is as it was before is there."""
+    lab.add("a")
+    lab.run()
+    settings = ConstructionSettings("m", coverage=60)
+    monkeypatch.setattr(stages, "STAGE_VERSION", {**stages.STAGE_VERSION, "aspects": 2})
+    changed = construction(lab.store, "lab")
+    assert changed.changes() == {"aspects": ("stage_version",)}
+    assert [row["due"] for row in changed.funnel().rows() if row["stage"] == "aspects"] == [1]
+    lab.run()
+    assert lab.stages == {"aspects": 1}  # the same aspects came of it
+    assert construction(lab.store, "lab").changes() == {}
+    lab.run(replace(settings, align_model="other"))
+    assert lab.stages == ALIGNED
+    lab.run(replace(settings, profile="careful"))
+    assert lab.stages == {"alignment": 18}  # the first five sentences once more
+    made = lab.run(replace(settings, second_model="second"))
+    assert lab.stages == ALIGNED
+    assert made.state("a").looks() == made.state("a").looks(second=True)
+    lab.run(settings)
+    assert lab.stages == {}
+    lab.add("a", {**WORDS, "sleep": (5,)}, paragraph=("Before it.", "Tea is good, says a [1]."), citing=1)
+    lab.run()
+    assert lab.stages == {}  # the paper was read
+    made = lab.run(reread=True)
+    assert lab.stages == ALIGNED
+    assert made.state("a").covers()[2] == {5}
+    lab.add("a", summary="Another summary.", hypothesis="Tea is good.")
+    lab.run()
+    assert lab.stages == {"aspects": 1, "leak": 1, "alignment": 15}  # the same aspects
+
+
+def test_coverage_and_probe(lab: Lab) -> None:
+    lab.add("a")
+    made = lab.run(ConstructionSettings("m"))  # 2 of 3 is less than 70 percent
+    assert made.state("a").position == Position("coverage", "dropped", "coverage")
+    made = lab.run(ConstructionSettings("m", coverage=60, least_aspects=3))
+    assert made.state("a").position.reason == "too_few_aspects"
+    aspects = tuple(f"It is about {word}" for word in ("nil", "none", "naught", "blood", "weight"))
+    lab.add("b", hypothesis="H.", aspects=aspects)
+    made = lab.run(ConstructionSettings("m", probe=True))
+    assert lab.stages["alignment"] == 15
+    assert made.state("b").position.reason == "coverage"
+    lab.run(ConstructionSettings("m"))
+    assert lab.stages == {"alignment": 10}  # the other two
+
+
+def test_a_lower_cap_and_then_a_higher_one(lab: Lab) -> None:
+    for name in "abc":
+        lab.add(name)
+    n_calls = 0
+    for calls in (5, 20, 12):
+        with pytest.raises(BudgetReachedError):
+            lab.run(budget=Budget(calls=calls))
+        assert lab.n_calls == calls
+        n_calls += calls
+    made = lab.run()
+    assert (
+        n_calls + lab.n_calls == 3 * (7 + 15) - 2
+    )  # of the aspects alone, which are the same, once is enough
+    assert [state.position.status for state in made.states()] == ["kept"] * 3
+
+
+def test_what_cannot_be_read_waits_and_is_asked_again_on_demand(lab: Lab) -> None:
+    lab.add("a")
+    lab.add("b")
+
+    def bad(sent: Mapping[str, Any]) -> Step:
+        text = sent["messages"][-1]["content"]
+        return reply("What?") if text.startswith("STAGE leak") else good(sent)
+
+    made = lab.run(step=bad)
+    assert made.state("a").position == Position("leak", "failed", problem="no answer could be read")
+    assert made.funnel().rows()[6] == {
+        "stage": "leak",
+        "in": 2,
+        "kept": 0,
+        "dropped": {},
+        "due": 0,
+        "failed": 2,
+    }
+    lab.run()
+    assert lab.n_calls == 0
+    made = lab.run(retry_lost=True)
+    assert lab.stages == {"leak": 2, "results": 2, "alignment": 30}
+    assert made.state("b").position.status == "kept"
+
+
+def test_a_call_without_an_answer_is_tried_by_the_next_run(lab: Lab) -> None:
+    lab.add("a")
+    lab.add("b")
+    made = lab.run(
+        step=lambda sent: (
+            status(400) if sent["messages"][-1]["content"].startswith("STAGE motive") else good(sent)
+        )
+    )
+    assert made.state("a").position.status == "failed"
+    assert "400" in made.state("a").position.problem
+    made = lab.run()
+    assert lab.stages["motive"] == 2
+    assert made.state("b").position.status == "kept"
+
+
+def test_papers_that_cannot_be_had(lab: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EVIDENCEBENCH_EUROPE_PMC", "http://127.0.0.1:9/rest")
+    (tmp_path / "empty.txt").write_text(" ")
+    given = {"summary": "S.", "hypothesis": "H."}
+    lab.add("harvested", review_id="PMC1", **given)
+    lab.add("licensed", review_id="PMC1", licence="CC BY", **given)
+    for name, paper in (
+        ("away", "PMC123"),
+        ("empty", str(tmp_path / "empty.txt")),
+        ("nothing", "no such file"),
+    ):
+        add_builds(lab.store, "lab", [BuildInput(name, paper, **given)])
+    made = lab.run()
+    found = {state.id: state.position for state in made.states()}
+    assert {name: (one.status, one.reason) for name, one in found.items()} == {
+        "away": ("due", None),
+        "empty": ("dropped", "no_full_text"),
+        "harvested": ("dropped", "licence"),
+        "licensed": ("kept", None),
+        "nothing": ("dropped", "unresolvable"),
+    }
+    assert "no such file" in found["nothing"].problem
+    assert made.positions()["away"].status == "failed"
+    assert "cannot be reached" in made.positions()["away"].problem
+
+
+def test_names_and_settings(lab: Lab) -> None:
+    with pytest.raises(UnknownNameError, match="construction"):
+        construction(lab.store, "lab")
+    with pytest.raises(StoreError, match="name"):
+        add_builds(lab.store, "two\nlines", [BuildInput("a", "p", "S")])
+    lab.add("a")
+    with pytest.raises(SettingError, match="never run"):
+        construction(lab.store, "lab")
+    made = construction(lab.store, "lab", ConstructionSettings("m"))
+    with pytest.raises(UnknownNameError, match="build"):
+        made.state("b")
+    for wrong in ({"model": " "}, {"profile": "x"}, {"coverage": 101}, {"stride": 11}, {"least_aspects": 0}):
+        with pytest.raises(SettingError):
+            ConstructionSettings(**{"model": "m", **wrong})
+
+
+def test_ids_that_begin_alike_are_apart(lab: Lab) -> None:
+    for name in ("a", "a/b", "a\u00e9", "A"):
+        lab.add(name.replace("/", "_"))
+        add_builds(
+            lab.store,
+            "lab",
+            [BuildInput(name, str(lab.folder / f"{name.replace('/', '_')}.txt"), "S.", "H.")],
+        )
+    made = lab.run()
+    assert [state.id for state in made.states()] == ["A", "a", "a/b", "a_b", "a\u00e9"]
+    assert {len(state.aligned[0]) for state in made.states()} == {5}
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from evidencebench_core.construction.pipeline import construction
+from evidencebench_core.data.store import open_store
+from evidencebench_core.llm import LLM, AnswerCache, Connection, Limits
+from evidencebench_core.runs import execute
+from tests.construction.simple_stages import install
+install()
+store = open_store(Path(sys.argv[1]))
+llm = LLM(Connection(sys.argv[2], "s"), AnswerCache(store), None, Limits(1, first_wait=0.001))
+for _, plan in construction(store, "lab").plans(llm):
+    for _ in execute(plan):
+        pass
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_killed_at_each_stage_it_goes_on_and_pays_nothing_twice(lab: Lab) -> None:
+    lab.add("a")
+    use_settings(lab.store, "lab", ConstructionSettings("m", coverage=60))
+    held, lock = threading.Semaphore(0), threading.Lock()
+    paid = Counter[str]()
+    quota = 0
+
+    def step(sent: Mapping[str, Any]) -> Step:
+        nonlocal quota
+        with lock:
+            quota -= 1
+            hold = quota < 0
+        if hold:
+            held.release()
+            return lambda handler: handler.wait_for_client() and None  # never answered, so never paid
+        paid[json.dumps(sent["messages"])] += 1
+        return good(sent)
+
+    with scripted(answering(step)) as server:
+        command = [sys.executable, "-c", WORKER, str(lab.store.path), server.url]
+        for answered in (0, 1, 1, 1, 1, 1, 1, 1, 6):  # every stage, and in the middle of alignment
+            quota = answered
+            with subprocess.Popen(command) as victim:
+                assert held.acquire(timeout=60)
+                victim.kill()
+            assert victim.returncode == -9
+        quota = 1_000
+        subprocess.run(command, timeout=120, check=True)
+    assert (len(paid), set(paid.values())) == (22, {1})
+    assert faults(lab.store) == []
+    made = construction(lab.store, "lab")
+    assert made.funnel().rows()[-1]["kept"] == 1
+    assert made.state("a").covers() == {0: {3, 7, 19}, 1: {22}, 2: frozenset()}

@@ -33,6 +33,8 @@ DEFAULTS = {
     "document": "",
     "run": "",
     "corrected": "",
+    "precedence": "support-first",
+    "unparsed": "wrong",
     "human": "",
     "judged": "",
     "unit": "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +13,7 @@ from components.answers.disagreements import NO_LABEL
 from components.answers.judge import READABLE, corrections_of, judges_of, picked_run
 from components.answers.start import task_text
 from components.app import resources
+from components.app.page import percent
 from components.app.state import PageState
 from components.charts.answers import people_judge_scatter, rank_slopes
 from components.models.caps import dollars
@@ -32,6 +33,8 @@ from evidencebench_core.runs import ChatRunInfo
 from evidencebench_core.stats import LabelAgreement, RankCorrelation
 from evidencebench_core.words import quantity
 
+_PRECEDENCE: Final = {"support-first": "it supports", "contradict-first": "it contradicts"}
+_UNPARSED: Final = {"wrong": "is wrong", "leave_out": "is left out, as in the paper's script"}
 _NO_SHARES: Final = ("kappa", "phi")
 _FIGURES: Final = tuple(
     Column(name, name.capitalize())
@@ -86,10 +89,20 @@ def _draw_judge(state: PageState, info: AnswerSetInfo, runs: Mapping[str, ChatRu
     if run.settings["task"] == "correctness":
         _draw_correctness(info, run)
         return
-    found = resources.judge_agreement(info, run, corrections)
+    with st.expander("How it is counted"), st.container(horizontal=True):
+        precedence = _choice(state, "precedence", _PRECEDENCE)
+        unparsed = _choice(state, "unparsed", _UNPARSED)
+    found = resources.judge_agreement(info, run, corrections, precedence, unparsed)
     _draw_agreement(state, found, run.id)
     if info.counts["systems"] > 1 and found.agreement.n:
         _draw_ranks(state, info, run, corrections)
+
+
+def _choice(state: PageState, param: str, options: Mapping[str, str]) -> Any:
+    """One of a few ways to count; the first where the address names none."""
+    chosen = state[param] if state[param] in options else next(iter(options))
+    label = "A judgement without a label" if param == "unparsed" else "People found support and contradiction"
+    return st.selectbox(label, list(options), format_func=options.__getitem__, **state.widget(param, chosen))
 
 
 def _standing(run: ChatRunInfo) -> str:
@@ -155,10 +168,11 @@ def _draw_agreement(state: PageState, found: JudgeAgreement, run: str) -> None:
         caption="Agreement of the judge with people",
     )
     beyond = [f"{name} {value:.2f}" for name in _NO_SHARES if (value := judge.values.get(name)) is not None]
+    n_asked = judge.n - judge.n_unlabelled + found.n_unlabelled
     st.caption(
         (f"Beyond chance: {', '.join(beyond)}. " if beyond else "")
-        + f"{quantity(judge.n, 'unit')}; 95% intervals by drawing questions. Without a label, and so wrong: "
-        f"{found.n_unlabelled:,}; without a judgement yet: {found.n_missing:,}; nothing to check: "
+        + f"{quantity(judge.n, 'unit')}; 95% intervals by drawing questions. Without a label: {found.n_unlabelled:,} "
+        f"({percent(found.n_unlabelled / n_asked)}); without a judgement yet: {found.n_missing:,}; nothing to check: "
         f"{found.n_unchecked:,}; citations of documents that there are not, left out: {found.n_invalid:,}."
     )
     st.markdown("## What people say, and what the judge says")
@@ -254,6 +268,11 @@ def _draw_correctness(info: AnswerSetInfo, run: ChatRunInfo) -> None:
     st.caption(
         "A sentence is correct where the judge says that some passage of its documents supports it. What could not be "
         "checked, or has no label, is not correct. 95% intervals by drawing questions."
+        + (
+            f" Of each sentence the {most:,} closest passages at most were shown, which can only lower its share."
+            if (most := run.settings.get("prefilter"))
+            else ""
+        )
     )
 
 

@@ -11,7 +11,8 @@ from components.answers.labels import Look, look_of
 from components.app import resources
 from components.app.state import PageState
 from components.widgets.markdown import literal
-from evidencebench_core.answers.judged import LABELLED
+from evidencebench_core.answers.judged import LABELLED, scale_of
+from evidencebench_core.answers.judging import LABELS
 from evidencebench_core.answers.model import Answer, AnswerSentence, unit_id
 from evidencebench_core.answers.store import AnswerSetInfo, marks
 from evidencebench_core.runs import ChatRunInfo, ChatRuns, Result
@@ -65,7 +66,8 @@ def judges_of(info: AnswerSetInfo, *tasks: str) -> dict[str, ChatRunInfo]:
 
 
 def judge_name(run: ChatRunInfo) -> str:
-    return f"{run.settings['model']}, {run.settings['task']} ({run.id[:4]})"
+    by = f" by {run.settings['by']}" if "by" in run.settings else ""
+    return f"{run.settings['model']}, {run.settings['task']}{by} ({run.id[:4]})"
 
 
 def corrections_of(info: AnswerSetInfo) -> resources.Corrections:
@@ -74,9 +76,10 @@ def corrections_of(info: AnswerSetInfo) -> resources.Corrections:
 
 
 def judge_from(info: AnswerSetInfo, run: ChatRunInfo) -> Judge:
-    corrections = dict(corrections_of(info)) if run.settings["task"] in LABELLED else {}
-    labels = resources.judge_labels(run)
-    return Judge(run, labels, {unit: label for unit, label in corrections.items() if unit in labels})
+    """The run with its labels; corrections on another scale are of another judge."""
+    labels, known = resources.judge_labels(run), LABELS[scale_of(run)]
+    corrections = {unit: label for unit, label in corrections_of(info) if unit in labels and label in known}
+    return Judge(run, labels, corrections if run.settings["task"] in LABELLED else {})
 
 
 def picked_run(

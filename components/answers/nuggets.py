@@ -190,10 +190,15 @@ def draw_nuggets(state: PageState, info: AnswerSetInfo, answer: Answer) -> None:
         f"{percent(min(n_predicted, n_gold) / n_gold)}. An outline is a match; click a square for its texts."
     )
     if point := picked_point(event):
-        _draw_pair(info, matrix, float(p[tuple(point["customdata"][:2])]), tuple(point["customdata"][:2]))
+        i, j = map(int, point["customdata"][:2])
+        nuggets = answers.questions[answer.question_id].nuggets or ()
+        original = [one for one in nuggets if one.strip()][j]
+        _draw_pair(info, matrix, float(p[i, j]), (i, j), original)
 
 
-def _draw_pair(info: AnswerSetInfo, matrix: NuggetMatrix, p: float, place: tuple[int, int]) -> None:
+def _draw_pair(
+    info: AnswerSetInfo, matrix: NuggetMatrix, p: float, place: tuple[int, int], original: str
+) -> None:
     """Two nuggets, and a person's word on whether they are the same."""
     i, j = place
     pair = (matrix.predicted[i], matrix.gold[j])
@@ -202,7 +207,10 @@ def _draw_pair(info: AnswerSetInfo, matrix: NuggetMatrix, p: float, place: tuple
     cosine = matrix.similarity[i, j]
     chance = f", chance of a match {p:.2f}" if p != cosine else ""
     with st.container(border=True):
-        st.markdown(f"Answer: {literal(pair[0])}  \nGold: {literal(pair[1])}  \nCosine {cosine:.2f}{chance}")
+        original = f" (in the file: {literal(original)})" if original != pair[1] else ""
+        st.markdown(
+            f"Answer: {literal(pair[0])}  \nGold: {literal(pair[1])}{original}  \nCosine {cosine:.2f}{chance}"
+        )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.segmented_control(
                 "Do they say the same?",

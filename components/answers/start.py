@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import streamlit as st
 
 from components.app import resources
+from components.app.jobs import Job
 from components.app.page import guarded_part
 from components.models.caps import draw_caps
 from components.models.plans import draw_chosen_server, draw_plans_cost, start_plans
 from components.models.server import session_model
 from components.widgets.markdown import literal
+from evidencebench_core.answers.score_judging import score_judge
 from evidencebench_core.answers.set_judging import What, set_judge_plan
 from evidencebench_core.answers.store import AnswerSetInfo
 from evidencebench_core.llm import LLM
 from evidencebench_core.runs import ChatPlan
+from evidencebench_core.words import quantity
 
 JUDGING: Final = "answers"  # the kind of the jobs
 TASKS: Final[Mapping[What, str]] = {
@@ -30,6 +33,7 @@ _NOUNS: Final[Mapping[What, str]] = {
     "citations": "citation", "relevance": "sentence", "correctness": "sentence",
     "nuggets": "answer", "nugget-support": "answer",
 }  # fmt: skip
+_SCORED: Final[tuple[What, ...]] = ("citations", "correctness")
 _SHOWN: Final[Mapping[str, Mapping[str, str]]] = {
     "source": {"document": "the whole document", "maxsim": "its closest sentence", "nuggets": "its facts"},
     "scale": {
@@ -38,7 +42,11 @@ _SHOWN: Final[Mapping[str, Mapping[str, str]]] = {
         "four": "supporting, contradicting, neutral, not relevant",
     },
     "context": {"sentence": "the sentence alone", "answer": "the whole answer, too"},
-    "documents": {"cited": "all that it cites", "supported": "those that people found supporting"},
+    "documents": {
+        "cited": "all that it cites",
+        "supported": "those that people found supporting",
+        "retrieved": "those closest to the question",
+    },
 }
 _LABELS: Final = {
     "source": "The judge reads", "scale": "Labels", "context": "The judge reads", "documents": "Documents",
@@ -49,11 +57,19 @@ _LABELS: Final = {
 @guarded_part("This dialog")
 def judge_dialog(info: AnswerSetInfo) -> None:
     """What is judged and how, the model, caps, estimate and the button."""
-    draw_chosen_server("The judge: ")
-    what = st.selectbox(
-        "Question to the judge", list(TASKS), format_func=TASKS.__getitem__, key="answers.what"
-    )
-    settings = _settings(what)
+    by_model = st.segmented_control(
+        "Judged by",
+        ["model", "cosine"],
+        format_func={"model": "A language model", "cosine": "Likeness of words: no model is asked"}.__getitem__,
+        required=True,
+        default="model",
+        key="answers.by",
+    ) == "model"  # fmt: skip
+    if by_model:
+        draw_chosen_server("The judge: ")
+    tasks = list(TASKS) if by_model else [*_SCORED]
+    what = st.selectbox("Question to the judge", tasks, format_func=TASKS.__getitem__, key="answers.what")
+    settings = _settings(what, by_model)
     limit = st.number_input(
         "Only the first questions",
         min_value=1,
@@ -62,6 +78,9 @@ def judge_dialog(info: AnswerSetInfo) -> None:
         placeholder=f"all {info.counts['questions']:,}",
         key=f"answers.limit.{info.sha256[:8]}",
     )
+    if not by_model:
+        _draw_cosine(info, what, settings, limit)
+        return
     st.caption(
         "The same judge on the same question goes on with the run that there is: nothing is asked twice. People's "
         "labels are never shown to it."
@@ -87,15 +106,45 @@ def judge_dialog(info: AnswerSetInfo) -> None:
         st.rerun()
 
 
-def _settings(what: What) -> dict[str, Any]:
+def _draw_cosine(info: AnswerSetInfo, what: What, settings: Mapping[str, Any], limit: int | None) -> None:
+    """The threshold and the button of the judge that compares sentence and source by their cosine."""
+    threshold = st.slider("Cosine from which a source supports", 0.0, 1.0, 0.5, 0.01, key="answers.cosine")
+    st.caption(
+        "It is fast and free, and cannot tell a sentence from its opposite: see how far it agrees with people before "
+        "you use it."
+    )
+    if not st.button("Judge", type="primary", key="answers.judge"):
+        return
+    run_id, n, kept = score_judge(
+        resources.store(),
+        info.sha256,
+        resources.answer_set(info),
+        cast('Literal["citations", "correctness"]', what),
+        "cosine",
+        threshold=threshold,
+        settings=settings,
+        limit=limit,
+    )
+
+    def work(job: Job) -> str:
+        done = 0
+        for done in kept:
+            job.report(done, n, f"{done:,} of {quantity(n, _NOUNS[what])} judged.", stop=True)
+        return f"{done:,} of {quantity(n, _NOUNS[what])} judged."
+
+    resources.jobs().start(JUDGING, run_id, f"Cosine on {info.name}: {TASKS[what]}", work)
+    st.rerun()
+
+
+def _settings(what: What, by_model: bool) -> dict[str, Any]:
     """The settings of a question to the judge, each with a widget of its own."""
     settings: dict[str, Any] = {}
     names = {"citations": ("source", "scale"), "relevance": ("context",), "correctness": ("documents",)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in names.get(what, ()):
-            if name == "scale" and settings["source"] == "nuggets":
-                continue  # these have four labels
-            options = _SHOWN[name]
+            if name == "scale" and (settings["source"] == "nuggets" or not by_model):
+                continue  # facts have four labels, a score two
+            options = {one: shown for one, shown in _SHOWN[name].items() if by_model or one != "nuggets"}
             settings[name] = st.selectbox(
                 _LABELS[name], list(options), format_func=options.__getitem__, key=f"answers.{name}"
             )
@@ -103,6 +152,7 @@ def _settings(what: What) -> dict[str, Any]:
             settings["window"] = st.number_input(
                 "Sentences at once", min_value=1, max_value=10, value=3, key="answers.window"
             )
+        if what == "correctness" and by_model:
             settings["prefilter"] = st.number_input(
                 "Closest passages put to the judge",
                 min_value=0,

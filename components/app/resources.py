@@ -53,7 +53,7 @@ from evidencebench_core.answers.judged import judge_labels as labels_of_judge
 from evidencebench_core.answers.judged import scale_of, tokens_of
 from evidencebench_core.answers.judging import nearest
 from evidencebench_core.answers.matching import Matcher
-from evidencebench_core.answers.model import AnswerSet
+from evidencebench_core.answers.model import AnswerSet, Precedence
 from evidencebench_core.answers.nugget_scores import NuggetMatrix, NuggetScores
 from evidencebench_core.answers.nugget_scores import nugget_scores as scores_by_nuggets
 from evidencebench_core.answers.nuggets import Nuggets
@@ -713,10 +713,16 @@ def judge_labels(run: ChatRunInfo, corrections: Corrections = ()) -> Mapping[str
 
 
 @st.cache_resource(max_entries=16, show_spinner="Comparing the labels …", hash_funcs=_KEYS)
-def judge_agreement(info: AnswerSetInfo, run: ChatRunInfo, corrections: Corrections = ()) -> JudgeAgreement:
+def judge_agreement(
+    info: AnswerSetInfo,
+    run: ChatRunInfo,
+    corrections: Corrections = (),
+    precedence: Precedence = "support-first",
+    unparsed: Literal["wrong", "leave_out"] = "wrong",
+) -> JudgeAgreement:
     """A judge's labels against those of people, as far as both are there."""
-    labels = judge_labels(run, corrections)
-    return agreement_of(answer_set(info), labels, scale_of(run), rng=np.random.default_rng(0))
+    answers, labels, rng = answer_set(info), judge_labels(run, corrections), np.random.default_rng(0)
+    return agreement_of(answers, labels, scale_of(run), precedence=precedence, unparsed=unparsed, rng=rng)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Scoring the systems …", hash_funcs=_KEYS)

@@ -10,6 +10,7 @@ import streamlit as st
 from components.app import resources
 from components.app.page import percent
 from components.app.state import PageState, session_text, widget_value
+from components.browse.aspect_matrix import draw_aspect_matrix
 from components.models.server import session_model
 from components.models.short_answer import (
     Labels,
@@ -74,6 +75,7 @@ def draw_cited_answer(state: PageState, dataset: DatasetInfo, instance: Instance
     covers = instance.evidence.covers(focus)
     score = cited_score(answer.cited, covers, len(instance.sentences), labels if judge or labels else None)
     _figures(score, answer)
+    draw_aspect_matrix(state, instance, focus, answer, labels or {})
     draw_judging(question)
     _draw_missed(subject, instance, answer, frozenset().union(*covers))
 

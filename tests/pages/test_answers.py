@@ -69,7 +69,7 @@ def test_judges(open_page: OpenPage, empty_store: Store, sample_answers: str) ->
     run = judge_sample(empty_store)
     app = open_page("answers", part="judges", run=run)
     assert "39 units" in app.words
-    assert "Without a label, and so wrong: 1;" in app.words
+    assert "Without a label: 1 (2.6%);" in app.words
     assert "Beyond chance: kappa" in app.words
     assert "always says attributable" in app.words  # beside the published figures
     relevance = {unit_id("ankle", "Heron", "1"): "required"}
@@ -169,6 +169,22 @@ def test_a_judge_is_estimated_started_stopped_by_a_cap_and_resumed(
         assert "sentences, about" in app.words
         words = open_page("answers", part="judges", run=run.id).words
         assert f"{run.n_answered} judged" in words
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("sample_answers")
+def test_a_judge_by_likeness_needs_no_model(empty_store: Store, open_page: OpenPage) -> None:
+    app = drawn(dialog)
+    app.named("segmented_control", "Judged by").set_value("cosine").run()
+    assert "cannot tell a sentence from its opposite" in app.words
+    app.press("Judge").finish()
+    (run,) = ChatRuns(empty_store).runs("answers")
+    assert (run.settings["by"], run.n_answered) == ("cosine", 39)
+    words = open_page(
+        "answers", part="judges", run=run.id, unparsed="leave_out", precedence="contradict-first"
+    ).words
+    assert "39 units" in words
+    assert "minilm, citations by cosine" in open_page("answers", labels=run.id).words
 
 
 def test_correctness_by_system(open_page: OpenPage, empty_store: Store, sample_answers: str) -> None:

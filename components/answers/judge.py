@@ -11,8 +11,8 @@ from components.answers.labels import Look, look_of
 from components.app import resources
 from components.app.state import PageState
 from components.widgets.markdown import literal
+from evidencebench_core.answers.agreement import LABELS
 from evidencebench_core.answers.judged import LABELLED, scale_of
-from evidencebench_core.answers.judging import LABELS
 from evidencebench_core.answers.model import Answer, AnswerSentence, unit_id
 from evidencebench_core.answers.store import AnswerSetInfo, marks
 from evidencebench_core.runs import ChatRunInfo, ChatRuns, Result

@@ -60,7 +60,7 @@ def judge_dialog(info: AnswerSetInfo) -> None:
     by_model = st.segmented_control(
         "Judged by",
         ["model", "cosine"],
-        format_func={"model": "A language model", "cosine": "Likeness of words: no model is asked"}.__getitem__,
+        format_func={"model": "A language model", "cosine": "Similarity of the texts: no model is asked"}.__getitem__,
         required=True,
         default="model",
         key="answers.by",

@@ -173,7 +173,7 @@ def test_a_judge_is_estimated_started_stopped_by_a_cap_and_resumed(
 
 @pytest.mark.model
 @pytest.mark.usefixtures("sample_answers")
-def test_a_judge_by_likeness_needs_no_model(empty_store: Store, open_page: OpenPage) -> None:
+def test_a_judge_by_similarity_needs_no_model(empty_store: Store, open_page: OpenPage) -> None:
     app = drawn(dialog)
     app.named("segmented_control", "Judged by").set_value("cosine").run()
     assert "cannot tell a sentence from its opposite" in app.words

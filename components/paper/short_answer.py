@@ -33,8 +33,8 @@ def draw_short_answer(state: PageState, opened: OpenPaper, hypothesis: str) -> N
     labels = known_labels(question)
 
     def chip(u: int, s: int) -> Chip:
-        words = f" {citation_words(None, labels[u, s])}" if (u, s) in labels else ""
-        return sentence_chip(s, sentences[s], words)
+        words = citation_words(None, *([labels[u, s]] if (u, s) in labels else []))
+        return sentence_chip(s, sentences[s], f" {words}")
 
     if not draw_answer(state, answer, chip, "short-answer"):
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,6 +15,7 @@ from evidencebench_core.papers import Paper, read_paper
 from evidencebench_core.papers.own import OwnPapers
 from tests.browser.serving import ROOT
 from tests.browser.settling import enter_hypothesis, parameters, press, settled
+from tests.llm.server import reply, scripted
 from tests.papers.pdf.layouts import LAYOUTS
 from tests.papers.pdf.real_articles import article_of
 from tests.papers.pdf.typesetting import typeset
@@ -237,3 +239,25 @@ def test_pasted_text_is_searched_by_two_and_taken_away(page: Page, app_url: str)
     assert [answer["retriever"] for answer in answers] == ["bm25", "lead"]
     assert [pick["sentence"] for pick in answers[1]["picks"]] == [0, 1]
     assert "@" in files["BibTeX"]
+
+
+def test_verdicts_are_shown_to_an_audience_and_in_the_report(
+    new_page: Callable[..., Page], app_url: str, tmp_path: Path
+) -> None:
+    """By sign and word, and as a model's opinion; nothing is asked again."""
+    with scripted(reply("LABEL: contradicts")) as server:
+        page = new_page()
+        page.goto(f"{app_url}/paper?paper=sample_trial&r=lead&k=2&server={server.url}&model=tiny")
+        page.get_by_role("button", name="Use this server").first.click()
+        press(page, "Judge each sentence")
+        expect(page.get_by_text("▼ contradicts the hypothesis")).to_have_count(2)
+        press(page, "Presenter mode")
+        expect(page.get_by_text("▼ says the opposite")).to_have_count(2)
+        expect(page.get_by_text("the language model tiny thinks")).to_be_visible()
+        with page.expect_download() as saved:
+            press(page, "Save")
+        report = new_page()
+        saved.value.save_as(tmp_path / "report.html")
+        report.goto((tmp_path / "report.html").as_uri())
+        expect(report.get_by_text("▼ says the opposite (a model's opinion: tiny)")).to_have_count(2)
+        assert len(server.requests) == 2

@@ -98,8 +98,8 @@ def _checked(build: BuildInput) -> BuildInput:
         if not 0 < len(value) <= most:
             problem = f"has {len(value):,} characters" if value else "is missing"
             raise DataError(name, problem, f"Give it one of at most {most} characters.")
-    if not (build.summary or build.paragraph or build.aspects):
-        remedy = "Give what the review says of the paper, or study aspects of your own."
+    if not (build.summary or build.paragraph or build.aspects or build.hypothesis):
+        remedy = "Give what the review says of the paper, or a hypothesis of your own."
         raise DataError("summary", "is missing", remedy)
     if len(build.aspects) > _MOST_ASPECTS:
         raise DataError("aspects", f"are {len(build.aspects)}", f"Give at most {_MOST_ASPECTS}.")

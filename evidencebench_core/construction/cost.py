@@ -144,7 +144,7 @@ def _look_cost(state: BuildState, is_left: bool) -> StageCost:
     every = models * n_aspects * len(state.settings.windows(n_sentences))
     texts = " ".join(state.pool.sentences) if state.pool else ""
     sizes = Sizes(
-        summary=estimated_tokens(state.summary) or Sizes().summary,
+        summary=estimated_tokens(state.context) or Sizes().summary,
         aspect=estimated_tokens(" ".join(one.text for one in aspects)) / n_aspects or Sizes().aspect,
         sentence=estimated_tokens(texts) / n_sentences or Sizes().sentence,
     )

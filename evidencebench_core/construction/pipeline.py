@@ -317,7 +317,7 @@ def stage_unit(state: BuildState, stage: Stage) -> str:
 
 def _look_unit(state: BuildState, aspect: AspectDraft, window: Window) -> str:
     pool = state.pool.sha256 if state.pool else ""
-    return f"{state.id}\t{look_unit(aspect_key(aspect.text, state.summary, pool), window)}"
+    return f"{state.id}\t{look_unit(aspect_key(aspect.text, state.context, pool), window)}"
 
 
 def _edits(store: Store, name: str, ids: Sequence[str]) -> Mapping[str, Edits]:
@@ -424,7 +424,7 @@ class _Wave:
             state = states[build]
             if aspect is None or window is None or state.pool is None:
                 return stages.conversation(_stage_of(name), state, spec.settings["model"], spec.settings)
-            return window_look(spec.settings, aspect.text, state.summary, state.pool.sentences, window)
+            return window_look(spec.settings, aspect.text, state.context, state.pool.sentences, window)
 
         again = frozenset(units) if self.retry_lost else frozenset()
         bounds = min(units), max(units)

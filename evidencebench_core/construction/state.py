@@ -64,7 +64,7 @@ class BuildInput:
     hypothesis : str
         Empty: asked of a model.
     aspects : tuple of str
-        Written by a person; empty: asked of a model.
+        Written by a person; empty: asked of a model, who is shown the summary, or the paper where there is none.
     title : str
         Of the paper, as the review's reference has it.
     licence : str
@@ -201,9 +201,13 @@ class BuildState:
 
     @property
     def summary(self) -> str:
-        """The evidence summary; where there is none, the aspects that a person wrote."""
-        own = self.edits.summary or self.input.summary or self._said("boundary", "summary", "")
-        return own or " ".join(f"{text.rstrip('.')}." for text in self.input.aspects)
+        """The evidence summary; empty where there is none, or none yet."""
+        return self.edits.summary or self.input.summary or str(self._said("boundary", "summary", ""))
+
+    @property
+    def context(self) -> str:
+        """What a look is told of the paper: the summary, else the aspects as they were drafted."""
+        return self.summary or " ".join(f"{one.text.rstrip('.')}." for one in self.drafted)
 
     @property
     def question(self) -> str:
@@ -222,8 +226,9 @@ class BuildState:
         if self.input.aspects:
             found = [AspectDraft(n, text, source="user") for n, text in enumerate(self.input.aspects)]
         else:
+            source: Source = "summary" if self.summary else "model"
             found = [
-                AspectDraft(n, one["text"], problems=tuple(one.get("problems", ())))
+                AspectDraft(n, one["text"], source=source, problems=tuple(one.get("problems", ())))
                 for n, one in enumerate(self._said("aspects", "aspects", ()))
             ]
         if "results" in self.results and self.results["results"]["outcome"] == "done":
@@ -306,8 +311,10 @@ class BuildState:
                 return not (self.edits.summary or self.input.summary) and bool(self.input.paragraph)
             case "motive" | "hypothesis":
                 return not (self.edits.hypothesis or self.input.hypothesis)
-            case "aspects" | "leak":
+            case "aspects":
                 return not self.input.aspects
+            case "leak":  # of a summary; without one alignment says whether the paper has the aspect
+                return not self.input.aspects and bool(self.summary or self.input.paragraph)
             case _:
                 return True
 

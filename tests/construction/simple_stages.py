@@ -48,9 +48,13 @@ def conversation(
 
 
 def good(sent: Mapping[str, Any]) -> Step:
+    return reply(answer(sent))
+
+
+def answer(sent: Mapping[str, Any]) -> str:
     text = sent["messages"][-1]["content"]
     if not text.startswith("STAGE "):
-        return reply(Look(dict(sent)).answer())
+        return Look(dict(sent)).answer()
     stage = text.split()[1]
     answers: dict[str, Any] = {
         "boundary": {"summary": f"Tea lowers blood pressure and weight, in {text.split()[-2]}."},
@@ -60,4 +64,4 @@ def good(sent: Mapping[str, Any]) -> Step:
         "leak": {"leaked": []},
         "results": {"results": [0, 1]},
     }
-    return reply(json.dumps(answers.get(stage, {})))
+    return json.dumps(answers.get(stage, {}))

@@ -106,7 +106,7 @@ def test_given_texts_are_not_asked_for(lab: Lab) -> None:
     made = lab.run()
     assert lab.n_calls == 1 + 2 * 5
     assert [one.source for one in made.state("b").aspects] == ["user", "user"]
-    assert made.state("b").summary == "It is about blood. It is about weight."
+    assert made.state("b").context == "It is about blood. It is about weight."
 
 
 ALIGNED = {"alignment": 15}

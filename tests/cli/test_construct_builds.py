@@ -1,0 +1,87 @@
+"""``construct run`` and ``status``: from a file to the funnel, on again, and by files of a batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.construction.simple_stages import answer, good, install
+from tests.construction.test_pipeline import paper_text
+from tests.llm.server import answering, completion, scripted
+
+WORDS = {"blood": (3, 7, 19), "weight": (22,), "sleep": (5,)}
+
+
+@pytest.fixture
+def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two builds and two lines that are none."""
+    install(monkeypatch.setattr)
+    rows = []
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text(paper_text(name, WORDS))
+        text = ["Before it.", f"Tea is good, says {name} [1]."]
+        rows.append({"id": name, "paper": f"{name}.txt", "paragraph": text, "citing": 1})
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\n".join([*map(json.dumps, rows), "{}", '{"id": "c", "paper": "c.txt"}']))
+    return path
+
+
+@pytest.fixture
+def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with scripted(answering(good), listed=("m",)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield server.url
+
+
+def test_a_file_becomes_builds(command, lines: Path, url: str) -> None:
+    words = ("construct", "run", lines, "--name", "lab", "--model", "m")
+    first = command(*words, "--limit", 1)
+    assert first.code == 0, first.err
+    assert "boundary             1 builds           1 calls" in first.err
+    assert (
+        "At most 330 calls if nothing is dropped" in first.err
+    )  # 7 + 9.5 * 34, by the means of the benchmark
+    assert "lab: 1 build" in first.out
+    again = command.json(*words)
+    assert (again["added"], [one["place"] for one in again["bad"]]) == (1, ["row 3", "row 4"])
+    assert again["stages"][-1] == {
+        "stage": "coverage",
+        "in": 2,
+        "kept": 2,
+        "dropped": {},
+        "due": 0,
+        "failed": 0,
+    }
+    assert "row 3: id" in command(*words).err
+    assert "Nothing is left to ask" in command("construct", "run", "--name", "lab").err
+    assert command.json("construct", "status", "lab")["stages"] == again["stages"]
+    assert "lab" in command.failure("construct", "status", "lob")
+    dropped = command("construct", "run", "--name", "lab", "--least-aspects", "4").out
+    assert "too few aspects 2" in dropped
+    wrong = command("construct", "run", lines, "--name", "lab", "--coverage", "1.5")
+    assert wrong.code == 2
+
+
+def test_files_of_a_batch_come_to_the_same(command, lines: Path, url: str, tmp_path: Path) -> None:
+    words = ("construct", "run", lines, "--name", "lab", "--model", "m")
+    results: list[Path] = []
+    for number in range(9):  # the next requests follow from the answers: eight stages ask
+        document = command.json(
+            *words, "--batch-out", tmp_path / "out", *(("--batch-in", *results) if results else ())
+        )
+        results = []
+        for path in map(Path, document["files"]):
+            results.append(tmp_path / f"{number}-{path.name}")
+            requests = [json.loads(line) for line in path.read_text().splitlines()]
+            results[-1].write_text("\n".join(json.dumps(result(one)) for one in reversed(requests)))
+    assert not results
+    assert document["stages"][-1]["kept"] == 2
+
+
+def result(request: dict[str, Any]) -> dict[str, Any]:
+    body = completion(answer(request["body"]))
+    return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}}

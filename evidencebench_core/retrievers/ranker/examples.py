@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evidencebench_core.data.model import EvidenceSet, Focus, Instance
 from evidencebench_core.retrievers.base import query_of
 from evidencebench_core.retrievers.ranker.features import features_of, unit_vectors
+from evidencebench_core.retrievers.ranker.model import mean_of
 
 FOCUSES: Final[tuple[Focus, ...]] = ("all", "results")
 _MOST_ROWS: Final = 300_000
@@ -66,7 +67,7 @@ def example_of(
         instance.paper_id,
         features_of(query_of(instance, "all", None), unit).rows[chosen],
         unit[[0, *(chosen + 1)]],
-        unit[1:].mean(axis=0),
+        mean_of(unit[1:]),
         {
             focus: {name: target[chosen] for name, target in targets(instance.evidence, focus).items()}
             for focus in FOCUSES

@@ -84,6 +84,16 @@ def unit_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(unit, dtype=np.float32)
 
 
+def settled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores in which the same sentence twice is a tie: without the digits that the order of a sum decides."""
+    return on_grid(scores, 2.0**-30)
+
+
+def on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """The nearest multiples of a power of two."""
+    return np.asarray(np.rint(values / step) * step)
+
+
 def _z_scores(values: _Column) -> _Column:
     return np.asarray((values - values.mean()) / (values.std() + 1e-9))
 

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from evidencebench_core.data.model import Focus
 from evidencebench_core.retrievers.base import Query
-from evidencebench_core.retrievers.ranker.features import FEATURES, Features, features_of, unit_vectors
+from evidencebench_core.retrievers.ranker.features import (
+    FEATURES,
+    Features,
+    features_of,
+    settled,
+    unit_vectors,
+)
 from evidencebench_core.retrievers.ranker.selection import Selecting
 from evidencebench_core.retrievers.ranker.trees import Trees
 from evidencebench_core.retrievers.trained_on import TrainedOn
@@ -42,7 +48,8 @@ class Projection:
 
     def of(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Coordinates, shape (n, N_TOPICS)."""
-        return ((vectors - self.mean) @ self.axes.T).astype(np.float32, copy=False)
+        centred = vectors.astype(np.float64) - self.mean
+        return np.asarray(centred @ self.axes.T.astype(np.float64), dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,8 @@ class RankerModel:
         total = np.zeros(len(columns))
         for name, scores in raw.items():
             total += model.weights[name] * (scores - scores.mean()) / spreads[name]
-        return ScoredPaper(focus, features, columns, embedding, total / sum(model.weights.values()), spreads)
+        total = settled(total / sum(model.weights.values()))
+        return ScoredPaper(focus, features, columns, embedding, total, spreads)
 
     def contributions(self, paper: ScoredPaper, sentences: Sequence[int] | slice) -> NDArray[np.float64]:
         """The share of each column in the scores of some sentences, against an average training sentence.
@@ -139,10 +147,15 @@ def meaning(vectors: NDArray[np.float32], centre: NDArray[np.float32] | None = N
     length 1: hypothesis, then sentences.
     """
     sentences = vectors[1:]
-    mean = sentences.mean(axis=0) if centre is None else centre
+    mean = mean_of(sentences) if centre is None else centre
     return np.concatenate([sentences, 10 * sentences * vectors[0], sentences - mean], axis=1).astype(
         np.float32, copy=False
     )
+
+
+def mean_of(sentences: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The mean of the rows."""
+    return np.asarray(sentences.mean(axis=0, dtype=np.float64), dtype=np.float32)
 
 
 def tree_columns(

@@ -13,7 +13,7 @@ from evidencebench_core.data.model import Focus
 from evidencebench_core.errors import SettingError
 from evidencebench_core.retrievers.encoding import Model
 from evidencebench_core.retrievers.ranker.examples import FOCUSES, Example
-from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, VERSION
+from evidencebench_core.retrievers.ranker.features import FEATURES, GROUPS, VERSION, on_grid
 from evidencebench_core.retrievers.ranker.model import (
     COLUMNS,
     N_TOPICS,
@@ -40,13 +40,14 @@ _TREES: Final = {
     "verbose": -1,
     "num_threads": 1,
     "deterministic": True,
-    "force_row_wise": True,
+    "force_col_wise": True,
 }
 _RIDGE: Final = {"features": 300.0, "embedding": 3000.0}
 _TARGETS: Final = ("evidence", "aspects", "share")
 _WEIGHTS: Final = {"evidence": 1.0, "aspects": 1.0, "share": 1.0, "features": 2.0, "embedding": 2.0}
 _PROJECTED_FROM: Final = 8_000  # rows
 _CONSTANT: Final = 1e-6  # some dimensions of MiniLM vary by less
+_NO_VARIANCE: Final = 1e-9  # of an axis, as a share of the first one's
 _EMBEDDING_ROWS: Final = 100_000  # the most that the linear model of the embeddings reads: 460 MB
 
 
@@ -67,8 +68,8 @@ def fit_ranker(
 ) -> RankerModel:
     """Fit a model of each focus to examples that hold the vectors of an embedding model.
 
-    The same examples and settings give the same model, but for what the linear algebra of another processor
-    rounds otherwise. ``stopped`` is asked before every sum of trees; once it says true, the fit is given up with
+    The same examples and settings give the same model, to the last digit, whatever the processor and the number of
+    threads. ``stopped`` is asked before every sum of trees; once it says true, the fit is given up with
     an InterruptedError.
     """
     if not any("all" in one.targets for one in examples):
@@ -104,13 +105,25 @@ def fit_ranker(
 
 def _projection(rows: NDArray[np.float32]) -> Projection:
     """The first principal axes, scaled so that coordinates are about 1 in size; zeros where there are fewer."""
-    from sklearn.decomposition import PCA
-
-    pca = PCA(min(N_TOPICS, *rows.shape), svd_solver="covariance_eigh").fit(rows.astype(np.float64))
+    mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    centred = rows.astype(np.float64) - mean
+    variances, found = np.linalg.eigh(centred.T @ centred / len(rows))
+    variances, found = variances[: -N_TOPICS - 1 : -1], found[:, : -N_TOPICS - 1 : -1].T
+    found *= np.sign(found[np.arange(len(found)), np.abs(found).argmax(axis=1)])[:, None]
+    found[variances <= _NO_VARIANCE * variances[0]] = 0
     axes = np.zeros((N_TOPICS, rows.shape[1]), dtype=np.float32)
-    size = float(np.sqrt((((rows - pca.mean_) @ pca.components_.T) ** 2).mean()))
-    axes[: pca.n_components_] = pca.components_ / max(size, 1e-9)
-    return Projection(pca.mean_.astype(np.float32), axes)
+    size = max(float(np.sqrt(variances.mean().clip(0))), 1e-9)
+    axes[: len(found)] = _rounded(found / size)
+    return Projection(mean, axes)
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Without the digits that the linear algebra of another processor, or another number of threads, may differ in.
+
+    To some 2**-16 of the largest: these algorithms err by some 2**-43 of it.
+    """
+    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
+    return on_grid(values, 2.0 ** (int(exponent) - 17))
 
 
 def _focus_model(
@@ -136,39 +149,49 @@ def _focus_model(
             raise InterruptedError
         data.set_label(target)
         trees[name] = trees_of(lightgbm.train(parameters, data, training.n_trees), len(COLUMNS))
-    aspects, share = (targets[name] / (_spread(targets[name], weights) + 1e-9) for name in _TARGETS[1:])
+    aspects, share = (targets[name] / (_spread(targets[name], counts) + 1e-9) for name in _TARGETS[1:])
     both = aspects + share
-    features = _ridge(columns[:, : len(FEATURES)], both, weights, _RIDGE["features"])
+    features = _ridge([columns[:, : len(FEATURES)]], both, counts, _RIDGE["features"])
     # of each paper every so many rows, the penalty shrinking with them
     step = -(-len(columns) // _EMBEDDING_ROWS)
     read = np.concatenate([np.arange(len(one.rows)) % step == 0 for one in examples])
-    meanings = np.concatenate([meaning(one.vectors, one.centre)[::step] for one in examples])
-    weights = None if weights is None else weights[read]
-    embedding = _ridge(meanings, both[read], weights, _RIDGE["embedding"] / step)
+    meanings = [meaning(one.vectors, one.centre)[::step] for one in examples]
+    embedding = _ridge(meanings, both[read], counts[read], _RIDGE["embedding"] / step)
     return FocusModel(trees, features, embedding, _WEIGHTS)
 
 
-def _spread(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+def _spread(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     """Standard deviation, weighted."""
     mean = np.average(values, weights=weights)
     return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
 def _ridge(
-    rows: NDArray[np.float32],
+    blocks: Sequence[NDArray[np.float32]],
     target: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
+    weights: NDArray[np.float64],
     penalty: float,
 ) -> Linear:
-    """Ridge regression on standardised columns, its weights for the columns as they were; ``rows`` are changed."""
-    from sklearn.linear_model import Ridge
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler(copy=False).fit(rows, sample_weight=weights)
-    scaler.scale_[scaler.scale_ < _CONSTANT] = 1.0
-    ridge = Ridge(penalty, solver="cholesky", copy_X=False)
-    ridge.fit(scaler.transform(rows), target, sample_weight=weights)
-    return Linear(ridge.coef_.astype(np.float64) / scaler.scale_, scaler.mean_)
+    """Ridge regression on standardised columns, its weights for the columns as they were; all sums in float64."""
+    ends = np.cumsum([len(block) for block in blocks])[:-1]
+    parts = list(zip(blocks, np.split(weights, ends), strict=True))
+    whole, n_columns = weights.sum(), blocks[0].shape[1]
+    means = np.zeros(n_columns)
+    for block, counts in parts:
+        means += counts @ block.astype(np.float64)
+    means = (means / whole).astype(np.float32).astype(np.float64)
+    errors = np.split((target - np.average(target, weights=weights)) * np.sqrt(weights), ends)
+    products, towards = np.zeros((n_columns, n_columns)), np.zeros(n_columns)
+    for (block, counts), error in zip(parts, errors, strict=True):
+        centred = (block - means) * np.sqrt(counts)[:, None]
+        products += centred.T @ centred
+        towards += error @ centred
+    scale = np.sqrt(products.diagonal() / whole)
+    varies = scale >= _CONSTANT
+    scale[~varies], towards[~varies] = 1.0, 0.0
+    products /= np.outer(scale, scale)
+    found = np.linalg.solve(products + penalty * np.eye(n_columns), towards / scale)
+    return Linear(_rounded(found) / scale.astype(np.float32), means)
 
 
 # -- ablation ----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ are not known are kept. The other files are told by their keys and turned into t
 
 from __future__ import annotations
 
-import json
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +41,7 @@ from evidencebench_core.answers.model import (
     Setting,
 )
 from evidencebench_core.data.files import file_content
-from evidencebench_core.data.strict_json import RepeatedKeyError, json_value, unique_keys
+from evidencebench_core.data.strict_json import json_lines, json_value
 from evidencebench_core.errors import DataError, shown
 
 Line = dict[str, Any]
@@ -64,6 +64,7 @@ _RELEVANCE_FORMS: Final[Mapping[str, Relevance]] = {one: one for one in RELEVANC
 _SETTING_FORMS: Final[Mapping[str, Setting]] = {one: one for one in SETTINGS} | {
     short.lower(): one for one, short in SETTINGS.items()
 }
+_ACCURATE: Final = {"yes": True, "no": False}
 _EMBEDDINGS: Final = {"sentence_transformers": "ST", "sim_cse": "SimCSE"}  # part of a file's name: short name
 
 
@@ -164,10 +165,13 @@ def counts(answers: AnswerSet) -> dict[str, int]:
 def _lines(path: Path, system: str) -> Iterator[Placed]:
     """The objects of a file in our shape, whatever shape it has."""
     content = file_content(path, _MOST_BYTES, _REMEDY)
-    first = content.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+    first = content.removeprefix(BOM_UTF8).lstrip().partition(b"\n")[0]
     is_object = first.startswith(b"{")
     if is_object and (path.suffix == ".jsonl" or b'"kind"' in first):
-        yield from _json_lines(path, content)
+        for number, one in json_lines(path, content, _REMEDY):
+            place = f"{path}, line {number}"
+            _check_text(place, one)
+            yield place, _of(place, one, dict, "an object")
         return
     value = json_value(path, _REMEDY, content=content)
     if isinstance(value, list):
@@ -190,25 +194,6 @@ def _lines(path: Path, system: str) -> Iterator[Placed]:
     name = next((short for part, short in _EMBEDDINGS.items() if part in path.stem), path.stem)
     for (place, item), key in zip(items, value, strict=True):
         yield from _of_object(keys, place, key, item, name)
-
-
-def _json_lines(path: Path, content: bytes) -> Iterator[Placed]:
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        place = f"{path}, line {number}"
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line.decode(), object_pairs_hook=unique_keys, parse_constant=_no_number)
-        except RepeatedKeyError as error:
-            raise DataError(place, str(error), "Keep one of them.") from error
-        except (ValueError, RecursionError) as error:
-            raise DataError(place, f"is not JSON: {error}", _REMEDY) from error
-        _check_text(place, value)
-        yield place, _of(place, value, dict, "an object")
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _check_text(place: str, value: object) -> None:
@@ -265,11 +250,7 @@ def _medaesqa(place: str, item: Line) -> Iterator[Placed]:
         where = f"{place}, question {question}, {system}"
         answer = _of(where, raw, dict, "an object")
         verdict = answer.get("is_answer_accurate")
-        accurate = (
-            {"yes": True, "no": False}.get(verdict.strip().lower()) if isinstance(verdict, str) else verdict
-        )
-        if isinstance(verdict, str) and accurate is None:
-            raise DataError(f"{where}, is_answer_accurate", f"is {shown(verdict)}", "Give yes or no.")
+        accurate = None if verdict is None else _choice(f"{where}, is_answer_accurate", verdict, _ACCURATE)
         sentences = [
             _medaesqa_sentence(f"{where}, sentence {number}", one)
             for number, one in enumerate(_list(where, answer.get("answer_sentences"), dict), start=1)
@@ -510,7 +491,7 @@ def _choice(place: str, value: object, forms: Mapping[str, _T]) -> _T:
     """What a text stands for, upper and lower case and white space being alike."""
     found = forms.get(" ".join(value.lower().split())) if isinstance(value, str) else None
     if found is None:
-        names = dict.fromkeys(map(str, forms.values()))
+        names = dict.fromkeys(one if isinstance(one, str) else form for form, one in forms.items())
         raise DataError(place, f"is {shown(value)}", f"Choices are: {', '.join(names)}.")
     return found
 

@@ -73,30 +73,21 @@ def human_labels(answers: AnswerSet) -> dict[Key, AnswerLabels]:
     everything = [sentence for answer in answers.answers.values() for sentence in answer.sentences]
     has_relevance = any(sentence.relevance for sentence in everything)
     has_relations = any(sentence.assessments for sentence in everything)
-    return {
-        key: AnswerLabels(
-            answer.accurate,
-            tuple(sentence.relevance for sentence in answer.sentences)
-            if has_relevance
-            and (
-                answer.accurate is False
-                or not answer.sentences
-                or any(one.relevance for one in answer.sentences)
-            )
-            else None,
-            tuple(
-                {document: frozenset(sentence.relations(document)) for document in sentence.citations}
-                for sentence in answer.sentences
-            )
-            if has_relations
-            and (
-                any(one.assessments for one in answer.sentences)
-                or not any(one.citations for one in answer.sentences)
-            )
-            else None,
+    labels = {}
+    for key, answer in answers.answers.items():
+        relevances = tuple(one.relevance for one in answer.sentences)
+        relations = tuple(
+            {document: frozenset(one.relations(document)) for document in one.citations}
+            for one in answer.sentences
         )
-        for key, answer in answers.answers.items()
-    }
+        is_judged = answer.accurate is False or not relevances or any(relevances)
+        is_assessed = any(one.assessments for one in answer.sentences) or not any(relations)
+        labels[key] = AnswerLabels(
+            answer.accurate,
+            relevances if has_relevance and is_judged else None,
+            relations if has_relations and is_assessed else None,
+        )
+    return labels
 
 
 def judged_labels(
@@ -126,35 +117,34 @@ def judged_labels(
 def _judged_relevances(
     answer: Answer, judged: Mapping[str, str | None] | None
 ) -> tuple[str | None, ...] | None:
-    if judged is None:
+    units = [(unit_id(*_key(answer), one.id), has_words(one.claim)) for one in answer.sentences]
+    if judged is None or any(asked and unit not in judged for unit, asked in units):
         return None
-    found = []
-    for sentence in answer.sentences:
-        unit = unit_id(answer.question_id, answer.system, sentence.id)
-        if unit not in judged and has_words(sentence.claim):
-            return None
-        found.append(judged.get(unit))
-    return tuple(found)
+    return tuple(judged.get(unit) for unit, _ in units)
 
 
 def _judged_relations(
     answers: AnswerSet, answer: Answer, judged: Mapping[str, str | None] | None
 ) -> tuple[Mapping[str, frozenset[str]], ...] | None:
-    if judged is None:
+    units = [
+        {
+            document: unit_id(*_key(answer), one.id, document)
+            for document in one.citations
+            if answers.has_text(document) and has_words(one.claim)
+        }
+        for one in answer.sentences
+    ]
+    if judged is None or any(unit not in judged for one in units for unit in one.values()):
         return None
-    found = []
-    for sentence in answer.sentences:
-        relations = dict[str, frozenset[str]]()
-        for document in sentence.citations:
-            if not (answers.has_text(document) and has_words(sentence.claim)):
-                continue
-            unit = unit_id(answer.question_id, answer.system, sentence.id, document)
-            if unit not in judged:
-                return None
-            label = judged[unit]
-            relations[document] = frozenset() if label is None else frozenset({_RELATIONS.get(label, label)})
-        found.append(relations)
-    return tuple(found)
+    return tuple({document: _relations(judged[unit]) for document, unit in one.items()} for one in units)
+
+
+def _relations(label: str | None) -> frozenset[str]:
+    return frozenset() if label is None else frozenset({_RELATIONS.get(label, label)})
+
+
+def _key(answer: Answer) -> Key:
+    return answer.question_id, answer.system
 
 
 _RELATIONS: Final = {"supports": "supporting", "attributable": "supporting", "contradicts": "contradicting"}

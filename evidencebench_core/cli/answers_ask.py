@@ -347,6 +347,12 @@ def _report(
             f"{cited:.1f} sentences are cited on average. Not gold is not wrong: {percent(chance)}% of these papers'"
             " sentences are gold."
         )
+    lift, position = scores.means["lift"][0], scores.means["position"][0]
+    if lift is not None and position is not None:
+        print(
+            f"Evidence precision is {lift:.1f} times that of chance; cited recall stands {percent(position)}% of the"
+            " way from random to the best for as many sentences."
+        )
     recall, precision = abstract.means["cited_recall"][0], abstract.means["evidence_precision"][0]
     if recall is not None:
         print(

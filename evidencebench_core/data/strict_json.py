@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -27,6 +29,13 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def json_lines(path: Path, content: bytes, remedy: str, noun: str = "line") -> Iterator[tuple[int, object]]:
+    """The number of each line that is not blank, from 1, and its value; `DataError` names the line as ``noun``."""
+    for number, line in enumerate(content.removeprefix(BOM_UTF8).split(b"\n"), start=1):
+        if line.strip():
+            yield number, _value(f"{path}, {noun} {number}", line, remedy, "Keep one of them.")
+
+
 def json_value(
     path: Path, remedy: str, repeated: str = "Keep one of them.", content: bytes | None = None
 ) -> object:
@@ -34,8 +43,11 @@ def json_value(
 
     ``content`` is what was read of the file already.
     """
-    place = str(path)
     content = file_content(path, _MOST_BYTES, remedy) if content is None else content
+    return _value(str(path), content, remedy, repeated)
+
+
+def _value(place: str, content: bytes, remedy: str, repeated: str) -> object:
     if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
         raise DataError(place, f"holds more than {_MOST_VALUES:,} values", remedy)
     try:

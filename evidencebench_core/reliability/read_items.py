@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from evidencebench_core.data.files import file_content
 from evidencebench_core.data.ingest import dataset_name
 from evidencebench_core.data.store import Store
-from evidencebench_core.data.strict_json import RepeatedKeyError, json_value, unique_keys
+from evidencebench_core.data.strict_json import json_lines, json_value
 from evidencebench_core.errors import DataError, SettingError, shown
 from evidencebench_core.reliability.items import Item, ItemSetInfo, Kind, Label, add_items
 
@@ -170,7 +169,8 @@ def _rows(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
                 return _objects(path, enumerate(value, start=1))
             raise DataError(str(path), f"holds {shown(value)}, not a list of items", _FORM)
         case ".jsonl" | ".ndjson":
-            return _objects(path, _lines(path))
+            content = file_content(path, _MOST_BYTES, _FORM)
+            return _objects(path, json_lines(path, content, _FORM, "row"))
         case ".csv" | ".tsv" | ".txt" as suffix:
             return _table(path, "," if suffix == ".csv" else "\t")
         case suffix:
@@ -185,16 +185,6 @@ def _objects(path: Path, values: Iterable[tuple[object, object]]) -> list[tuple[
             raise DataError(f"{path}, {place}", f"is {shown(value)}, not an object", _FORM)
         objects.append((place, value))
     return objects
-
-
-def _lines(path: Path) -> Iterator[tuple[int, object]]:
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if line.strip():
-            try:
-                yield number, json.loads(line, object_pairs_hook=unique_keys)
-            except (ValueError, RecursionError) as error:
-                problem = str(error) if isinstance(error, RepeatedKeyError) else f"is not JSON: {error}"
-                raise DataError(f"{path}, row {number}", problem, _FORM) from error
 
 
 def _table(path: Path, separator: str) -> list[tuple[str, Mapping[str, Any]]]:

@@ -152,6 +152,16 @@ def test_recall_of_thirty_systems_over_forty_questions(cluster_files: list[Path]
         for s in SETTINGS
     ]
     assert sizes == [2859, 3958, 4201]
+    # rule 45: both files hold the same ids, each setting within the next
+    ids = {
+        (one.question_id, one.setting, one.name): frozenset().union(*one.clusters) for one in answers.clusters
+    }
+    for question in answers.questions:
+        small, middle, large = ([ids[question, s, name] for name in ("ST", "SimCSE")] for s in SETTINGS)
+        assert small[0] == small[1] <= middle[0] == middle[1] <= large[0] == large[1]
+    every = [len(cluster) for one in answers.clusters for cluster in one.clusters]
+    assert (min(every), max(every)) == (1, 59)
+    assert max(int(one.rpartition("-")[2]) for found in ids.values() for one in found) == 11
 
 
 @pytest.mark.realdata

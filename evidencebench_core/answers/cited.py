@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -145,6 +146,8 @@ class CitedScores:
         What models said of the hypotheses.
     stated : {"none", "nearest", "all"}
         On which gold sentences stated recall stands.
+    pairs : mapping of verdict to int
+        How many citations are sound, misread, ...; of a judge that named none, all are unjudged.
     """
 
     n_scored: int
@@ -158,7 +161,8 @@ class CitedScores:
     n_unjudged: int
     n_pairs: int
     verdicts: Mapping[str, int]
-    stated: Stated = "none"
+    stated: Stated
+    pairs: Mapping[Verdict, int]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able."""
@@ -166,6 +170,7 @@ class CitedScores:
         return {
             **{name: getattr(self, name) for name in counts},
             "stated": self.stated,
+            "pairs": dict(self.pairs),
             "outcomes": dict(self.outcomes),
             "verdicts": dict(self.verdicts),
             "means": {
@@ -224,6 +229,9 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
     }
     outcomes = [answers[name].outcome if name in answers else "failed" for name in asked]
     said = [answers[name].verdict or "not said" for name in scored]
+    pairs: list[Verdict] = []
+    for name in scored:
+        pairs += pair_verdicts(answers[name], covers[name], (judged or {}).get(name)).values()
     return CitedScores(
         n_scored=len(scored),
         n_missing=len(asked) - len(scored),
@@ -237,6 +245,7 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
         n_pairs=sum(one.n_pairs for one in scores.values()),
         verdicts=MappingProxyType({one: said.count(one) for one in dict.fromkeys(said)}),
         stated=stated,
+        pairs=MappingProxyType(Counter(pairs)),
     )
 
 

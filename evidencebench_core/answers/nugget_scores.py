@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,7 +116,6 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
     assignment: Assignment = "greedy",
     guard: bool = True,
     mixture: Mixture | None = None,
-    fit_on: Collection[str] | None = None,
     triples: bool = False,
     model: str = "minilm",
 ) -> NuggetScores:
@@ -129,7 +128,7 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
     matcher : {"cosine", "mixture"}
         What the threshold is of: the cosine, or the probability that a cosine is one of a match.
     mixture : Mixture, optional
-        A frozen one; without it one is fitted on the cosines of ``fit_on``, or of all questions.
+        A frozen one, such as of a set for training; without it one is fitted on the cosines of all questions.
     guard : bool
         Keep that probability from falling where the cosine rises.
     triples : bool
@@ -152,10 +151,9 @@ def nugget_scores(  # noqa: PLR0913 - what is matched, and how
         if gold[key[0]]
     }
     if matcher == "mixture" and mixture is None:
-        fitted = {key: one for key, one in cosines.items() if fit_on is None or key[0] in fit_on}
-        values = np.concatenate([np.empty(0), *(one.ravel() for one in fitted.values())])
-        sizes = [one.size for one in fitted.values()]
-        mixture = fitted_mixture(values, np.repeat([key[0] for key in fitted], sizes))
+        values = np.concatenate([np.empty(0), *(one.ravel() for one in cosines.values())])
+        groups = [key[0] for key, one in cosines.items() for _ in range(one.size)]
+        mixture = fitted_mixture(values, groups)
     matrices, found = dict[Key, NuggetMatrix](), dict[Key, tuple[Match, ...]]()
     for key, similarity in cosines.items():
         p = similarity if matcher == "cosine" or mixture is None else mixture.posterior(similarity, guard)

@@ -243,6 +243,14 @@ def _conversation(
     return citation_question(request, one.text, source_of(one, own["source"]), own["scale"])
 
 
+def n_unchecked(answers: AnswerSet) -> int:
+    """Citations that no judge can be asked about: of documents without text, or by sentences without words."""
+    every = sum(
+        len(sentence.citations) for answer in answers.answers.values() for sentence in answer.sentences
+    )
+    return every - sum(1 for _ in claims(answers, "citations", {}))
+
+
 def source_of(one: Claim, setting: SourceSetting) -> str:
     """What of a cited document is put to the judge."""
     (document,) = one.documents

@@ -339,6 +339,8 @@ def _report(
         if n
     ]
     print_table(("measure", "%", "95%", "n", "share of"), rows, right=("%", "95%", "n"))
+    if judge is not None:
+        print("Citations: " + ", ".join(f"{n:,} {verdict}" for verdict, n in scores.pairs.items()) + ".")
     if scores.stated == "nearest":
         print("Stated recall is by the 3 gold sentences nearest to each answer sentence: it may be too low.")
     chance, cited = scores.means["chance"][0], scores.means["n_cited"][0]

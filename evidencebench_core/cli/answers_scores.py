@@ -54,6 +54,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 def _score(args: argparse.Namespace) -> int:
     """Score the systems of a set; as JSON one object with ``systems``: rows with interval, pooled value and counts."""
+    from evidencebench_core.answers.set_judging import n_unchecked
     from evidencebench_core.answers.systems import COUNTS
 
     scores = _scores(args, _labels(args), intervals=True)
@@ -61,6 +62,7 @@ def _score(args: argparse.Namespace) -> int:
         remedy = "Bring labels, clusters or a judge's run."
         raise SettingError(f"answer set {args.name}", "has nothing to score", remedy)
     rows, missing = scores.table(), scores.missing_answers()
+    unchecked = n_unchecked(chosen_set(args)[2]) if args.judge else 0
     if args.metric:
         scores.of(args.metric)  # an error where there is none
         rows = rows[rows["metric"] == args.metric]
@@ -68,7 +70,8 @@ def _score(args: argparse.Namespace) -> int:
         numbers = rows.astype(object).where(rows.notna(), None)
         print_json({
             "answer_set": args.name, "judges": args.judge, "official": args.official, "missing": args.missing,
-            "n_questions": len(scores.questions), "missing_answers": missing, "systems": numbers.to_dict("records"),
+            "n_questions": len(scores.questions), "missing_answers": missing, "n_unchecked": unchecked,
+            "systems": numbers.to_dict("records"),
         })  # fmt: skip
         return 0
     if args.metric:
@@ -76,20 +79,29 @@ def _score(args: argparse.Namespace) -> int:
     else:
         kinds = [metric in COUNTS for metric in scores.metrics]
         means = zip(scores.systems, scores.means.T.tolist(), strict=True)
-        lines = [(name, *map(_number, values, kinds)) for name, values in means]
+        lines = [
+            (name, *(_number(*one, args.official) for one in zip(values, kinds, strict=True)))
+            for name, values in means
+        ]
         print_table(("system", *scores.metrics), lines, right=scores.metrics)
         n = quantity(len(scores.questions), "question")
         print(f"Means over {n}, shares in percent; --metric M has intervals and counts.")
     for system, questions in missing.items():
         n = quantity(len(questions), "question")
         print(one_line(f"{system} has no answer to {n}: {listing(questions)}"))
+    if unchecked:
+        n = quantity(unchecked, "citation")
+        print(f"{n} not checked by a judge: of documents without text, or by sentences without words.")
     if any(metric.startswith("recall R+B") for metric in scores.metrics):
         print(_RECALL_NOTE)
     return 0
 
 
-def _number(value: float, is_count: bool) -> str:
-    return "–" if isnan(value) else f"{value:.2f}" if is_count else percent(value)
+def _number(value: float, is_count: bool, official: bool = False) -> str:
+    """A mean; a share in percent, with two decimals as MedAESQA's script."""
+    if isnan(value):
+        return "–"
+    return f"{value:.2f}" if is_count else f"{100 * value:.2f}" if official else percent(value)
 
 
 def _print_metric(rows: Any, is_count: bool) -> None:
@@ -363,12 +375,12 @@ def _nuggets(args: argparse.Namespace) -> int:
     run = None if args.run is None else judge_run(store, info.sha256, args.run, "nuggets", "nugget-support")
     if run is not None and run.settings["task"] == "nugget-support":
         return _print_support(args, answers, said_support(store, run))
-    guard = not args.no_guard
+    guard, threshold = not args.no_guard, THRESHOLD if args.threshold is None else args.threshold
     scores = nugget_scores(
         answers,
         None if run is None else listed_nuggets(store, run),
         matcher=args.matcher,
-        threshold=THRESHOLD if args.threshold is None else args.threshold,
+        threshold=threshold,
         assignment=args.assignment,
         guard=guard,
         mixture=None if args.mixture is None else _mixture(args.mixture),
@@ -380,9 +392,15 @@ def _nuggets(args: argparse.Namespace) -> int:
     if args.save_mixture is not None and scores.mixture is not None:
         with whole_file(args.save_mixture) as file:
             file.write(json.dumps(scores.mixture.as_dict()).encode())
+    names = ("matcher", "threshold", "assignment", "no_guard", "triples", "embedding")
+    settings = {name: getattr(args, name) for name in names} | {"threshold": threshold}
     if args.json:
-        print_json({"set": info.name, "marked": best and asdict(best)} | scores.as_dict())
+        print_json(
+            {"set": info.name, "settings": settings, "marked": best and asdict(best)} | scores.as_dict()
+        )
         return 0
+    how = f"{args.matcher} of {args.embedding}, {args.assignment}, from {threshold:.4f} on"
+    print(one_line(f"{info.name}: nuggets matched by {how}"))
     figures = ("precision", "recall", "f1", "counting")
     means = {name: scores.means(name) for name in dict.fromkeys(system for _, system in scores.scores)}
     means["all"] = scores.means()

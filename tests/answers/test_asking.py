@@ -83,6 +83,13 @@ def test_a_run_and_its_judge(store: Store) -> None:
         done(judge)
         scores = cited_run_scores(store, run.id, judge.run_id)
         assert scores.n_unjudged == 0
+        assert (sum(scores.pairs.values()), plain.pairs) == (3 * n, {"unjudged": 3 * n})
+        rates = ("sound_precision", "support_rate", "evidence_precision")
+        sound, supported, gold = (
+            sum(getattr(one, name) for one in scores.per_instance.values()) for name in rates
+        )
+        counted = [scores.pairs.get(name, 0) for name in ("sound", "not in gold", "misread")]
+        assert counted == [round(3 * one) for one in (sound, supported - sound, gold - sound)]  # rule 66
         assert scores.means["stated_recall"][1] == 0
         for one, labels in pair_labels(store, judge.run_id, answers).items():
             second = "supports" if store.get("tiny", one).sentences[1] in FIRST else "neutral"

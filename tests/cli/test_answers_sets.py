@@ -85,6 +85,10 @@ def test_a_judge_against_people(command: Any, sample: dict[str, Any]) -> None:
             assert [one["mean"] for one in pairs[0]] == [one["mean"] for one in pairs[1]]
             ranks = command.json("answers", "rank", "sample", "--by", "coverage", "--judge", run)["against"]
             assert ranks["coverage, judged"]["rho"] == 1
+            scored = ("answers", "score", "sample", "--judge", run)
+            assert command.json(*scored)["n_unchecked"] == 1  # 999999, of which there is no text
+            assert "1 citation not checked by a judge" in command(*scored).out
+            assert "100.00" in command(*scored, "--official").out
             assert ranks["coverage, by a judge who never looks"]["n_systems"] == 3
         ChatRuns(open_store()).delete(ChatRuns(open_store()).run(run))
     assert accuracy["truth"] == 1

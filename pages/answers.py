@@ -26,6 +26,7 @@ DEFAULTS = {
     "part": "systems",
     "metric": "",
     "labels": "",
+    "official": "",
     "against": "",
     "question": "",
     "system": "",

@@ -25,7 +25,7 @@ from components.widgets.table import Cell, Chip, Column, Interval, Row, TableEve
 from evidencebench_core.answers.agreement import JudgeAgreement
 from evidencebench_core.answers.judged import LABELLED
 from evidencebench_core.answers.published import ALWAYS, published_figures
-from evidencebench_core.answers.store import AnswerSetInfo, marks_document
+from evidencebench_core.answers.store import AnswerSetInfo, marks, marks_document
 from evidencebench_core.answers.systems import COUNTS, METRICS
 from evidencebench_core.llm import price_of
 from evidencebench_core.palette import SYSTEMS
@@ -120,19 +120,20 @@ def _standing(run: ChatRunInfo) -> str:
 
 
 def _draw_corrections(state: PageState, info: AnswerSetInfo) -> resources.Corrections:
-    """How many labels people corrected, to be counted or not, and as a file; those that are counted."""
-    corrections = corrections_of(info)
-    if not corrections:
-        return ()
-    counted = on_off_switch(state, "corrected", f"With {quantity(len(corrections), 'correction')}")
-    st.download_button(
-        "Corrections",
-        lambda: json.dumps(marks_document(resources.store(), info.sha256), indent=2),
-        f"corrections of {info.name}.json",
-        "application/json",
-        on_click="ignore",
-        key="answers-corrections",
+    """How many labels people corrected, to be counted or not, and all that people said as a file; those that count."""
+    corrections, n = corrections_of(info), len(marks(resources.store(), info.sha256))
+    counted = bool(corrections) and on_off_switch(
+        state, "corrected", f"With {quantity(len(corrections), 'correction')}"
     )
+    if n:
+        st.download_button(
+            f"Corrections, notes and marks ({n:,})",
+            lambda: json.dumps(marks_document(resources.store(), info.sha256), indent=2),
+            f"corrections of {info.name}.json",
+            "application/json",
+            on_click="ignore",
+            key="answers-corrections",
+        )
     return corrections if counted else ()
 
 

@@ -9,9 +9,10 @@ from typing import Final
 import streamlit as st
 
 from components.answers.judge import judge_name, judges_of
+from components.answers.unit import keep_mark
 from components.app import resources
 from components.app.page import percent
-from components.app.state import PageState, session_text, session_text_widget, widget_value
+from components.app.state import PageState, session_text_widget, widget_value
 from components.charts.answers import match_squares, threshold_lines
 from components.widgets.chart import draw_chart, is_dark, picked_point
 from components.widgets.markdown import literal
@@ -25,7 +26,7 @@ from evidencebench_core.answers.nugget_scores import (
     marked_threshold,
     support_scores,
 )
-from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
+from evidencebench_core.answers.store import AnswerSetInfo, marks
 from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.palette import SYSTEMS
 from evidencebench_core.runs import ChatRunInfo
@@ -226,8 +227,7 @@ def _draw_pair(
 
 
 def _keep_pair(subject: str, unit: str, before: str) -> None:
-    value = widget_value(f"pair-{unit}") or ""
-    add_mark(resources.store(), subject, Mark("nuggets", unit, value, session_text("author"), before))
+    keep_mark(subject, "nuggets", unit, widget_value(f"pair-{unit}") or "", before)
 
 
 # -- what both choose ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from components.charts.dots import interval_chart
 from components.widgets.chart import draw_chart, is_dark
 from components.widgets.frame_table import csv_and_json
 from components.widgets.markdown import literal
+from components.widgets.switches import on_off_switch
 from components.widgets.table import Cell, Column, Interval, Row, table
 from evidencebench_core.answers.judged import LABELLED
 from evidencebench_core.answers.store import AnswerSetInfo
@@ -33,7 +34,12 @@ _MOST_NAMED: Final = 5
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         run, corrections = _labels(state, info)
-        scores = resources.scores_by(info, run, corrections)
+        official = run is None and on_off_switch(
+            state, "official", "As MedAESQA's script", help="There a share of nothing counts as 0."
+        )
+        scores = (
+            resources.system_scores(info, True) if official else resources.scores_by(info, run, corrections)
+        )
         shares = [name for name in scores.metrics if name not in COUNTS]
         first = next((name for name in (*_FIRST, *shares) if name in shares), None)
         wanted = state["metric"] or first
@@ -144,12 +150,13 @@ def _draw_means(state: PageState, scores: SystemScores, info: AnswerSetInfo, fir
         caption="Means of every metric; a click on a system shows its answers",
         height=560,
     )
+    nothing = "0, as in MedAESQA's script" if state["official"] == "1" else "left out of its mean"
     missing = scores.missing_answers()
     told = [f"{system} {quantity(len(questions), 'question')}" for system, questions in missing.items()]
     more = f" and {len(told) - _MOST_NAMED:,} more" if len(told) > _MOST_NAMED else ""
     st.caption(
         literal(
-            f"Means over {quantity(len(scores.questions), 'question')}; a share of nothing is left out of its mean."
+            f"Means over {quantity(len(scores.questions), 'question')}; a share of nothing is {nothing}."
             + (f" Not answered, and left out: {enumerated(told[:_MOST_NAMED])}{more}." if told else "")
         )
     )

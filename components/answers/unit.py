@@ -10,14 +10,15 @@ import streamlit as st
 from components.answers.judge import Judge
 from components.answers.labels import look_of, said_text
 from components.app import resources
-from components.app.state import session_text, session_text_widget, widget_value
+from components.app.state import flash, session_text, session_text_widget, widget_value
 from components.models.calls import plain_text
 from components.widgets.markdown import literal
 from evidencebench_core.answers.agreement import LABELS
 from evidencebench_core.answers.judged import scale_of
 from evidencebench_core.answers.model import Answer, AnswerSentence, AnswerSet, Document, unit_id
 from evidencebench_core.answers.set_judging import sentences_in
-from evidencebench_core.answers.store import AnswerSetInfo, Mark, add_mark, marks
+from evidencebench_core.answers.store import AnswerSetInfo, Mark, What, add_mark, marks
+from evidencebench_core.errors import EvidenceBenchError
 from evidencebench_core.runs import Result
 
 
@@ -155,6 +156,13 @@ def _choice_text(before: str, label: str) -> str:
     return label or f"as judged: {before}"
 
 
-def _keep(subject: str, what: str, unit: str, key: str, before: str) -> None:
-    value = str(widget_value(key))
-    add_mark(resources.store(), subject, Mark(what, unit, value, session_text("author"), before))  # type: ignore[arg-type]
+def keep_mark(subject: str, what: What, unit: str, value: str, before: str = "") -> None:
+    """Keep what a person says; a store that cannot be written to is reported."""
+    try:
+        add_mark(resources.store(), subject, Mark(what, unit, value, session_text("author"), before))
+    except EvidenceBenchError as error:
+        flash(literal(str(error)))
+
+
+def _keep(subject: str, what: What, unit: str, key: str, before: str) -> None:
+    keep_mark(subject, what, unit, str(widget_value(key)), before)

@@ -701,9 +701,9 @@ def answer_set(info: AnswerSetInfo) -> AnswerSet:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Scoring the systems …", hash_funcs=_KEYS)
-def system_scores(info: AnswerSetInfo) -> SystemScores:
-    """The systems of a set by the labels of people, with intervals."""
-    return scores_of_systems(answer_set(info), rng=np.random.default_rng(0))
+def system_scores(info: AnswerSetInfo, official: bool = False) -> SystemScores:
+    """The systems of a set by the labels of people, with intervals; ``official``: a share of nothing is 0."""
+    return scores_of_systems(answer_set(info), official=official, rng=np.random.default_rng(0))
 
 
 @st.cache_resource(max_entries=16, show_spinner="Reading the judgements …", hash_funcs=_KEYS)

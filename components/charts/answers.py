@@ -84,7 +84,7 @@ def rank_slopes(frame: pd.DataFrame, colour: str) -> go.Figure:
 
 
 def _level_text(names: Sequence[str]) -> str:
-    return escaped_text(", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
+    return escaped_text(", ".join(names[:2]) + (f" +{len(names) - 2}" if len(names) > 2 else ""))
 
 
 def match_squares(

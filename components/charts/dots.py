@@ -44,6 +44,7 @@ def interval_chart(
             row["colour"],
             {"size": 10},
             hovertemplate=hover,
+            cliponaxis=False,
             showlegend=False,
         )
     bounds = ((random, random, "random"), (*(ceiling or (None, None)), "ceiling"))

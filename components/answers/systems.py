@@ -34,12 +34,7 @@ _MOST_NAMED: Final = 5
 def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         run, corrections = _labels(state, info)
-        official = run is None and on_off_switch(
-            state, "official", "As MedAESQA's script", help="There a share of nothing counts as 0."
-        )
-        scores = (
-            resources.system_scores(info, True) if official else resources.scores_by(info, run, corrections)
-        )
+        scores = resources.scores_by(info, run, corrections)
         shares = [name for name in scores.metrics if name not in COUNTS]
         first = next((name for name in (*_FIRST, *shares) if name in shares), None)
         wanted = state["metric"] or first
@@ -50,6 +45,10 @@ def draw_systems(state: PageState, info: AnswerSetInfo) -> None:
                 )
                 wanted = first
             st.selectbox("Metric", shares, format_func=_heading, width=360, **state.widget("metric", wanted))
+        if run is None and info.counts["answers"]:
+            told = "There a share of nothing, such as of no citation, counts as 0."
+            if on_off_switch(state, "official", "As MedAESQA's script", help=told):
+                scores = resources.system_scores(info, True)
     if not scores.metrics:
         st.info("There is nothing to score: these answers have no labels of people and no clusters.")
         return

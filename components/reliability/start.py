@@ -22,6 +22,7 @@ from evidencebench_core.llm import LLM
 from evidencebench_core.reliability.runs import judge_plan, run_plan
 from evidencebench_core.reliability.tasks import RELIABILITY_TASKS, task_settings
 from evidencebench_core.runs import ChatPlan
+from evidencebench_core.words import quantity
 
 ASKING: Final = "reliability"  # the kind of the jobs
 
@@ -44,7 +45,9 @@ def run_dialog(view: View) -> None:
         ),
     )
     if len(possible) < len(problems):
-        with st.expander(f"{len(problems) - len(possible)} tests cannot be run on these questions"):
+        with st.expander(
+            f"{quantity(len(problems) - len(possible), 'test')} cannot be run on these questions"
+        ):
             for name, problem in problems.items():
                 if problem:
                     st.markdown(f"- **{RELIABILITY_TASKS[name].title}**: {literal(problem)}")

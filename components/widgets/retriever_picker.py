@@ -219,5 +219,7 @@ def _widget(
         return st.number_input(
             name, low, high, None, step, placeholder="none", help=help_text, **widget(name, shown)
         )
-    text = st.text_input(name, help=help_text, **widget(name, "" if value is None else setting_text(value)))
+    shown_text = "" if value is None else setting_text(value)
+    empty = "none" if spec.default is None else None
+    text = st.text_input(name, help=help_text, placeholder=empty, **widget(name, shown_text))
     return text.strip() or spec.default if spec.default is None else text

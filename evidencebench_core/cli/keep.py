@@ -83,10 +83,16 @@ def _dataset_of(store: Store, args: argparse.Namespace) -> str:
 
 
 def _run(store: Store, args: argparse.Namespace) -> _Removal:
-    from evidencebench_core.runs import RunStore
+    from evidencebench_core.runs import ChatRunInfo, ChatRuns, RunStore
+    from evidencebench_core.runs.chat_runs import any_run
 
+    run = any_run(store, args.name)
+    if isinstance(run, ChatRunInfo):
+        asked = ChatRuns(store)
+        about = run.settings.get("task") or run.settings.get("stage") or run.wing
+        what = f"run {run.id} ({about}, {run.settings.get('model')})"
+        return what, asked.dependents(run), lambda: asked.delete(run)
     runs = RunStore(store)
-    run = runs.run(args.name)
     what = f"run {run.id} ({run.label} on {run.dataset})"
     return what, runs.dependents(run), lambda: runs.delete(run)
 

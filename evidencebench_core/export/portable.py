@@ -21,11 +21,11 @@ import zstandard
 
 from evidencebench_core.data.files import whole_file
 from evidencebench_core.data.store import DatasetInfo, Store
-from evidencebench_core.errors import StoreError, UnknownNameError
+from evidencebench_core.errors import StoreError
 from evidencebench_core.export.portable_wings import Record, rows, wing_records
 from evidencebench_core.papers.own import OwnPapers
-from evidencebench_core.runs import ChatRuns
-from evidencebench_core.runs.store import RunStore, integers, numbers, settings_from_json
+from evidencebench_core.runs.chat_runs import any_run
+from evidencebench_core.runs.store import integers, numbers, settings_from_json
 from evidencebench_core.runs.trained import trained_digests
 
 FORMAT: Final = "evidencebench-export"
@@ -72,7 +72,7 @@ def export_file(
     path = Path(path)
     if path.is_file() and not overwrite:
         raise StoreError(str(path), "is there already", "Name another file, or replace it with --overwrite.")
-    chosen = [_run_id(store, one) for one in run_ids]
+    chosen = [any_run(store, one).id for one in run_ids]
     wanted = None if dataset is None else store.dataset(dataset)
     counts: Counter[str] = Counter()
     with store.read() as db, whole_file(path, private=True) as stream:
@@ -87,17 +87,6 @@ def export_file(
         finally:
             db.execute("ROLLBACK")
     return {kind: counts[kind] for kind in _SAID if counts[kind]}
-
-
-def _run_id(store: Store, name: str) -> str:
-    """Of the run, of a retriever or of plain questions, whose id begins like this."""
-    try:
-        return RunStore(store).run(name).id
-    except UnknownNameError as error:
-        try:
-            return ChatRuns(store).run(name).id
-        except UnknownNameError:
-            raise error from None
 
 
 def _line(value: dict[str, Any]) -> bytes:

@@ -25,7 +25,7 @@ from evidencebench_core.llm.request import ChatRequest, Message, Reply, from_jso
 from evidencebench_core.retrievers import Setting, SettingSpec
 from evidencebench_core.retrievers.settings import canonical_settings
 from evidencebench_core.retrievers.table import RETRIEVERS
-from evidencebench_core.runs.store import row_of_run
+from evidencebench_core.runs.store import RunInfo, RunStore, row_of_run
 
 if TYPE_CHECKING:
     from evidencebench_core.llm.client import LLM
@@ -206,6 +206,23 @@ class ChatRuns:
         """Delete a run with those about it and what people marked in its answers, in one transaction."""
         with self.store.write() as db:
             _delete(db, run.id)
+
+
+def any_run(store: Store, id_or_prefix: str) -> RunInfo | ChatRunInfo:
+    """The run of either kind whose id begins like this; `UnknownNameError` if there is none, or more than one."""
+    found: list[RunInfo | ChatRunInfo] = []
+    unknown: list[UnknownNameError] = []
+    for runs in (RunStore(store), ChatRuns(store)):
+        try:
+            found.append(runs.run(id_or_prefix))
+        except UnknownNameError as error:
+            unknown.append(error)
+    if len(found) > 1:
+        problem = f"fits {' and '.join(run.id for run in found)}"
+        raise UnknownNameError(f"run {shown(id_or_prefix)}", problem, "Give more of the id.")
+    if not found:
+        raise unknown[0]
+    return found[0]
 
 
 def keep_results(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evidencebench_core.answers.read import SAMPLE as ANSWERS
 from evidencebench_core.data.store import open_store
+from evidencebench_core.runs import ChatRuns, ChatRunSpec
 from evidencebench_core.runs.notes import Note, NoteStore
 from tests.cli.conftest import SAMPLE, Command
 
@@ -49,6 +50,11 @@ def test_sets_and_runs_about_them_go_too(command: Command, tmp_path: Path) -> No
     assert command("store", "export", path).out == f"Exported 1 answer set to {path}.\n"
     assert command("store", "import", path, *other).out.startswith("Imported 1 answer set; 0 were")
     assert [one["name"] for one in command.json("answers", "list", *other)] == ["mine"]
+    run = ChatRuns(open_store()).create(ChatRunSpec("answers", "a" * 64, {"task": "citations", "model": "m"}))
+    would = command("store", "delete", "run", run.id[:8])
+    assert f"run {run.id} (citations, m) would be deleted, with nothing else" in would.out
+    assert command("delete", "run", run.id[:8], "--yes").out.startswith(f"Deleted run {run.id}")
+    assert "is not in" in command.failure("delete", "run", run.id)
 
 
 def test_check_and_repair(command: Command, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ FIELDS: Final = frozenset({
     "aspect", "aspects", "budget", "examples", "focus", "hypothesis", "n_aspects", "n_given", "sentences",
     "answer", "context", "document", "document_nuggets", "labels", "nuggets", "question", "sentence",
     "statement_1", "statement_2", "summary", "first", "last",
+    "title", "section", "review_title", "context_before", "context_after", "problem",
 })  # fmt: skip
 
 _SUFFIXES: Final = (".md", ".txt")  # the last goes before the first
@@ -35,7 +36,8 @@ _TAG: Final = re.compile(r"</?([A-Za-z][\w-]*)>")
 _OUR_TAGS: Final = frozenset({
     "hypothesis", "sentences", "example", "examples", "aspect", "aspects",
     "answer", "context", "document", "document_nuggets", "nuggets", "question", "sentence",
-    "statement_1", "statement_2", "summary",
+    "statement_1", "statement_2", "summary", "title", "section", "review_title", "context_before",
+    "context_after", "problem",
 })  # fmt: skip
 _LARGEST: Final = 1 << 20  # bytes of a prompt file
 

@@ -16,8 +16,8 @@ from evidencebench_core.answers.read import Line, Placed, answer_set, counts
 from evidencebench_core.data.integrity import check_count
 from evidencebench_core.data.named_sets import NamedSets
 from evidencebench_core.data.store import Store
-from evidencebench_core.errors import SettingError, shown
-from evidencebench_core.runs.chat_runs import delete_runs_about
+from evidencebench_core.errors import SettingError, UnknownNameError, shown
+from evidencebench_core.runs.chat_runs import ChatRuns, delete_runs_about
 
 What = Literal["label", "nuggets", "gold", "note"]
 _WHATS: Final = get_args(What)
@@ -137,6 +137,20 @@ def delete_answers(store: Store, name: str) -> None:
 
 
 # -- marks ----------------------------------------------------------------------------------------
+
+
+def mark_subject(store: Store, name: str) -> str:
+    """What marks are on: the answer set of this name, else the dataset, else the run of answers of this id."""
+    named = {info.name: info.sha256 for info in store.datasets()}
+    named |= {info.name: info.sha256 for info in answer_sets(store)}
+    if name in named:
+        return named[name]
+    try:
+        return ChatRuns(store).run(name).id
+    except UnknownNameError:
+        remedy = f"Sets and datasets are: {', '.join(named) or 'none yet'}."
+        problem = "is no answer set, no dataset and no run of answers"
+        raise UnknownNameError(shown(name), problem, remedy) from None
 
 
 def add_mark(store: Store, subject: str, mark: Mark) -> None:

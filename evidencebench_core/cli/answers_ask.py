@@ -318,9 +318,11 @@ def _report(
 ) -> None:
     """The scores of a run, as a table or as JSON."""
     from evidencebench_core.answers.asking import abstract_scores, cited_run, cited_run_scores
+    from evidencebench_core.answers.store import marks
     from evidencebench_core.runs import ChatRuns
 
     info = cited_run(store, run)
+    missed = [asdict(one) for one in marks(store, info.id, "gold")]
     unjudged: Unjudged = getattr(args, "unjudged", "count")
     scores = cited_run_scores(store, info.id, judge, limit=args.limit, unjudged=unjudged)
     abstract = abstract_scores(store, info.id, args.limit)
@@ -328,7 +330,9 @@ def _report(
         judge_id = None if judge is None else ChatRuns(store).run(judge).id
         document = {"run": info.id, "judge": judge_id, "settings": dict(info.settings)}
         own = {name: abstract.means[name][0] for name in ("cited_recall", "evidence_precision", "n_cited")}
-        print_json(document | {"scores": scores.as_dict(), "abstract": own} | further)
+        print_json(
+            document | {"scores": scores.as_dict(), "abstract": own, "missed_by_gold": missed} | further
+        )
         return
     model = info.settings["model"]
     print(one_line(f"run {info.id}: {model}; {scores.n_scored:,} answers scored, {_counts(scores)}"))
@@ -349,6 +353,9 @@ def _report(
             f"{cited:.1f} sentences are cited on average. Not gold is not wrong: {percent(chance)}% of these papers'"
             " sentences are gold."
         )
+    if missed:
+        said = f"A reader marked {quantity(len(missed), 'citation')} as missed by gold"
+        print(f"{said}: `evidencebench answers mark {info.id}` lists them, and no score has changed.")
     lift, position = scores.means["lift"][0], scores.means["position"][0]
     if lift is not None and position is not None:
         print(

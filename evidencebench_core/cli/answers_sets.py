@@ -303,7 +303,8 @@ def _extended(args: argparse.Namespace, lines: list[dict[str, Any]], nothing: st
 
 
 def _add_mark(parser: argparse.ArgumentParser) -> None:
-    add_name(parser)
+    what = "an answer set, the id of a run of `answers ask`, or a dataset whose answers were read in Browse"
+    parser.add_argument("name", metavar="NAME", help=what)
     parser.add_argument("--what", choices=("label", "nuggets", "gold"), default="label")
     parser.add_argument("--unit", metavar="U", help="question/system/sentence, and /document for a citation")
     text = "the label, or same or different; none takes it back"
@@ -314,10 +315,10 @@ def _add_mark(parser: argparse.ArgumentParser) -> None:
 
 def _mark(args: argparse.Namespace) -> int:
     """Correct a judge's label, or mark two nuggets; without ``--unit`` list what is marked."""
-    from evidencebench_core.answers.store import Mark, add_mark, answer_set_info, marks_document
+    from evidencebench_core.answers.store import Mark, add_mark, mark_subject, marks_document
 
     store = store_of(args)
-    subject = answer_set_info(store, args.name).sha256
+    subject = mark_subject(store, args.name)
     if args.unit:
         add_mark(store, subject, Mark(args.what, args.unit, args.value, args.author))
     document = marks_document(store, subject)
@@ -372,7 +373,11 @@ ACTIONS: Final = {
     "cluster": ("cluster a set's sentences, for recall on your own answers", _add_cluster, _cluster),
     "fetch": ("fetch the abstracts that a set cites from PubMed", _add_fetch, _fetch),
     "published": ("print the figures of the BioACE paper", _add_published, _published),
-    "mark": ("correct a judge's label, or mark nuggets as the same or different", _add_mark, _mark),
+    "mark": (
+        "correct a label, mark nuggets as the same or different, or list what is marked",
+        _add_mark,
+        _mark,
+    ),
     "export": ("write a set as JSON Lines", _add_export, _export),
     "rename": ("give a set another name", _add_rename, _rename),
     "delete": ("delete a set with its judges' runs and marks", _add_delete, _delete),

@@ -257,6 +257,14 @@ def test_the_command(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert main([*check, *words]) == 0
         assert "do not use" in capsys.readouterr().out
     file = tmp_path / "picks.json"
+    add_mark(store, document["run"], Mark("gold", "tiny_0#0-0-00000000", "missed", "Ada"))
+    assert main(["answers", "mark", document["run"][:6], *words, "--json"]) == 0
+    marked = json.loads(capsys.readouterr().out)
+    assert (marked["counts"], marked["marks"][0]["author"]) == ({"gold": 1}, "Ada")
+    assert main(["answers", "cited", document["run"], *words]) == 0
+    assert "marked 1 citation as missed by gold" in capsys.readouterr().out
+    assert main(["answers", "mark", "nothing", *words]) == 1
+    assert "no answer set, no dataset and no run" in capsys.readouterr().err
     assert main(["answers", "cited", document["run"], "--predictions", str(file), *words]) == 0
     assert "grounded recall" not in capsys.readouterr().out
     assert set(map(tuple, json.loads(file.read_text()).values())) == {(0, 1)}

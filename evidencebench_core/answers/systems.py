@@ -44,6 +44,7 @@ COUNTS: Final[Mapping[str, str]] = {
 }
 """What plain counting says: to be ranked by beside every metric. The last needs labels of people."""
 
+_OF_DOCUMENTS: Final = frozenset({"document precision", "document recall"})
 _RELEVANT: Final = frozenset({"supporting", "contradicting", "neutral"})
 
 
@@ -58,14 +59,15 @@ class AnswerLabels:
         One a sentence; ``None`` for all if they were not asked, or a judgement is still missing.
     citations : tuple of mappings from document to relations, or None
         The same; of each sentence its citations and all that was said of each.
-    tells_relevance : bool
-        Whether a ``neutral`` document is one about the question: not where a judge had no label for any other.
+    silent : frozenset of str
+        Metrics that these labels say nothing of: a judge without a label for contradictions, or for documents that
+        are beside the question.
     """
 
     accurate: bool | None
     relevances: tuple[str | None, ...] | None
     citations: tuple[Mapping[str, frozenset[str]], ...] | None
-    tells_relevance: bool = True
+    silent: frozenset[str] = frozenset()
 
 
 def human_labels(answers: AnswerSet) -> dict[Key, AnswerLabels]:
@@ -100,15 +102,17 @@ def judged_labels(
     An answer with a unit that has no judgement yet has no labels. What no judge can be asked is left out: citations
     of documents without text, and by sentences without words.
     """
-    is_four = not {"supports", "attributable", "contradicts", "not attributable"} & set(
-        (citations or {}).values()
-    )
+    said, silent = set((citations or {}).values()), frozenset[str]()
+    if said & {"attributable", "not attributable"}:
+        silent = frozenset({"contradict rate", *_OF_DOCUMENTS})
+    elif said & {"supports", "contradicts"}:
+        silent = _OF_DOCUMENTS
     return {
         key: AnswerLabels(
             None,
             _judged_relevances(answer, relevance),
             _judged_relations(answers, answer, citations),
-            is_four,
+            silent,
         )
         for key, answer in answers.answers.items()
     }
@@ -311,9 +315,9 @@ def _shares(
             mine |= relevance_shares(one.relevances)
         if one.citations is not None:
             mine |= citation_rates(one.citations)
-            if one.tells_relevance:
-                cited = {document for sentence in one.citations for document in sentence}
-                mine |= document_shares(cited, relevant[key[0]])
+            cited = {document for sentence in one.citations for document in sentence}
+            mine |= document_shares(cited, relevant[key[0]])
+            mine |= dict.fromkeys(one.silent)
         mine |= {
             "sentences": Share(len(answer.sentences), 1),
             "citations": Share(sum(len(sentence.citations) for sentence in answer.sentences), 1),

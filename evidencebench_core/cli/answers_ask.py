@@ -57,7 +57,7 @@ _ROWS: Final = {
 
 def _add_asking(parser: argparse.ArgumentParser) -> None:
     """How a model is asked."""
-    add_settings(parser)
+    add_settings(parser, "a setting of the requests, such as temperature or max_tokens, or of the judge")
     add_server(parser)
     add_engine(parser, embeddings=False)
     add_json(parser)
@@ -105,7 +105,7 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
         help="of citations and correctness: a model that is asked (default), the cosine, a model of inference on this"
         " machine, or a JSON file of scores, {unit: number}",
     )
-    parser.add_argument("--model", metavar="M", help="the model that judges (not needed but with --by llm)")
+    parser.add_argument("--model", metavar="M", help="the model that judges (needed with --by llm only)")
     text = "with --by: a source supports from this score on (nli: 0.5; cosine of simcse: 0.75)"
     parser.add_argument("--threshold", type=float, metavar="X", help=text)
     text = "of a run: neighbours of the cited sentence that the judge is shown, on each side (default: 0)"

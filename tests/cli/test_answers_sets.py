@@ -99,6 +99,9 @@ def test_a_judge_against_people(command: Any, sample: dict[str, Any]) -> None:
 def test_judges_that_give_scores(command: Any, sample: dict[str, Any], tmp_path: Path) -> None:
     by_cosine = ("answers", "judge", "sample", "--by", "cosine", "--threshold", "0.5", "--what")
     run = command.json(*by_cosine, "citations")["run"]
+    metrics = {one["metric"] for one in command.json("answers", "score", "sample", "--judge", run)["systems"]}
+    assert {"coverage", "support rate"} <= metrics
+    assert not {"contradict rate", "document recall"} & metrics  # of which it says nothing
     words = ("answers", "agree", "sample", "--run", run)
     assert command.json(*words)["n"] == command.json(*words, "--threshold", "best")["n"]
     assert set(command.json(*words, "--threshold", "best")["thresholds"]) == {

@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from evidencebench_core.answers.brackets import CitedSentence
 from evidencebench_core.answers.cited import (
     CitedAnswer,
     CitedScores,
     Stated,
     cited_scores,
-    compare_cited,
     read_cited_answer,
 )
 from evidencebench_core.answers.judging import (
@@ -33,12 +34,15 @@ from evidencebench_core.llm import Conversation, prompt
 from evidencebench_core.llm.prompts import numbered
 from evidencebench_core.metrics.cited import Pair, Support, Unjudged
 from evidencebench_core.runs import ChatPlan, ChatRunInfo, ChatRuns, ChatRunSpec, Result, asked, chat_plan
-from evidencebench_core.stats import PairedComparison
+from evidencebench_core.stats import PairedComparison, compare_paired, holm
 
 if TYPE_CHECKING:
     from evidencebench_core.llm import LLM
 
 ASKED: Final = "cited-answer"
+_COMPARED: Final = (
+    "cited_recall", "grounded_recall", "evidence_precision", "support_rate", "sound_precision", "grounded_f",
+)  # fmt: skip
 _NEAREST: Final = 3  # gold sentences, for a stated recall that is not too dear
 
 # -- answers to hypotheses ------------------------------------------------------------------------
@@ -67,7 +71,7 @@ def answer_plan(  # noqa: PLR0913 - what is asked, and how
     request : mapping, optional
         What differs from the defaults of `runs.REQUEST_SETTINGS`.
     """
-    info, name = store.dataset(dataset), _prompt_of(focus)
+    info, name = store.dataset(dataset), f"{ASKED}-results" if focus == "results" else ASKED
     spec = ChatRunSpec(
         WING, info.sha256, {"task": ASKED, "focus": focus} | run_settings(model, (name,), request)
     )
@@ -186,12 +190,7 @@ def pair_labels(
 
     Absent are calls that failed, and what the judge said of an answer that has been asked for again since.
     """
-    labels: dict[str, dict[Pair, Support | None]] = {}
-    for unit, result in ChatRuns(store).results(judge_run).items():
-        instance_id, _ = _pair_of(unit)
-        if instance_id in answers:
-            labels.setdefault(instance_id, {}).update(_label(unit, result, answers[instance_id]))
-    return labels
+    return _labels(ChatRuns(store).results(judge_run), answers)
 
 
 def labels_in(
@@ -199,19 +198,22 @@ def labels_in(
 ) -> dict[Pair, Support | None]:
     """The labels of one instance's answer."""
     results = ChatRuns(store).results_between(judge_run, f"{instance_id}#", f"{instance_id}#\U0010ffff")
-    labels: dict[Pair, Support | None] = {}
+    return _labels(results, {instance_id: answer}).get(instance_id, {})
+
+
+def _labels(
+    results: Mapping[str, Result | str], answers: Mapping[str, CitedAnswer]
+) -> dict[str, dict[Pair, Support | None]]:
+    labels: dict[str, dict[Pair, Support | None]] = {}
     for unit, result in results.items():
-        labels |= _label(unit, result, answer)
+        name, (u, s) = _pair_of(unit)
+        if name not in answers:
+            continue
+        own, sentences = labels.setdefault(name, {}), answers[name].sentences[u : u + 1]
+        if not isinstance(result, str) and any(unit == pair_unit(name, u, s, one.text) for one in sentences):
+            label: Any = read_judgement(result, "ternary").label
+            own[u, s] = label
     return labels
-
-
-def _label(unit: str, result: Result | str, answer: CitedAnswer) -> dict[Pair, Support | None]:
-    """The label of a unit, if it was judged, and of the answer as it is now."""
-    instance_id, (u, s) = _pair_of(unit)
-    if isinstance(result, str) or u >= len(answer.sentences):
-        return {}
-    label: Any = read_judgement(result, "ternary").label
-    return {(u, s): label} if unit == pair_unit(instance_id, u, s, answer.sentences[u].text) else {}
 
 
 def cited_run_scores(
@@ -253,7 +255,9 @@ def cited_run_scores(
 def compare_cited_runs(
     store: Store, a: tuple[str, str | None], b: tuple[str, str | None], limit: int | None = None
 ) -> dict[str, tuple[PairedComparison, float | None]]:
-    """Two runs over one dataset, each with its judge's run or none, instance by instance.
+    """Two runs over one dataset, each with its judge's run or none, instance by instance where both are defined.
+
+    By measure the comparison, papers drawn together, and its p-value by Holm over the measures.
 
     Raises
     ------
@@ -265,9 +269,18 @@ def compare_cited_runs(
     if (first.subject, first.settings["focus"]) != (second.subject, second.settings["focus"]):
         problem = f"answers another dataset, or with another focus, than run {first.id}"
         raise SettingError(f"run {second.id}", problem, "Compare runs over one dataset with one focus.")
-    scores_a, scores_b = (cited_run_scores(store, run, judge, limit=limit) for run, judge in (a, b))
+    scores = [cited_run_scores(store, run, judge, limit=limit).per_instance for run, judge in (a, b)]
     gold = store.gold(dataset_of(store, first).name)
-    return compare_cited(scores_a, scores_b, dict(zip(gold.ids, gold.paper_ids, strict=True)))
+    papers, found = dict(zip(gold.ids, gold.paper_ids, strict=True)), dict[str, PairedComparison]()
+    for name in _COMPARED:
+        one, other = ({i: getattr(score, name) for i, score in of.items()} for of in scores)
+        both = [i for i, value in one.items() if value is not None and other.get(i) is not None]
+        if both:
+            left, right = ([of[i] for i in both] for of in (one, other))
+            rng, clusters = np.random.default_rng(0), [papers[i] for i in both]
+            found[name] = compare_paired(left, right, rng, clusters=clusters)
+    adjusted = holm([of.p_value for of in found.values()])
+    return {name: (of, p) for (name, of), p in zip(found.items(), adjusted, strict=True)}
 
 
 def abstract_scores(store: Store, run_id: str, limit: int | None = None) -> CitedScores:
@@ -337,10 +350,6 @@ def _stated_pairs(stated: Stated, text: str, instance: Instance, focus: Focus) -
 
 
 # -- parts ----------------------------------------------------------------------------------------
-
-
-def _prompt_of(focus: Focus) -> str:
-    return "cited-answer-results" if focus == "results" else "cited-answer"
 
 
 def pair_unit(instance_id: str, u: int, s: int, claim: str) -> str:

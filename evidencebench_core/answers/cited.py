@@ -25,7 +25,7 @@ from evidencebench_core.metrics.cited import (
     cited_score,
     pair_verdict,
 )
-from evidencebench_core.stats import PairedComparison, bootstrap_interval, compare_paired, holm
+from evidencebench_core.stats import bootstrap_interval
 
 CitedOutcome = Literal["answer", "empty", "no_list", "refusal", "cut_off", "failed"]
 Stated = Literal["none", "nearest", "all"]
@@ -247,28 +247,6 @@ def cited_scores(  # noqa: PLR0913 - what is scored, and how
         stated=stated,
         pairs=MappingProxyType(Counter(pairs)),
     )
-
-
-COMPARED: Final = (
-    "cited_recall", "grounded_recall", "evidence_precision", "support_rate", "sound_precision", "grounded_f",
-)  # fmt: skip
-"""The measures by which two models are compared."""
-
-
-def compare_cited(
-    a: CitedScores, b: CitedScores, papers: Mapping[str, str], seed: int = 0
-) -> dict[str, tuple[PairedComparison, float | None]]:
-    """a against b on the instances where a measure is defined for both, with the p-value by Holm over the measures."""
-    found: dict[str, PairedComparison] = {}
-    for name in COMPARED:
-        one, other = ({i: getattr(of, name) for i, of in scores.per_instance.items()} for scores in (a, b))
-        both = [i for i, value in one.items() if value is not None and other.get(i) is not None]
-        if both:
-            rng, clusters = np.random.default_rng(seed), [papers[i] for i in both]
-            left, right = ([of[i] for i in both] for of in (one, other))
-            found[name] = compare_paired(left, right, rng, clusters=clusters)
-    adjusted = holm([of.p_value for of in found.values()])
-    return {name: (of, p) for (name, of), p in zip(found.items(), adjusted, strict=True)}
 
 
 def _mean(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,10 +44,6 @@ class Correctness:
     n_unchecked: int
     n_unread: int
     n_missing: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able."""
-        return asdict(self)
 
 
 def said_in(store: Store, run: ChatRunInfo, threshold: float | None = None) -> dict[str, LabelRead | None]:

@@ -232,7 +232,7 @@ def _check(args: argparse.Namespace) -> int:
     def report(further: dict[str, Any]) -> None:
         check = judge_check(store, ChatRuns(store).run(plan.run_id), args.dataset)
         if args.json:
-            print_json({"run": plan.run_id, "check": check.as_dict()} | further)
+            print_json({"run": plan.run_id, "check": asdict(check)} | further)
             return
         rows = [
             ("sentences of one aspect", percent(check.same), "", f"{check.n_same:,}"),

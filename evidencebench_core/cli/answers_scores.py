@@ -317,7 +317,7 @@ def _correctness(args: argparse.Namespace) -> int:
     run = judge_run(store, info.sha256, args.run, "correctness")
     scores = correctness(answers, said_in(store, run, args.threshold))
     if args.json:
-        systems = {name: of.as_dict() for name, of in scores.items()}
+        systems = {name: asdict(of) for name, of in scores.items()}
         print_json({"set": info.name, "settings": dict(run.settings), "systems": systems})
     else:
         print_correctness(scores, run.settings)
